@@ -1,0 +1,1 @@
+"""What a check works with: subjects, inputs, expected values, comparison, seeds, the stopwatch."""

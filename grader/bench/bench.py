@@ -1,0 +1,92 @@
+"""The workbench of one check: fresh subjects, secret inputs, expected values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputCase:
+    """One set of arguments; what `grader.api.case` makes."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreign:
+    """A value of a type that does not cross the wire; only its type's name did."""
+
+    type_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What came of one call into the student's program."""
+
+    outcome: Outcome
+    """`observed` if it returned; then `value` is what came back."""
+    value: Any = None
+    """None, bool, int, float, complex, str, list, tuple, dict with str keys, numpy.ndarray or numpy scalar,
+    all of exactly these types, or `Foreign`."""
+    note: str = ""
+    """How it ended if not by returning: one sentence with the exception's text."""
+    traceback: str = ""
+    """The student's own frames, shortened."""
+    changed_inputs: tuple[str, ...] = ()
+    """Arguments that were changed in place: `argument 1`, or a keyword's name."""
+    wall_s: float = 0.0
+    """By the examiner's clock: from *continue and call* until *done*, sandbox frozen before and after."""
+    freeze_s: float = 0.0
+    """From *done* until everything in the sandbox stood still: what a late thread could at most use."""
+    cpu_s: float | None = None
+    """The program's CPU time in the call, read from outside; None where the kernel does not tell."""
+
+
+class Subject(Protocol):
+    """A fresh child of the student's program with one of its files imported."""
+
+    imported: Call
+    """How the import went; calls are possible only if its outcome is `observed`."""
+
+    def call(self, function: str, case: InputCase) -> Call:
+        """Call a function of the imported file; a child that died or hung answers every later call alike."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """Whether another call can be made; if not, take a fresh subject."""
+        ...
+
+    @property
+    def output(self) -> str:
+        """What the program printed so far, head and tail."""
+        ...
+
+
+class Bench(Protocol):
+    """What `CheckKind.observe` gets."""
+
+    item: str
+    seed: str
+    """This item's secret in hexadecimal; everything drawn is drawn from it."""
+    limits: Limits
+
+    def inputs(self, family: str) -> tuple[InputCase, ...]:
+        """A family of `inputs.py`, drawn anew from the seed; the same each time within one observation."""
+        ...
+
+    def expected(self, oracle: str) -> Callable[..., Any]:
+        """A function of `expected.py`; it gets arguments of its own that it may change."""
+        ...
+
+    def subject(self, module: str) -> AbstractContextManager[Subject]:
+        """A fresh child with `module` (a file of the hand-in, without `.py`) imported."""
+        ...

@@ -1,0 +1,113 @@
+"""The seams: what a check kind, a report, an executor and a sandbox promise.
+
+Built-ins and guests alike fulfil these protocols and come in through `grader.hookspecs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.model.assignment import Limits
+    from grader.model.evidence import Evidence
+    from grader.model.observation import Observation
+    from grader.model.rubric import Rubric
+    from grader.model.score import Award, Scorecard
+
+
+class CheckKind(Protocol):
+    """One kind of check: a half that looks and a half that judges.
+
+    The module is imported by the host for `Options` and `award`; whatever is heavy (numpy, numba, torch)
+    is imported inside `observe`.
+    """
+
+    name: ClassVar[str]
+    """What a rubric's `check:` says."""
+    Options: ClassVar[type]
+    """A frozen dataclass of `grader.model.options.option` fields: exactly the YAML keys it accepts."""
+
+    def observe(self, options: Any, bench: Bench) -> Observation:
+        """Look, in the examiner only. Whatever the student's program does ends in an outcome.
+
+        An exception that leaves this method is a fault of ours: the item becomes `not_observed`.
+        """
+        ...
+
+    def award(
+        self, options: Any, observation: Observation, related: Mapping[str, Observation]
+    ) -> Award:
+        """Judge: pure arithmetic over an observation whose outcome is `observed`.
+
+        `related` holds the observations of the items named in `uses`. Also called months later.
+        """
+        ...
+
+
+class Report(Protocol):
+    """One format in which a mark is written."""
+
+    name: ClassVar[str]
+    filename: ClassVar[str]
+    """The file's name in the results folder of one submission."""
+
+    def render(self, rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> str:
+        """The whole file as text, UTF-8. Pure: no files, no clock."""
+        ...
+
+
+class Executor(Protocol):
+    """One way to get `python -m grader.examiner JOB OUTBOX` run."""
+
+    name: ClassVar[str]
+
+    def execute(self, job: Path, outbox: Path) -> Iterator[str]:
+        """Run the examiner and yield a line of its log whenever one arrives; ends when it has ended.
+
+        Raises:
+            NotObservedError: the examiner could not be started, or ended without finishing its job.
+        """
+        ...
+
+
+class Launched(Protocol):
+    """A process that a sandbox started."""
+
+    def wait(self, timeout_s: float) -> int | None:
+        """The exit status, or None if it is still running after `timeout_s` seconds."""
+        ...
+
+    def kill(self) -> None:
+        """End it and everything in it, and wait until nothing of it is left."""
+        ...
+
+
+class Sandbox(Protocol):
+    """One way to start a subject server with less of the machine in sight."""
+
+    name: ClassVar[str]
+    strength: ClassVar[int]
+    """How much it keeps away; the strongest that works here is taken."""
+
+    def available(self) -> str:
+        """Empty if it works here, otherwise one line on what is missing and how to get it."""
+        ...
+
+    def launch(
+        self,
+        argv: Sequence[str],
+        *,
+        mounts: Mapping[str, str],
+        environment: Mapping[str, str],
+        fds: Sequence[int],
+        limits: Limits,
+    ) -> Launched:
+        """Start `argv` with `fds` kept open under their own numbers.
+
+        `mounts` maps a path inside to a folder outside; all are read-only. A sandbox that cannot mount
+        leaves paths as they are, and the subject server is told the paths outside.
+        """
+        ...

@@ -1,0 +1,69 @@
+"""Every error a person can fix, and the exit codes they end in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """How `grader` ends; several archives end with the worst, in the order of `SEVERITY`."""
+
+    GRADED = 0
+    USAGE = 2
+    BUG = 3
+    COURSE = 4
+    NOT_OBSERVED = 5
+    NOT_ACCEPTED = 6
+
+
+SEVERITY = (
+    ExitCode.BUG,
+    ExitCode.USAGE,
+    ExitCode.COURSE,
+    ExitCode.NOT_OBSERVED,
+    ExitCode.NOT_ACCEPTED,
+    ExitCode.GRADED,
+)
+
+
+def worst(codes: Iterable[ExitCode]) -> ExitCode:
+    """The code that a run over several archives ends with; GRADED for none."""
+    return min(codes, key=SEVERITY.index, default=ExitCode.GRADED)
+
+
+class GraderError(Exception):
+    """Something a person can fix: shown as one line per problem, without a traceback.
+
+    Each line says where, what is wrong and what to do.
+    """
+
+    exit_code = ExitCode.BUG
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class UsageError(GraderError):
+    """The command was called with something that cannot be."""
+
+    exit_code = ExitCode.USAGE
+
+
+class CourseError(GraderError):
+    """Files of the course (rubric, course.yaml, assignment, plugin) are wrong: for course staff."""
+
+    exit_code = ExitCode.COURSE
+
+
+class NotObservedError(GraderError):
+    """The machine or the grader could not observe: for whoever runs the grader, never a zero."""
+
+    exit_code = ExitCode.NOT_OBSERVED
+
+
+class SubmissionError(GraderError):
+    """The hand-in was not accepted: for the student."""
+
+    exit_code = ExitCode.NOT_ACCEPTED

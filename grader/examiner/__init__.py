@@ -1,0 +1,1 @@
+"""The process that observes one submission: it alone holds the expected values and the clock."""

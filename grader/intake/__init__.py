@@ -1,0 +1,1 @@
+"""From an archive to a submission and a workspace."""

@@ -1,0 +1,1 @@
+"""The nouns: frozen values that know nothing of files, clocks or processes."""

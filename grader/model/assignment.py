@@ -1,0 +1,42 @@
+"""What is handed in and what it needs to run; no points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a student's program may use before it is stopped; each is per check child."""
+
+    import_wall_s: float = 20.0
+    """Seconds that importing the student's file may take."""
+    call_wall_s: float = 10.0
+    """Seconds that one call may take."""
+    memory_mb: int = 2048
+    """Private memory of one process (RLIMIT_DATA), in MiB."""
+    processes: int = 256
+    """Processes and threads together (RLIMIT_NPROC counts both)."""
+    file_mb: int = 64
+    """The largest file that may be written, in MiB."""
+    output_kb: int = 64
+    """How much of what is printed is kept, head and tail together, in KiB."""
+    result_mb: int = 64
+    """The largest result of one call, in MiB."""
+    cores: int = 1
+    """Threads that numerical libraries are told to use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """One homework, as its `assignment.py` declares it."""
+
+    name: str
+    """The name of its folder below `assignments/`."""
+    title: str
+    accepts: tuple[str, ...]
+    """Patterns (`*` and `?`) of files that belong to a hand-in, relative to its top folder."""
+    preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Modules that are imported before a file of the hand-in, by the name of that file's module."""
+    limits: Limits = field(default_factory=Limits)

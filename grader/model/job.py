@@ -1,0 +1,46 @@
+"""What the host asks the examiner to do: everything it needs, and nothing about points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.model.assignment import Limits
+from grader.model.submission import Submission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One item to observe."""
+
+    item: str
+    check: str
+    options: Mapping[str, Any]
+    """The rubric's keys for the check, as plain JSON."""
+    needs: tuple[str, ...] = ()
+    digest: str = ""
+    """`sha256:…` over everything that decides what is measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One exam: which submission, which items, under which limits."""
+
+    id: str
+    submission: Submission
+    course: str
+    """The course folder, absolute."""
+    assignment_folder: str
+    """Absolute; holds `inputs.py` and `expected.py`."""
+    workspace: str
+    """The accepted files of the hand-in, absolute."""
+    tasks: tuple[Task, ...]
+    """In the order of the rubric, each after what it needs."""
+    passed: Mapping[str, bool] = field(default_factory=dict)
+    """Items that an earlier exam observed: whether each earned everything."""
+    preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    seed: str = ""
+    """128 secret bits in hexadecimal, fresh for each exam."""
+    min_isolation: str = ""

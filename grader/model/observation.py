@@ -1,0 +1,90 @@
+"""What was measured; no points and no opinions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Outcome(StrEnum):
+    """How looking ended. There is no default, and none of them means success."""
+
+    OBSERVED = "observed"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    OUT_OF_MEMORY = "out_of_memory"
+    NOT_BUILT = "not_built"
+    REFUSED = "refused"
+    """The program gave something that cannot be looked at: no such function, an oversized result."""
+    SKIPPED = "skipped"
+    """An item it needs failed."""
+    NOT_OBSERVED = "not_observed"
+    """The grader's or the machine's doing: pending, tried again, never zero."""
+
+
+STUDENTS_DOING = frozenset(
+    {
+        Outcome.CRASHED,
+        Outcome.TIMED_OUT,
+        Outcome.OUT_OF_MEMORY,
+        Outcome.NOT_BUILT,
+        Outcome.REFUSED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """One measured value, with its unit and who took it."""
+
+    value: float | int | str | bool | None
+    unit: str = ""
+    """An SI unit or a plain word (`s`, `bytes`, `calls`); empty for a pure number."""
+    taken_by: str = "examiner"
+    """`examiner`, or `subject` where the student's own process says so: a claim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One call: what went in, what came back, what was expected."""
+
+    name: str
+    outcome: Outcome
+    agrees: Mapping[str, bool] = field(default_factory=dict)
+    """Which oracle or property the result agrees with, by its name."""
+    called: str = ""
+    """The call as Python source would write it, large arrays shortened."""
+    returned: str = ""
+    expected: str = ""
+    note: str = ""
+    """One sentence on where the two differ, or how the program ended."""
+    inputs: Any = None
+    """What went in, as JSON: small arrays whole, large ones by shape, dtype and digest."""
+    quantities: Mapping[str, Quantity] = field(default_factory=dict)
+    changed_inputs: tuple[str, ...] = ()
+    """Arguments that the call changed in place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What one item's check saw."""
+
+    item: str
+    outcome: Outcome
+    note: str = ""
+    """One sentence for a person: why it did not get to `observed`."""
+    cases: tuple[Case, ...] = ()
+    quantities: Mapping[str, Quantity] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else the kind wants its own `award` to see; JSON."""
+    output: str = ""
+    """What the program printed, shortened."""
+    seed: str = ""
+    """The secret the inputs were drawn from, in hexadecimal."""
+    digest: str = ""
+    """`sha256:…` over everything that decides what is measured."""
+    simulated: bool = False
+    wall_s: float = 0.0
+    """Seconds that looking took, children included."""

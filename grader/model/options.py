@@ -1,0 +1,33 @@
+"""How a check kind declares the YAML keys it accepts."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, field, fields
+from typing import Any, NewType
+
+FunctionName = NewType("FunctionName", str)
+"""`module.function` of the hand-in; the reference must have it."""
+InputsName = NewType("InputsName", str)
+"""A family of inputs: a function of the assignment's `inputs.py` that takes `rng`."""
+OracleName = NewType("OracleName", str)
+"""A function of the assignment's `expected.py`."""
+
+
+def option(doc: str, *, judges: bool = False, above: float | None = None, **default: Any) -> Any:
+    """A field of an `Options` dataclass.
+
+    `doc` goes into the JSON schema. `judges=True` marks a key that changes only what is earned, never
+    what is measured: changing it re-scores stored evidence, changing any other makes it stale.
+    `above` is a bound that a number must exceed. `default` or `default_factory` as for dataclasses.
+    """
+    return field(metadata={"doc": doc, "judges": judges, "above": above}, **default)
+
+
+def measuring(options: Any) -> dict[str, Any]:
+    """The values of the keys that decide what is measured, by name."""
+    return {f.name: getattr(options, f.name) for f in fields(options) if not f.metadata.get("judges")}
+
+
+def required(key: Field[Any]) -> bool:
+    """Whether a rubric must give this key."""
+    return key.default is MISSING and key.default_factory is MISSING

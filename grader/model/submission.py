@@ -1,0 +1,25 @@
+"""Who handed in what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """One accepted hand-in; it never holds a score."""
+
+    student: str
+    """The student, or the team; safe as the name of a folder."""
+    assignment: str
+    archive: str
+    """The archive's file name, as it was handed in."""
+    digest: str
+    """`sha256:…` over the accepted files, so a repacked archive is the same work."""
+    files: tuple[str, ...]
+    """Accepted files, relative to the workspace, sorted."""
+    dropped: tuple[str, ...] = ()
+    """What the archive held beside them and nobody looked at, sorted."""
+    submitted_at: datetime | None = None
+    """When, if the LMS, the roster or `--submitted-at` says; unknown means no late rule."""

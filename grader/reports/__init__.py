@@ -1,0 +1,1 @@
+"""One format per file."""

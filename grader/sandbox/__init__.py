@@ -1,0 +1,1 @@
+"""What a subject server may see of the machine, and which layer was reached."""

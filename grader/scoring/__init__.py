@@ -1,0 +1,1 @@
+"""Rubric times evidence: arithmetic, nothing else."""
