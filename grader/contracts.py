@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
-    from grader.model.assignment import Limits
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
     from grader.model.rubric import Rubric
@@ -37,9 +36,7 @@ class CheckKind(Protocol):
         """
         ...
 
-    def award(
-        self, options: Any, observation: Observation, related: Mapping[str, Observation]
-    ) -> Award:
+    def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """Judge: pure arithmetic over an observation whose outcome is `observed`.
 
         `related` holds the observations of the items named in `uses`. Also called months later.
@@ -84,6 +81,10 @@ class Launched(Protocol):
         """End it and everything in it, and wait until nothing of it is left."""
         ...
 
+    def complaints(self) -> str:
+        """The end of what it said on its error output."""
+        ...
+
 
 class Sandbox(Protocol):
     """One way to start a subject server with less of the machine in sight."""
@@ -91,6 +92,13 @@ class Sandbox(Protocol):
     name: ClassVar[str]
     strength: ClassVar[int]
     """How much it keeps away; the strongest that works here is taken."""
+    namespaced: ClassVar[bool]
+    """Whether it can mount, and what it starts may give each check namespaces of its own."""
+
+    @property
+    def student_uid(self) -> int | None:
+        """The user that a student's process becomes; None where it stays who we are."""
+        ...
 
     def available(self) -> str:
         """Empty if it works here, otherwise one line on what is missing and how to get it."""
@@ -103,11 +111,10 @@ class Sandbox(Protocol):
         mounts: Mapping[str, str],
         environment: Mapping[str, str],
         fds: Sequence[int],
-        limits: Limits,
     ) -> Launched:
-        """Start `argv` with `fds` kept open under their own numbers.
+        """Start `argv` with nothing but `environment`, and with `fds` kept open under their own numbers.
 
-        `mounts` maps a path inside to a folder outside; all are read-only. A sandbox that cannot mount
-        leaves paths as they are, and the subject server is told the paths outside.
+        `mounts` maps a path inside to a folder outside; all are read-only. A sandbox that is not
+        `namespaced` has no paths of its own: what it starts is told the paths outside.
         """
         ...

@@ -1,0 +1,132 @@
+"""Our end of a subject server: start one in a sandbox, and have it fork children."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grader import subject
+from grader.contracts import Sandbox
+from grader.errors import NotObservedError
+from grader.model.assignment import Limits
+from grader.subject.init import STAGE
+from grader.subject.protocol import MESSAGE_BYTES
+
+START_WITHIN_S = 120.0
+"""Importing torch from a cold network file system takes its time."""
+
+# The package is found by its folder: putting that on the path would offer its modules to the student.
+_BOOT = (
+    "import sys, types; p = types.ModuleType('_grader_subject'); p.__path__ = [sys.argv[1]]; "
+    "sys.modules[p.__name__] = p; sys.path += sys.argv[2].split(':'); "
+    "from _grader_subject.server import main; main(sys.argv[3:])"
+)
+
+_LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+class SubjectServer:
+    """A process in a sandbox that has imported the preloads and nothing of any student."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        *,
+        python: str,
+        site: tuple[str, ...],
+        preloads: tuple[str, ...],
+        workspaces: Mapping[str, Path],
+        limits: Limits,
+    ) -> None:
+        """Start it; `ready` waits until it has imported everything.
+
+        `workspaces` maps the name under which `spawn` asks for a folder to that folder, all read-only inside.
+        """
+        self._sandbox = sandbox
+        self._limits = limits
+        staged = {name: str(folder) for name, folder in workspaces.items()}
+        staged["subject"] = str(Path(subject.__file__).parent)
+        mounts = {f"{STAGE}/{name}": folder for name, folder in staged.items()}
+        mounts |= {f"/python/site{number}": folder for number, folder in enumerate(site)}
+        inside = {outside: path if sandbox.namespaced else outside for path, outside in mounts.items()}
+        self._inside = {name: inside[folder] for name, folder in staged.items()}
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            number = theirs.fileno()
+            self._process = sandbox.launch(
+                [
+                    *(python, "-sPSB", "-c", _BOOT, self._inside["subject"]),
+                    ":".join(inside[folder] for folder in site),
+                    *(str(number), *preloads),
+                ],
+                mounts=mounts,
+                environment=_environment(limits),
+                fds=[number],
+            )
+        self.versions: Mapping[str, Any] = {}
+
+    def ready(self) -> None:
+        """Wait until it serves.
+
+        Raises:
+            NotObservedError: the sandbox does not work here, or a preload cannot be imported.
+        """
+        answer: dict[str, Any] = {}
+        if select.select([self._control], [], [], START_WITHIN_S)[0]:
+            answer = json.loads(self._control.recv(MESSAGE_BYTES) or b"{}")
+        if "ready" not in answer:
+            why = answer.get("failed") or self._complaints()
+            self.close()
+            raise NotObservedError(f"sandbox {self._sandbox.name}: {why}")
+        self.versions = answer["ready"]
+
+    def _complaints(self) -> str:
+        status = self._process.wait(1.0)
+        ended = "did not start in time" if status is None else f"ended with status {status}"
+        said = self._process.complaints().splitlines()
+        return f"the subject server {ended}" + (f" ({said[-1]})" if said else "")
+
+    def spawn(self, workspace: str, *, arguments_bytes: int, arena_bytes: int, fds: list[int]) -> None:
+        """Have it fork a child: `fds` are the sockets of pid 1 and child, the arena, the pipe for output."""
+        order = {
+            "namespaced": self._sandbox.namespaced,
+            "uid": self._sandbox.student_uid,
+            "workspace": self._inside[workspace],
+            "limits": asdict(self._limits) | {"cpu_s": _cpu_s(self._limits)},
+            "arguments_bytes": arguments_bytes,
+            "arena_bytes": arena_bytes,
+        }
+        try:
+            socket.send_fds(self._control, [json.dumps(order).encode()], fds)
+        except OSError as error:
+            raise NotObservedError(f"sandbox {self._sandbox.name}: {self._complaints()} ({error})") from None
+
+    def close(self) -> None:
+        """End it and every child that is left."""
+        self._control.close()
+        self._process.kill()
+
+
+def _cpu_s(limits: Limits) -> int:
+    """A bound that only a program which escapes every wall clock can reach: an hour of each core."""
+    return 3600 * max(1, limits.cores)
+
+
+def _environment(limits: Limits) -> dict[str, str]:
+    fixed = {
+        "HOME": "/tmp",  # noqa: S108 - the check's own, inside the sandbox
+        "LANG": "C.UTF-8",
+        "LOGNAME": "student",
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PYTHONHASHSEED": "0",
+        "TZ": "UTC",
+        "USER": "student",
+    }
+    cores = str(min(limits.cores, os.cpu_count() or 1))
+    return fixed | dict.fromkeys(_LIBRARY_THREADS, cores)

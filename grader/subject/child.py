@@ -1,0 +1,139 @@
+"""The student's process: imports a file of the hand-in and calls its functions when told to.
+
+Everything here runs beside student code and can be tampered with by it; the examiner believes none of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import mmap
+import os
+import socket
+import sys
+import traceback
+from contextlib import suppress
+from types import ModuleType
+from typing import Any, NoReturn
+
+from . import linux
+from .protocol import MESSAGE_BYTES, Reply, Request
+from .wire import Decoder, Encoder, TooLarge
+
+TEXT = 4000
+
+
+def prepare(order: dict[str, Any], outputs: int, workspace: str) -> None:
+    """Give up every right and take on the limits; nothing of the student has run yet."""
+    limits = order["limits"]
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (outputs, 1), (outputs, 2)):
+        os.dup2(source, target)
+    os.close(null)
+    linux.set_limits(
+        memory_bytes=limits["memory_mb"] * 2**20,
+        processes=limits["processes"],
+        file_bytes=limits["file_mb"] * 2**20,
+        cpu_s=limits["cpu_s"],
+    )
+    linux.forbid_capabilities()
+    if order["uid"] is not None:
+        linux.become(order["uid"])
+    linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
+    linux.drop_capabilities()
+    # after a change of uid a process may not look at itself; this one holds no secret
+    linux.prctl(linux.PR_SET_DUMPABLE, 1)
+    os.chdir(workspace)
+    os.listdir(workspace)
+    sys.path.insert(0, workspace)
+    sys.argv = [""]
+
+
+def serve(calls: socket.socket, arena: mmap.mmap, arguments_bytes: int) -> NoReturn:
+    """Answer requests until the examiner has no more; never returns."""
+    whole = memoryview(arena)
+    arguments, results = whole[:arguments_bytes], whole[arguments_bytes:]
+    student = _Student()
+    while True:
+        request = Request.read(calls.recv(MESSAGE_BYTES))
+        if request is None:
+            os._exit(0)
+        decoder = Decoder(arguments, views=True)
+        reply = student.answer(decoder.open(request.start, request.length), decoder)
+        try:
+            encoder = Encoder(results)
+            start, length = encoder.close(reply(encoder))
+        except TooLarge:
+            encoder = Encoder(results)
+            start, length = encoder.close({"refused": "too_large"})
+        calls.send(Reply(request.nonce, start, length).pack())
+
+
+class _Student:
+    """The imported file and what to do with it."""
+
+    def __init__(self) -> None:
+        self._module: ModuleType | None = None
+
+    def answer(self, document: dict[str, Any], decoder: Decoder) -> Any:
+        """What came of one request, as a function that encodes it."""
+        try:
+            if "import" in document:
+                self._module = importlib.import_module(document["import"])
+                return lambda encoder: {"value": None}
+            function = getattr(self._module, document["call"], None)
+            if not callable(function):
+                names = [n for n, v in vars(self._module).items() if callable(v) and not n.startswith("_")]
+                return lambda encoder: {"refused": "no_function", "names": names[:50]}
+            args = [decoder.decode(a) for a in document["args"]]
+            kwargs = {k: decoder.decode(v) for k, v in document["kwargs"].items()}
+            before = [_outline(v) for v in (*args, *kwargs.values())]
+            value = function(*args, **kwargs)
+            after = [_outline(v) for v in (*args, *kwargs.values())]
+            changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if not _same(a, b)]
+            return lambda encoder: {"value": encoder.encode(value), "changed": changed}
+        except BaseException as error:  # SystemExit and KeyboardInterrupt are the student's too
+            raised = _describe(error)
+            return lambda encoder: {"raised": raised}
+        finally:
+            _flush()
+
+
+def _outline(value: Any) -> Any:
+    """The containers of an argument, copied; arrays are compared by the examiner, byte by byte."""
+    if type(value) in (list, tuple):
+        return [_outline(v) for v in value]
+    if type(value) is dict:
+        return {k: _outline(v) for k, v in value.items()}
+    return value
+
+
+def _same(a: Any, b: Any) -> bool:
+    if type(a) is list and type(b) is list:
+        return len(a) == len(b) and all(map(_same, a, b))
+    if type(a) is dict and type(b) is dict:
+        return a.keys() == b.keys() and all(_same(a[k], b[k]) for k in a)
+    return a is b
+
+
+def _describe(error: BaseException) -> dict[str, str]:
+    """An exception, with the frames of the student's files only."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if not f.filename.startswith("<frozen") and f.filename != __file__]
+    try:
+        text = str(error)
+    except Exception:  # an exception of the student's may refuse to be text
+        text = ""
+    if isinstance(error, SyntaxError):
+        text = "".join(traceback.format_exception_only(error))
+    return {
+        "type": type(error).__name__[:200],
+        "text": text[:TEXT],
+        "traceback": "".join(traceback.format_list(own))[-TEXT:],
+    }
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # the student may have closed or replaced it
+            stream.flush()

@@ -1,0 +1,101 @@
+"""The few kernel calls that Python does not offer: namespaces, mounts, capabilities, prctl."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWPID = 0x20000000
+
+MS_RDONLY = 0x1
+MS_NOSUID = 0x2
+MS_NODEV = 0x4
+MS_NOEXEC = 0x8
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_PRIVATE = 0x40000
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+_CAPABILITY_VERSION_3 = 0x20080522
+_LAST_CAPABILITY = 63
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+
+
+def unshare(flags: int) -> None:
+    """Give this process (for pids: its next children) namespaces of its own."""
+    _check(_libc.unshare(flags), "unshare")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
+    """Mount a file system, or an existing folder elsewhere with MS_BIND."""
+    _check(
+        _libc.mount(
+            source.encode(), target.encode(), kind.encode() or None, ctypes.c_ulong(flags), data.encode()
+        ),
+        f"mount {target}",
+    )
+
+
+def prctl(option: int, argument: int = 0) -> None:
+    """Set one attribute of this process."""
+    _check(_libc.prctl(option, ctypes.c_ulong(argument), 0, 0, 0), f"prctl {option}")
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+def forbid_capabilities() -> None:
+    """Never gain a capability again by starting a program; takes the right to do so, so it comes first."""
+    for capability in range(_LAST_CAPABILITY + 1):
+        # EINVAL past the kernel's last one, EPERM for an ordinary user without a namespace: nothing to forbid
+        _libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)
+    _libc.prctl(PR_CAP_AMBIENT, ctypes.c_ulong(PR_CAP_AMBIENT_CLEAR_ALL), 0, 0, 0)
+
+
+def drop_capabilities() -> None:
+    """Give up every capability this process has."""
+    header = _CapabilityHeader(_CAPABILITY_VERSION_3, 0)
+    nothing = (ctypes.c_uint32 * 6)()
+    _check(_libc.capset(ctypes.byref(header), nothing), "capset")
+
+
+def become(uid: int) -> None:
+    """Become an ordinary user with no groups; only root can."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def set_limits(*, memory_bytes: int, processes: int, file_bytes: int, cpu_s: int) -> None:
+    """Resource limits of this process and all it starts.
+
+    Memory is RLIMIT_DATA and never RLIMIT_AS: CUDA reserves gigabytes of address space that it never touches.
+    """
+    for which, value in (
+        (resource.RLIMIT_DATA, memory_bytes),
+        (resource.RLIMIT_NPROC, processes),
+        (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_CPU, cpu_s),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(which)[1]
+        within = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (within, within))

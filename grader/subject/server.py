@@ -1,0 +1,83 @@
+"""The subject server: imports what an assignment preloads, calls none of it, forks a child per check."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import mmap
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from . import child, init, linux
+from .protocol import FAILED, HELLO, MESSAGE_BYTES
+
+
+def main(argv: Sequence[str]) -> NoReturn:
+    """Serve on the socket whose number is given, until the examiner closes it; never returns.
+
+    `argv` is the socket's number, then the modules to import.
+    """
+    control = socket.socket(fileno=int(argv[0]))
+    # this process holds nothing secret, but a child that could write to it would reach the next check
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+    # children collect themselves; pid 1 of a check puts this back
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    sys.dont_write_bytecode = True
+    started = time.monotonic()
+    for name in argv[1:]:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            _say(control, {"failed": f"cannot import {name}, which the assignment preloads: {error}"})
+            os._exit(1)
+    _say(control, {"ready": {"python": sys.version.split()[0], "preload_s": time.monotonic() - started}})
+    while True:
+        message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 4)
+        if not message:
+            os._exit(0)
+        _spawn(control, json.loads(message), fds)
+
+
+def _say(control: socket.socket, plain: dict[str, Any]) -> None:
+    control.send(json.dumps(plain).encode())
+
+
+def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> None:
+    """Start pid 1 of one check, with the sockets to the examiner, the arena and the pipe for output."""
+    if os.fork() == 0:
+        control.close()
+        inits, calls = (socket.socket(fileno=fd) for fd in fds[:2])
+        try:
+            if order["namespaced"]:
+                linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWPID | linux.CLONE_NEWIPC)
+                if os.fork() != 0:
+                    os._exit(0)
+            init.run(inits, order, lambda: _student(order, calls, *fds[2:]))
+        except BaseException as error:  # nobody above this process would hear of it
+            inits.send(FAILED + f"namespaces: {error}".encode()[:2000])
+        finally:
+            os._exit(1)
+    for fd in fds:
+        os.close(fd)
+
+
+def _student(order: dict[str, Any], calls: socket.socket, memory: int, outputs: int) -> NoReturn:
+    try:
+        arena = mmap.mmap(memory, order["arena_bytes"])
+        workspace = init.WORKSPACE if order["namespaced"] else order["workspace"]
+        child.prepare(order, outputs, workspace)
+        for fd in (memory, outputs):
+            os.close(fd)
+    except BaseException as error:  # a fault of ours or of the machine: it must not look like the student's
+        calls.send(FAILED + f"set-up: {error}".encode()[:2000])
+        os._exit(1)
+    calls.send(HELLO)
+    try:
+        child.serve(calls, arena, order["arguments_bytes"])
+    finally:
+        os._exit(0)

@@ -1,0 +1,73 @@
+"""Real subject servers, in every layer that this machine has, and a way to write a hand-in."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from grader.bench.child import Child
+from grader.bench.server import SubjectServer
+from grader.bench.subject import ChildSubject
+from grader.model.assignment import Limits
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.interpreter import interpreter
+from grader.sandbox.process import ProcessSandbox
+
+LIMITS = Limits(call_wall_s=5.0, import_wall_s=10.0)
+
+
+def start(sandbox, workspace: Path, limits: Limits = LIMITS) -> SubjectServer:
+    server = SubjectServer(
+        sandbox,
+        python=interpreter().executable,
+        site=interpreter().site,
+        preloads=("numpy", "numpy.random"),
+        workspaces={"submission": workspace},
+        limits=limits,
+    )
+    server.ready()
+    return server
+
+
+class Classroom:
+    """One layer of isolation, one workspace; hand-ins are written into it and called."""
+
+    def __init__(self, sandbox, workspace: Path) -> None:
+        workspace.chmod(0o755)
+        self.sandbox = sandbox
+        self.workspace = workspace
+        self._servers: list[SubjectServer] = []
+
+    def server(self, limits: Limits = LIMITS) -> SubjectServer:
+        self._servers.append(start(self.sandbox, self.workspace, limits))
+        return self._servers[-1]
+
+    def hand_in(self, code: str, limits: Limits = LIMITS) -> ChildSubject:
+        (self.workspace / "work.py").write_text(dedent(code))
+        server = self._servers[0] if self._servers and self.sandbox.namespaced else self.server(limits)
+        return ChildSubject(Child(server, "submission", limits), "work", limits)
+
+    def close(self) -> None:
+        for server in self._servers:
+            server.close()
+
+
+@pytest.fixture
+def classroom(tmp_path: Path) -> Iterator[Classroom]:
+    """The strong layer; the machine must have it."""
+    room = Classroom(BubblewrapSandbox(), tmp_path)
+    assert room.sandbox.available() == ""
+    yield room
+    room.close()
+
+
+@pytest.fixture(params=[BubblewrapSandbox, ProcessSandbox], ids=lambda kind: kind.name)
+def any_classroom(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Classroom]:
+    """Each layer in turn: what is promised for all of them."""
+    room = Classroom(request.param(), tmp_path)
+    yield room
+    room.close()
+
+
+HandIn = Callable[[str], ChildSubject]
