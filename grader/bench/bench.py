@@ -77,7 +77,11 @@ class Bench(Protocol):
     item: str
     seed: str
     """This item's secret in hexadecimal; everything drawn is drawn from it."""
-    limits: Limits
+
+    @property
+    def limits(self) -> Limits:
+        """What one child may use."""
+        ...
 
     def inputs(self, family: str) -> tuple[InputCase, ...]:
         """A family of `inputs.py`, drawn anew from the seed; the same each time within one observation."""

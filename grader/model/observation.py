@@ -24,6 +24,17 @@ class Outcome(StrEnum):
     """The grader's or the machine's doing: pending, tried again, never zero."""
 
 
+class Fault(StrEnum):
+    """Whose doing a `not_observed` is, so that the right person hears of it."""
+
+    COURSE = "course"
+    """`inputs.py`, `expected.py` or a check of the course is wrong."""
+    MACHINE = "machine"
+    """The sandbox, the disk, a device: trying again may help."""
+    GRADER = "grader"
+    """A bug of ours."""
+
+
 STUDENTS_DOING = frozenset(
     {
         Outcome.CRASHED,
@@ -75,6 +86,8 @@ class Observation:
     outcome: Outcome
     note: str = ""
     """One sentence for a person: why it did not get to `observed`."""
+    fault: Fault | None = None
+    """Only with `not_observed`; None if nothing is wrong and the item only waits."""
     cases: tuple[Case, ...] = ()
     quantities: Mapping[str, Quantity] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,28 @@
+"""Homework 1: the building blocks of a neural network, then the same work on a GPU."""
+
+from __future__ import annotations
+
+from grader.api import Assignment, Limits, hookimpl
+
+
+@hookimpl
+def grader_assignments():
+    return [
+        Assignment(
+            name="cdp_hw1",
+            title="Introduction to parallel deep neural networks",
+            accepts=(
+                "utils.py",
+                "max_functions.py",
+                "matmul_functions.py",
+                "hw1.pdf",
+                # The course's own files: students often hand in the whole folder.
+                "network.py",
+                "main.py",
+                "collect.py",
+            ),
+            preloads={"utils": ("numpy", "numpy.random")},
+            # The reference needs about a millisecond for any of these calls.
+            limits=Limits(import_wall_s=10.0, call_wall_s=5.0, memory_mb=1024, file_mb=16),
+        )
+    ]

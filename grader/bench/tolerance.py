@@ -1,0 +1,28 @@
+"""How far a value may be from the expected one, by the precision it was computed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.model.options import option
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """`|got - expected| <= atol + rtol * |expected|`."""
+
+    rtol: float = option("Allowed difference as a share of the expected value.")
+    atol: float = option("Allowed difference in the value's own unit; what counts near zero.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerances:
+    """One tolerance per floating dtype; integers and booleans are exact.
+
+    The coarser dtype of the two sides decides, so an answer computed in float32 is not asked for digits
+    that float32 does not have. Complex numbers count by the dtype of their parts.
+    """
+
+    float16: Tolerance = option("For half precision.", default=Tolerance(rtol=1e-3, atol=1e-3))
+    float32: Tolerance = option("For single precision.", default=Tolerance(rtol=1e-5, atol=1e-6))
+    float64: Tolerance = option("For double precision.", default=Tolerance(rtol=1e-9, atol=1e-12))

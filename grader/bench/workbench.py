@@ -1,0 +1,99 @@
+"""The bench that checks get: inputs and oracles on our side, the student's program on the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from grader.bench.bench import InputCase, Subject
+from grader.bench.child import Child
+from grader.bench.servers import Servers
+from grader.bench.subject import ChildSubject
+from grader.coursecode import course_module
+from grader.errors import CourseError
+from grader.model.assignment import Limits
+from grader.model.job import Job
+
+_module = cache(course_module)
+
+SUBMISSION = "submission"
+"""The workspace of the hand-in, as servers know it."""
+
+
+class Workbench:
+    """`grader.bench.bench.Bench` for one item."""
+
+    def __init__(self, job: Job, item: str, servers: Servers) -> None:
+        self.item = item
+        self.seed = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
+        self._job = job
+        self._servers = servers
+        self._families: dict[str, tuple[InputCase, ...]] = {}
+
+    @property
+    def limits(self) -> Limits:
+        """What one child may use."""
+        return self._job.limits
+
+    def inputs(self, family: str) -> tuple[InputCase, ...]:
+        """A family of `inputs.py`, drawn from the item's seed; the same each time within one observation."""
+        if family not in self._families:
+            from numpy.random import default_rng
+
+            draw = self._course_function("inputs.py", family)
+            rng = default_rng(int(self.seed, 16))
+            self._families[family] = self._course("inputs.py", family, lambda: tuple(draw(rng)))
+        return self._families[family]
+
+    def expected(self, oracle: str) -> Callable[..., Any]:
+        """A function of `expected.py`, whose exceptions are the course's."""
+        answer = self._course_function("expected.py", oracle)
+
+        def asked(*args: Any, **kwargs: Any) -> Any:
+            return self._course("expected.py", oracle, lambda: answer(*args, **kwargs))
+
+        return asked
+
+    @contextmanager
+    def subject(self, module: str) -> Iterator[Subject]:
+        """A fresh child with `module` imported."""
+        preloads = self._job.preloads.get(module, ())
+        with self._servers.serving(preloads) as server:
+            child = Child(server, SUBMISSION, self.limits)
+            with ChildSubject(child, module, self.limits) as subject:
+                yield subject
+
+    def _course_function(self, file: str, name: str) -> Callable[..., Any]:
+        path = Path(self._job.assignment_folder, file)
+        function: Callable[..., Any] | None = getattr(
+            self._course(file, name, lambda: _module(path)), name, None
+        )
+        if function is None:
+            raise CourseError(f"{path}: has no function {name}")
+        return function
+
+    def _course(self, file: str, name: str, act: Callable[[], Any]) -> Any:
+        """Do something with a file of the course; what goes wrong there is the course's fault."""
+        try:
+            return act()
+        except CourseError:
+            raise
+        except Exception as error:
+            path = Path(self._job.assignment_folder, file)
+            line = _line(error.__traceback__, path)
+            raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None
+
+
+def _line(trace: TracebackType | None, file: Path) -> int:
+    """The deepest line of `file` in a traceback; 1 if it is not there."""
+    line = 1
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(file):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

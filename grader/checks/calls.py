@@ -1,0 +1,116 @@
+"""Calls one function with a family of inputs: one child while it lasts, a fresh one after a crash."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from grader.bench.bench import Bench, Call, InputCase, Subject
+from grader.errors import CourseError
+from grader.model.observation import Case, Observation, Outcome, Quantity
+
+Look = Callable[[InputCase, tuple[Call, ...]], Case]
+"""What a kind makes of the calls of one case, all of which returned."""
+
+NOT_CALLED = "not called: an earlier call did not end in time"
+
+
+def function_name(of: str) -> str:
+    """`sigmoid` of `utils.sigmoid`."""
+    return of.rpartition(".")[2]
+
+
+def cases_of(bench: Bench, family: str) -> tuple[InputCase, ...]:
+    """The cases of a family of inputs.
+
+    Raises:
+        CourseError: there are none, so whatever is handed in would agree in all of them.
+    """
+    cases = bench.inputs(family)
+    if not cases:
+        raise CourseError(f"inputs.py: {family}: gives no cases; give at least one")
+    return cases
+
+
+def observe_calls(
+    bench: Bench, of: str, cases: Sequence[InputCase], look: Look, *, times: int = 1
+) -> Observation:
+    """Call a function `times` times with each case and look at what came back.
+
+    The observation's outcome is `observed` if the function could be called at all; how each call ended
+    stands in its case. After a call that did not end in time nothing more is called: every further case
+    would wait as long again.
+    """
+    module, _, function = of.rpartition(".")
+    looked: list[Case] = []
+    output: list[str] = []
+    tracebacks: dict[str, str] = {}
+    outcome, note = Outcome.OBSERVED, ""
+    pending = deque(cases)
+
+    while pending and outcome is Outcome.OBSERVED:
+        with bench.subject(module) as subject:
+            usable = True
+            while pending and usable:
+                case = pending.popleft()
+                calls = _call(subject, function, case, times)
+                last = calls[-1]
+                if last.traceback:
+                    tracebacks[case.name] = last.traceback
+                if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
+                    outcome, note = last.outcome, last.note
+                    if last is subject.imported:
+                        note = f"{module}.py could not be imported: {note}"
+                    break
+                looked.append(_case(function, case, calls, look))
+                if last.outcome is Outcome.TIMED_OUT:
+                    looked += [_case(function, rest, (), look) for rest in pending]
+                    pending.clear()
+                usable = subject.alive and last.outcome is Outcome.OBSERVED
+            output.append(subject.output)
+
+    return Observation(
+        item=bench.item,
+        outcome=outcome,
+        note=note,
+        cases=tuple(looked) if outcome is Outcome.OBSERVED else (),
+        facts={"tracebacks": tracebacks} if tracebacks else {},
+        output="".join(output),
+        seed=bench.seed,
+    )
+
+
+def _hopeless(subject: Subject, calls: tuple[Call, ...]) -> bool:
+    """Whether the first case already shows that no case can be called."""
+    return calls[0] is subject.imported or calls[0].outcome is Outcome.REFUSED
+
+
+def _call(subject: Subject, function: str, case: InputCase, times: int) -> tuple[Call, ...]:
+    if subject.imported.outcome is not Outcome.OBSERVED:
+        return (subject.imported,)
+    calls: list[Call] = []
+    while len(calls) < times and (not calls or calls[-1].outcome is Outcome.OBSERVED):
+        calls.append(subject.call(function, case))
+    return tuple(calls)
+
+
+def _case(function: str, case: InputCase, calls: tuple[Call, ...], look: Look) -> Case:
+    from grader.bench.render import call_text, record
+
+    if not calls:
+        seen = Case(name=case.name, outcome=Outcome.TIMED_OUT, note=NOT_CALLED)
+    elif calls[-1].outcome is not Outcome.OBSERVED:
+        seen = Case(name=case.name, outcome=calls[-1].outcome, note=calls[-1].note)
+    else:
+        seen = look(case, calls)
+    wall_s = {"wall_s": Quantity(value=sum(call.wall_s for call in calls), unit="s")} if calls else {}
+    inputs: dict[str, Any] = {"args": record(list(case.args)), "kwargs": record(dict(case.kwargs))}
+    return replace(
+        seen,
+        called=call_text(function, case),
+        inputs=inputs,
+        quantities={**seen.quantities, **wall_s},
+        changed_inputs=tuple(dict.fromkeys(name for call in calls for name in call.changed_inputs)),
+    )

@@ -1,0 +1,143 @@
+"""Whether a function returns what an independent oracle says, over a family of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from grader.bench.tolerance import Tolerances
+from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.score import Award
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench, Call, InputCase
+    from grader.bench.compare import Comparison
+
+
+class MatchesReference:
+    """Call a function with every case of a family and compare what it returns with `expected.py`.
+
+    Lists and tuples, Python numbers and arrays, and results of another precision are taken for what they
+    say; see `grader.bench.compare.compare`. Where the task can be read in two ways, `accept` names further
+    oracles; one of them has to agree in all cases, a mixture earns nothing.
+    """
+
+    name: ClassVar[str] = "matches_reference"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        of: FunctionName = option("The function to call, as module.function.")
+        inputs: InputsName = option("The family of inputs it is called with.")
+        expected: OracleName = option(
+            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+        )
+        accept: tuple[OracleName, ...] = option(
+            "Further oracles, each of them a whole answer that is accepted as well.", default=()
+        )
+        tolerance: Tolerances = option(
+            "How far floats may be from the expected ones, by dtype; integers are exact.",
+            default=Tolerances(),
+        )
+        dtype: Literal["any", "exact"] = option(
+            "Whether the result must also have the dtype of the expected value.", default="any"
+        )
+        credit: Literal["all", "per_case"] = option(
+            "Whether all cases must agree, or each earns its share.", judges=True, default="all"
+        )
+        changed_inputs: Literal["noted", "fails"] = option(
+            "Whether a case in which the function changed its arguments in place is lost.",
+            judges=True,
+            default="noted",
+        )
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Call each case and hold the result against every oracle."""
+        from grader.bench.compare import compare
+        from grader.bench.render import value_text
+
+        cases = cases_of(bench, options.inputs)
+        oracles = {name: bench.expected(name) for name in _oracles(options)}
+        answers: list[dict[str, tuple[Comparison, str]]] = []
+
+        def look(case: InputCase, calls: tuple[Call, ...]) -> Case:
+            (call,) = calls
+            answer: dict[str, tuple[Comparison, str]] = {}
+            for name, oracle in oracles.items():
+                # An oracle may change what it gets; the next one, and the record, must not see that.
+                wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+                compared = compare(call.value, wanted, options.tolerance, dtype=options.dtype)
+                answer[name] = compared, value_text(wanted)
+            answers.append(answer)
+            return Case(
+                name=case.name,
+                outcome=call.outcome,
+                agrees={name: compared.agrees for name, (compared, _) in answer.items()},
+                returned=value_text(call.value),
+            )
+
+        observation = observe_calls(bench, options.of, cases, look)
+        best = max(oracles, key=lambda name: sum(case.agrees.get(name, False) for case in observation.cases))
+        remaining = iter(answers)
+        return replace(
+            observation,
+            cases=tuple(
+                _explained(case, *next(remaining)[best]) if case.outcome is Outcome.OBSERVED else case
+                for case in observation.cases
+            ),
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if one oracle agrees in all cases; with `credit: per_case` the best oracle's share."""
+        del related
+        total = len(observation.cases)
+        strict = options.changed_inputs == "fails"
+        good = {
+            name: [
+                case.agrees.get(name, False) and not (strict and case.changed_inputs)
+                for case in observation.cases
+            ]
+            for name in _oracles(options)
+        }
+        best = max(good, key=lambda name: sum(good[name]))
+        agreeing = sum(good[best])
+        if total and agreeing == total:
+            agree = f"{agreeing} of {total} cases agree"
+            own = best == _oracles(options)[0]
+            return Award(
+                fraction=1.0, reason=agree if own else f"agrees with the accepted answer {best} ({agree})"
+            )
+        if not total:
+            return Award(fraction=0.0, reason="no case was looked at")
+        first = observation.cases[good[best].index(False)]
+        reason = f"{first.name}: {_what_is_wrong(first, best)}"
+        if options.credit == "all":
+            return Award(fraction=0.0, reason=reason)
+        return Award(fraction=agreeing / total, reason=f"{agreeing} of {total} cases agree; {reason}")
+
+
+def _oracles(options: MatchesReference.Options) -> tuple[str, ...]:
+    return (options.expected or function_name(options.of), *options.accept)
+
+
+def _explained(case: Case, compared: Comparison, expected: str) -> Case:
+    measured: dict[str, Any] = {
+        "max_abs_error": compared.max_abs_error,
+        "max_rel_error": compared.max_rel_error,
+        "wrong": compared.wrong,
+        "total": compared.total,
+        "tolerance": compared.tolerance,
+    }
+    quantities = {name: Quantity(value=value) for name, value in measured.items() if value is not None}
+    return replace(case, expected=expected, note=compared.note, quantities={**case.quantities, **quantities})
+
+
+def _what_is_wrong(case: Case, oracle: str) -> str:
+    if case.agrees.get(oracle, False):
+        return f"changed {' and '.join(case.changed_inputs)} in place"
+    return case.note or case.outcome.value

@@ -1,0 +1,52 @@
+"""What a person sees of a run: progress while it goes on, then the card and where the files are."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from grader.markers import hookimpl
+from grader.reports.terminal import Progress
+from grader.reports.terminal import show as show_card
+
+if TYPE_CHECKING:
+    from grader.model.observation import Observation
+    from grader.model.submission import Submission
+    from grader.pipeline import Graded
+
+
+class Display:
+    """Hears of the moments of a run and shows them on a terminal; silent on anything else."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._progress = Progress(stream)
+
+    @hookimpl
+    def grader_exam_started(self, submission: Submission, total: int) -> None:
+        """Begin a line."""
+        self._progress.started(total)
+
+    @hookimpl
+    def grader_observed(self, observation: Observation, title: str) -> None:
+        """One more."""
+        self._progress.observed(observation, title)
+
+    @hookimpl
+    def grader_graded(self) -> None:
+        """Clear the line."""
+        self._progress.finished()
+
+
+def show(graded: Graded) -> None:
+    """The card on standard output, and what to know about how it came to be."""
+    show_card(graded.scorecard, sys.stdout)
+    exam = graded.evidence.exams[-1] if graded.evidence.exams else None
+    if exam is not None:
+        missing = exam.environment.get("stronger_layers_missing", ())
+        why = f" ({'; '.join(missing)})" if missing else ""
+        click.echo(f"    Sandbox: {exam.isolation}{why}.")
+    if graded.submission.dropped:
+        click.echo(f"    Not looked at: {', '.join(graded.submission.dropped)}.")
+    click.echo(f"    Reports: {graded.results.folder}/ ({', '.join(path.name for path in graded.reports)})")

@@ -1,0 +1,75 @@
+"""`grader`: finds the command, and turns errors into lines and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from grader import __version__
+from grader.errors import ExitCode, GraderError
+
+COMMANDS = {
+    "run": "Grade archives: unpack, observe in a sandbox, score, report.",
+    "verify": "Grade the course's own hand-ins and compare with what each must earn.",
+    "rubric": "Check rubrics, and print the schema that editors complete them with.",
+    "plugins": "List what is loaded, and from where.",
+}
+"""In the order of the help; a command's module is imported when it is called."""
+
+
+class Commands(click.Group):
+    """The group that knows its commands by name only, so that `--help` imports none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: D102 - click's interface
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: D102
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"grader.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: D102
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="grader")
+@click.option("--course", type=click.Path(), help="The course's folder; otherwise GRADER_COURSE, or upwards.")
+@click.pass_context
+def cli(context: click.Context, course: str | None) -> None:
+    """Mark homework of GPU-programming and deep-learning-systems courses."""
+    context.obj = course
+
+
+def main() -> None:
+    """The console script; ends with one of `ExitCode`."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        code = cli.main(prog_name="grader", standalone_mode=False)
+    except GraderError as error:
+        for problem in error.problems:
+            click.echo(f"grader: {problem}", err=True)
+        return int(error.exit_code)
+    except click.exceptions.Abort:
+        click.echo("grader: stopped; what was observed is kept", err=True)
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return int(ExitCode.USAGE)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stderr.close()
+        return int(ExitCode.GRADED)
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        click.echo(f"grader {__version__}: this is a bug of ours; please report the lines above", err=True)
+        return int(ExitCode.BUG)
+    return int(code or 0)

@@ -1,0 +1,44 @@
+"""`grader rubric`: check rubrics before anybody is graded by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from grader.cli.course import open_course
+from grader.errors import CourseError
+
+
+@click.group("rubric")
+def command() -> None:
+    """Check rubrics, and print the schema that editors complete them with."""
+
+
+@command.command("check")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.pass_context
+def check(context: click.Context, files: tuple[Path, ...]) -> None:
+    """Show every problem of FILES (otherwise of all rubrics of the course), each with its line and column."""
+    from grader.config.rubric import check_rubric
+
+    course, plugins = open_course(context)
+    problems: list[str] = []
+    for file in files or course.rubrics():
+        found = check_rubric(file, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        problems += found
+        if not found:
+            click.echo(f"{file}: fine")
+    if problems:
+        raise CourseError(*problems)
+
+
+@command.command("schema")
+@click.pass_context
+def schema(context: click.Context) -> None:
+    """Print a JSON Schema of rubrics, with the check kinds that are loaded here."""
+    from grader.config.schema import rubric_schema
+
+    _, plugins = open_course(context)
+    click.echo(json.dumps(rubric_schema(plugins.checks), indent=2))

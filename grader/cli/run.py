@@ -1,0 +1,72 @@
+"""`grader run`: from archives to marks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader.cli.course import open_course, require_linux
+from grader.errors import ExitCode, GraderError, UsageError, worst
+
+
+@click.command("run")
+@click.argument("archives", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--student", help="Who handed it in; otherwise the archive's name says.")
+@click.option("--assignment", help="Which assignment; otherwise the files say.")
+@click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
+@click.option("--item", "items", multiple=True, metavar="GLOB", help="Only these items, and what they need.")
+@click.option(
+    "--out", default="results", type=click.Path(path_type=Path), show_default=True, help="Results folder."
+)
+@click.option("--fresh", is_flag=True, help="Observe again what was observed before.")
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON on standard output.")
+@click.option("--require-final", is_flag=True, help="End with 5 if any point is still open.")
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    archives: tuple[Path, ...],
+    as_json: bool,
+    require_final: bool,
+    **asked: Any,
+) -> int:
+    """Grade ARCHIVES (.tar.gz, .zip, … or folders) and write the results below --out.
+
+    Exit codes: 0 graded (also if points are open), 2 usage, 3 a bug of ours, 4 the course's files are wrong,
+    5 something could not be observed, 6 an archive was not accepted. Several archives end with the worst,
+    in the order 3, 4, 5, 6, 0.
+    """
+    require_linux()
+    if asked["student"] and len(archives) > 1:
+        raise UsageError(
+            "--student: names one student, but there are several archives; grade them one by one"
+        )
+    from grader.cli.display import Display, show
+    from grader.pipeline import Request, grade
+
+    course, plugins = open_course(context)
+    plugins.listen(Display(sys.stderr))
+    codes, cards = [], []
+    for archive in archives:
+        try:
+            graded = grade(Request(archive=archive, **asked), course, plugins)
+        except GraderError as error:
+            for problem in error.problems:
+                click.echo(f"grader: {problem}", err=True)
+            codes.append(error.exit_code)
+            continue
+        if graded.trouble:
+            click.echo(f"grader: {graded.trouble}", err=True)
+        still_open = [ExitCode.NOT_OBSERVED] if require_final and not graded.final else []
+        codes.append(worst([graded.exit_code, *still_open]))
+        if as_json:
+            cards.append(json.loads((graded.results.folder / "score.json").read_text(encoding="utf-8")))
+        else:
+            show(graded)
+    if as_json:
+        click.echo(json.dumps(cards[0] if len(archives) == 1 and cards else cards, indent=2))
+    return worst(codes)

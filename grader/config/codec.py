@@ -1,0 +1,115 @@
+"""The nouns as JSON and back, and digests over them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from types import NoneType
+from typing import Any, NoReturn, TypeVar
+
+from grader.config.decode import decode
+from grader.errors import NotObservedError
+
+T = TypeVar("T")
+
+FLOAT = "$float"
+"""JSON has no NaN and no infinity: they are written as a mapping with this key alone."""
+SPECIAL = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+def to_plain(value: Any) -> Any:
+    """A value as what JSON can say: dictionaries, lists, text, finite numbers, booleans, None.
+
+    Raises:
+        TypeError: some part of it is of a type that is not kept.
+    """
+    for kinds, write in _WRITERS:
+        if isinstance(value, kinds):
+            return write(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value)}
+    raise TypeError(f"a {type(value).__module__}.{type(value).__qualname__} cannot be written as JSON")
+
+
+def dumps(value: Any) -> str:
+    """A value as one line of JSON in ASCII; equal values give equal text."""
+    return json.dumps(to_plain(value), allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def loads(text: str | bytes) -> Any:
+    """Plain data from JSON, NaN and infinities restored; ValueError if it is none."""
+    try:
+        return json.loads(text, object_hook=_restored, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def digest(value: Any) -> str:
+    """`sha256:…` over the JSON of a value."""
+    return digest_bytes(dumps(value).encode())
+
+
+def digest_bytes(content: bytes) -> str:
+    """`sha256:…` over bytes."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def from_plain(kind: type[T], data: Any, *, where: str) -> T:
+    """A noun out of plain data; `where` names the file in messages.
+
+    Raises:
+        NotObservedError: the data is not of this type, or a newer grader wrote it.
+    """
+    check_schema(kind, data, where=where)
+    value, problems = decode(kind, data, finite=False)
+    if value is None:
+        raise NotObservedError(*(f"{where}: {problem}" for problem in problems))
+    return value
+
+
+def check_schema(kind: Any, data: Any, *, where: str) -> None:
+    """Refuse data whose `schema` is not the one that the noun's default says.
+
+    Raises:
+        NotObservedError: a newer or an older grader wrote it.
+    """
+    reads: Any = next((f.default for f in fields(kind) if f.name == "schema"), None)
+    written = data.get("schema", reads) if isinstance(data, Mapping) else reads
+    if reads is None or written == reads:
+        return
+    newer = isinstance(written, int) and written > reads
+    age, advice = ("newer", "update grader") if newer else ("older", "observe again")
+    message = f"{where}: written by {'a' if newer else 'an'} {age} grader"
+    raise NotObservedError(f"{message} (schema {written}, this one reads {reads}): {advice}")
+
+
+def _text(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    raise TypeError(f"a key must be text to be written as JSON, got {key!r}")
+
+
+def _restored(entries: dict[str, Any]) -> Any:
+    name = entries.get(FLOAT)
+    if len(entries) == 1 and isinstance(name, str):
+        return SPECIAL.get(name, entries)
+    return entries
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_WRITERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (Enum, lambda value: value.value),
+    ((str, int, NoneType), lambda value: value),
+    (float, lambda value: value if math.isfinite(value) else {FLOAT: repr(float(value))}),
+    (Mapping, lambda value: {_text(key): to_plain(entry) for key, entry in value.items()}),
+    ((list, tuple), lambda value: [to_plain(item) for item in value]),
+    (datetime, datetime.isoformat),
+)

@@ -1,0 +1,113 @@
+"""The course: a folder with `course.yaml`, and how it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.config.decode import decode, quoted
+from grader.config.problem import Problem, show_path, suggestion
+from grader.config.yaml_source import read_yaml
+from grader.errors import CourseError, UsageError
+from grader.model.options import option
+
+FILE = "course.yaml"
+VARIABLE = "GRADER_COURSE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CourseKeys:
+    """What `course.yaml` accepts."""
+
+    title: str = option("The course, as students know it.")
+    time_zone: str = option("The IANA name of the time zone that dates are shown in.", default="UTC")
+    min_isolation: str = option("The weakest sandbox that may run a hand-in; empty for any.", default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """A folder of assignments and rubrics, and what holds for all of them."""
+
+    folder: Path
+    """Absolute."""
+    title: str
+    time_zone: str = "UTC"
+    min_isolation: str = ""
+
+    def rubric_path(self, name: str) -> Path:
+        """Where the rubric of this name is, if there is one."""
+        return self.folder / "rubrics" / f"{name}.yaml"
+
+    def rubrics(self) -> tuple[Path, ...]:
+        """All rubric files, by name."""
+        return tuple(sorted((self.folder / "rubrics").glob("*.yaml")))
+
+    def assignment_folder(self, name: str) -> Path:
+        """Where the assignment of this name is, if there is one."""
+        return self.folder / "assignments" / name
+
+
+def find_course(explicit: Path | None, environment: Mapping[str, str], start: Path) -> Course:
+    """The course that was asked for, else the one of GRADER_COURSE, else the nearest upwards from `start`.
+
+    Raises:
+        UsageError: there is none.
+        CourseError: its `course.yaml` is wrong; with every problem of the file.
+    """
+    if explicit is not None:
+        return _named(explicit, "--course")
+    if named := environment.get(VARIABLE):
+        return _named(Path(named), VARIABLE)
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        if (folder / FILE).is_file():
+            return load_course(folder)
+    advice = f"go into the course's folder, give --course FOLDER or set {VARIABLE}"
+    raise UsageError(f"{show_path(start)}: no {FILE} here or above; {advice}")
+
+
+def load_course(folder: Path) -> Course:
+    """The course in a folder.
+
+    Raises:
+        CourseError: its `course.yaml` is wrong; with every problem of the file.
+    """
+    document = read_yaml(folder / FILE)
+    problems = list(document.problems)
+    keys = None
+    if document.data is not None or not problems:
+        keys, found = decode(CourseKeys, document.data)
+        problems.extend(found)
+    if keys is not None and (message := _zone_objection(keys.time_zone)):
+        problems.append(Problem(path=("time_zone",), message=message))
+    if keys is None or problems:
+        raise CourseError(*document.lines(problems))
+    return Course(
+        folder=folder.absolute(),
+        title=keys.title,
+        time_zone=keys.time_zone,
+        min_isolation=keys.min_isolation,
+    )
+
+
+def _named(folder: Path, by: str) -> Course:
+    if not (folder / FILE).is_file():
+        raise UsageError(f"{show_path(folder)}: holds no {FILE}; {by} takes the folder of a course")
+    return load_course(folder)
+
+
+def _zone_objection(name: str) -> str:
+    """Why this is no time zone; empty if it is one."""
+    if name == "UTC":
+        return ""
+    import zoneinfo
+
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        known = zoneinfo.available_timezones()
+        if not known:
+            return "this machine has no time zone data; install the package tzdata, or write UTC"
+        return f"no time zone is called {quoted(name)}; {suggestion(name, known)}"
+    return ""

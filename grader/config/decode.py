@@ -1,0 +1,344 @@
+"""Plain data into frozen dataclasses, with every mistake found at once."""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from grader.config.problem import KeyPath, Problem, closest, suggestion
+from grader.config.units import Duration, Share, parse_duration, parse_share
+from grader.model.options import required
+
+T = TypeVar("T")
+Reader = Callable[[Any, KeyPath, "Reading"], Any]
+
+Maker = Callable[[Any, float | None], Reader]
+
+INVALID: Any = object()
+"""What a reader returns after it reported why there is no value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """The names that a `NewType` of `str` may take."""
+
+    what: str
+    """What they are, for `no … is called "x"`."""
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What readers share while they go through one piece of data."""
+
+    known: Mapping[Any, Names] = field(default_factory=dict)
+    """By `NewType`; a type that is not here takes any text."""
+    finite: bool = True
+    """Whether numbers must be finite."""
+    problems: list[Problem] = field(default_factory=list)
+
+    def wrong(self, path: KeyPath, message: str) -> Any:
+        """Report a problem."""
+        self.problems.append(Problem(path=path, message=message))
+        return INVALID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One key of a mapping."""
+
+    kind: Any
+    required: bool
+    above: float | None = None
+    doc: str = ""
+
+
+def decode(
+    kind: type[T], data: Any, *, known: Mapping[Any, Names] | None = None, finite: bool = True
+) -> tuple[T | None, tuple[Problem, ...]]:
+    """A value of a type out of plain data, and all that is wrong with it; either one or the other."""
+    reading = Reading(known=known or {}, finite=finite)
+    target: Any = kind
+    value = reader(target, None)(data, (), reading)
+    return (None if reading.problems else value), tuple(reading.problems)
+
+
+@cache
+def keys_of(kind: Any) -> Mapping[str, Key]:
+    """The keys that a dataclass accepts, in its order."""
+    hints = get_type_hints(kind)
+    return {
+        f.name: Key(
+            kind=hints[f.name],
+            required=required(f),
+            above=f.metadata.get("above"),
+            doc=f.metadata.get("doc", ""),
+        )
+        for f in fields(kind)
+    }
+
+
+def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: Reading) -> dict[str, Any]:
+    """The valid values of a mapping by key; unknown, missing and wrong ones are reported."""
+    if not isinstance(data, Mapping):
+        reading.wrong(path, f"must be a mapping, got {quoted(data)}")
+        return {}
+    meant = {closest(key, keys) for key in data if key not in keys}
+    for key in data:
+        if key not in keys:
+            reading.wrong((*path, key), f"unknown key; {suggestion(key, keys)}")
+    values = {}
+    for name, key in keys.items():
+        if name in data:
+            value = reader(key.kind, key.above)(data[name], (*path, name), reading)
+            if value is not INVALID:
+                values[name] = value
+        elif key.required and name not in meant:
+            reading.wrong((*path, name), f"missing; give {describe(key.kind, key.above)}")
+    return values
+
+
+def describe(kind: Any, above: float | None = None) -> str:
+    """What a value of a type is called in a message."""
+    if kind in _PLAIN:
+        bound = f" > {above:g}" if above is not None and kind in (int, float) else ""
+        return _PLAIN[kind] + bound
+    if supertype := getattr(kind, "__supertype__", None):
+        return describe(supertype, above)
+    origin = get_origin(kind)
+    if origin is Literal or _is_choice(kind):
+        return _either([str(value) for value in _choices(kind)])
+    if origin in (Union, types.UnionType):
+        return _either([describe(member, above) for member in get_args(kind) if member is not type(None)])
+    return "a list" if origin is tuple else "a mapping"
+
+
+def quoted(value: Any) -> str:
+    """A wrong value as a message repeats it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+@cache
+def reader(kind: Any, above: float | None) -> Reader:
+    """What turns plain data into a value of a type, numbers bounded from below.
+
+    Raises:
+        TypeError: there is no plain data for values of this type.
+    """
+    make = _BY_TYPE.get(kind) or _BY_ORIGIN.get(get_origin(kind))
+    for applies, candidate in _BY_TRAIT:
+        if make is None and applies(kind):
+            make = candidate
+    if make is None:
+        raise TypeError(f"{kind} cannot be read from plain data")
+    return make(kind, above)
+
+
+def _anything_reader(kind: Any, above: float | None) -> Reader:
+    return lambda data, path, reading: data
+
+
+def _text_reader(kind: Any, above: float | None) -> Reader:
+    parse = _PARSERS[kind]
+
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        try:
+            return parse(data)
+        except (ValueError, OverflowError):
+            return reading.wrong(path, f"must be {describe(kind)}, got {quoted(data)}")
+
+    return read
+
+
+def _moment(data: Any) -> datetime:
+    if not isinstance(data, str):
+        raise ValueError("not text")  # noqa: TRY004 - every parser says ValueError
+    moment = datetime.fromisoformat(data)
+    if moment.tzinfo is None:
+        raise ValueError("no offset")
+    return moment
+
+
+def _number_reader(kind: Any, above: float | None) -> Reader:
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        number = isinstance(data, int if kind is int else int | float) and not isinstance(data, bool)
+        if not number or (above is not None and not data > above):
+            return reading.wrong(path, f"must be {describe(kind, above)}, got {quoted(data)}")
+        try:
+            value = kind(data)
+        except OverflowError:
+            value = float("inf")
+        if reading.finite and value - value != 0:
+            return reading.wrong(path, f"must be a finite number, got {quoted(data)}")
+        return value
+
+    return read
+
+
+def _exact_reader(kind: Any, above: float | None) -> Reader:
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        if isinstance(data, kind):
+            return data
+        scalar = kind is str and isinstance(data, int | float)
+        advice = "; put it in quotes" if scalar else ""
+        return reading.wrong(path, f"must be {describe(kind)}, got {quoted(data)}{advice}")
+
+    return read
+
+
+def _name_reader(kind: Any, above: float | None) -> Reader:
+    read_supertype = reader(kind.__supertype__, above)
+
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        value = read_supertype(data, path, reading)
+        known = reading.known.get(kind)
+        if value is INVALID or known is None or value in known.names:
+            return value
+        message = f"no {known.what} is called {quoted(value)}; {suggestion(value, known.names)}"
+        return reading.wrong(path, message)
+
+    return read
+
+
+def _is_choice(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, StrEnum)
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    return tuple(kind) if _is_choice(kind) else get_args(kind)
+
+
+def _choice_reader(kind: Any, above: float | None) -> Reader:
+    choices = _choices(kind)
+
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        for choice in choices:
+            if data == choice and isinstance(data, bool) == isinstance(choice, bool):
+                return choice
+        return reading.wrong(path, f"must be {describe(kind)}, got {quoted(data)}")
+
+    return read
+
+
+def _union_reader(kind: Any, above: float | None) -> Reader:
+    members = get_args(kind)
+    readers = [reader(member, above) for member in members if member is not type(None)]
+
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        if data is None and type(None) in members:
+            return None
+        if above is None and type(data) in members and (not isinstance(data, float) or not reading.finite):
+            return data
+        if len(readers) == 1:
+            return readers[0](data, path, reading)
+        for attempt in readers:
+            trial = Reading(known=reading.known, finite=reading.finite)
+            value = attempt(data, path, trial)
+            if not trial.problems:
+                return value
+        return reading.wrong(path, f"must be {describe(kind, above)}, got {quoted(data)}")
+
+    return read
+
+
+def _tuple_reader(kind: Any, above: float | None) -> Reader:
+    item, *more = get_args(kind)
+    if more != [Ellipsis]:
+        raise TypeError(f"{kind} cannot be read from plain data; only tuple[T, ...] can")
+    read_item = reader(item, above)
+
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        if not isinstance(data, list):
+            advice = f"; write [{data}]" if isinstance(data, str | int | float) else ""
+            return reading.wrong(path, f"must be a list, got {quoted(data)}{advice}")
+        items = tuple(read_item(item, (*path, index), reading) for index, item in enumerate(data))
+        return INVALID if any(entry is INVALID for entry in items) else items
+
+    return read
+
+
+def _mapping_reader(kind: Any, above: float | None) -> Reader:
+    key, value = get_args(kind)
+    if key is not str:
+        raise TypeError(f"{kind} cannot be read from plain data; its keys must be text")
+    read_value = reader(value, above)
+
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        if not isinstance(data, Mapping):
+            return reading.wrong(path, f"must be a mapping, got {quoted(data)}")
+        entries = {name: read_value(entry, (*path, name), reading) for name, entry in data.items()}
+        return INVALID if any(entry is INVALID for entry in entries.values()) else entries
+
+    return read
+
+
+def _dataclass_reader(kind: Any, above: float | None) -> Reader:
+    keys = keys_of(kind)
+
+    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+        before = len(reading.problems)
+        values = read_keys(keys, data, path, reading)
+        if len(reading.problems) > before:
+            return INVALID
+        try:
+            return kind(**values)
+        except ValueError as error:  # of its __post_init__
+            return reading.wrong(path, str(error))
+
+    return read
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+_PLAIN: Mapping[Any, str] = {
+    Any: "a value",
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    datetime: "a date and time with its offset from UTC, such as 2024-12-23T23:59:00+02:00",
+    Duration: "a duration such as 20s, 15m, 1h30m or 3d",
+    Share: "a percentage from 0% to 100%, such as 10%",
+}
+_PARSERS: Mapping[Any, Callable[[Any], Any]] = {
+    Duration: parse_duration,
+    Share: parse_share,
+    datetime: _moment,
+}
+_BY_TYPE: Mapping[Any, Maker] = {
+    Any: _anything_reader,
+    str: _exact_reader,
+    bool: _exact_reader,
+    int: _number_reader,
+    float: _number_reader,
+    **dict.fromkeys(_PARSERS, _text_reader),
+}
+_BY_ORIGIN: Mapping[Any, Maker] = {
+    Literal: _choice_reader,
+    Union: _union_reader,
+    types.UnionType: _union_reader,
+    tuple: _tuple_reader,
+    Mapping: _mapping_reader,
+}
+_BY_TRAIT: tuple[tuple[Callable[[Any], bool], Maker], ...] = (
+    (lambda kind: hasattr(kind, "__supertype__"), _name_reader),
+    (_is_choice, _choice_reader),
+    (is_dataclass, _dataclass_reader),
+)

@@ -1,0 +1,184 @@
+"""`evidence.jsonl`: one line per observation, written as it happens and readable while it grows."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from grader.config.codec import check_schema, dumps, loads, to_plain
+from grader.config.decode import decode
+from grader.config.problem import show_path
+from grader.errors import NotObservedError
+from grader.model.evidence import SCHEMA, Evidence, Exam
+from grader.model.observation import Observation, Outcome
+from grader.model.submission import Submission
+
+BLOCK = 1 << 16
+ADVICE = "move the file away to observe again"
+NOTHING_SEEN = frozenset({Outcome.SKIPPED, Outcome.NOT_OBSERVED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamStarted:
+    """The first line of each exam."""
+
+    schema: int = SCHEMA
+    submission: Submission
+    exam: Exam
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemObserved:
+    """One item's observation."""
+
+    exam: str
+    observation: Observation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamEnded:
+    """The last line of an exam that was not cut short."""
+
+    exam: str
+
+
+Record: TypeAlias = ExamStarted | ItemObserved | ExamEnded
+
+RECORDS: dict[str, type[Record]] = {"exam": ExamStarted, "observation": ItemObserved, "end": ExamEnded}
+NAMES = {kind: name for name, kind in RECORDS.items()}
+
+
+class EvidenceWriter:
+    """Appends records to a file, each with one write, so that whatever ends us leaves whole lines.
+
+    A torn last line, which a power cut or a full disk may have left, is cut off first.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._name = show_path(path)
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        repair(self._fd)
+
+    def write(self, record: Record) -> None:
+        """Append one record.
+
+        Raises:
+            NotObservedError: it could not be written whole; then nothing of it is left.
+        """
+        line = (dumps({"record": NAMES[type(record)], **to_plain(record)}) + "\n").encode()
+        before = os.fstat(self._fd).st_size
+        try:
+            written = os.write(self._fd, line)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        if written < len(line):
+            os.ftruncate(self._fd, before)
+            raise NotObservedError(f"{self._name}: could not be written whole; make room on the disk")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _unwritable(self, error: OSError) -> NotObservedError:
+        return NotObservedError(
+            f"{self._name}: cannot be written ({error.strerror}); check the results folder and its disk"
+        )
+
+
+def repair(fd: int) -> None:
+    """Cut off what follows the last newline, and nothing else."""
+    end = size = os.fstat(fd).st_size
+    while end > 0:
+        start = max(0, end - BLOCK)
+        newline = os.pread(fd, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(fd, end)
+
+
+class EvidenceReader:
+    """Follows a file: every call gives the records that became complete since the last one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+        self._line = 0
+
+    def read(self) -> tuple[Record, ...]:
+        """New records; none if there is no file yet.
+
+        Raises:
+            NotObservedError: a complete line is no record, or the file cannot be read.
+        """
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._offset)
+                content = file.read()
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            message = f"{show_path(self._path)}: cannot be read ({error.strerror}); check its permissions"
+            raise NotObservedError(message) from None
+        whole = content[: content.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        return tuple(self._record(line) for line in whole.split(b"\n")[:-1])
+
+    def _record(self, line: bytes) -> Record:
+        self._line += 1
+        where = f"{show_path(self._path)}:{self._line}"
+        try:
+            data: dict[str, Any] = dict(loads(line))
+            kind = RECORDS[data.pop("record")]
+        except (ValueError, TypeError, KeyError):
+            raise NotObservedError(f"{where}: is not a record of an exam; {ADVICE}") from None
+        check_schema(kind, data, where=where)
+        record, problems = decode(kind, data, finite=False)
+        if record is None:
+            raise NotObservedError(*(f"{where}: {problem}; {ADVICE}" for problem in problems))
+        return record
+
+
+def read_evidence(path: Path) -> Evidence | None:
+    """Everything that was observed of the submission last examined; None if there is nothing yet.
+
+    The latest observation of each item counts, except that one which saw nothing never takes the place
+    of one which did. An exam of another hand-in starts afresh: its evidence is not mixed.
+
+    Raises:
+        NotObservedError: a line is no record, or a newer grader wrote it.
+    """
+    submission: Submission | None = None
+    exams: list[Exam] = []
+    observations: dict[str, Observation] = {}
+    for record in EvidenceReader(path).read():
+        if isinstance(record, ExamStarted):
+            if submission and record.submission.digest != submission.digest:
+                exams.clear()
+                observations.clear()
+            submission = record.submission
+            exams.append(record.exam)
+        elif isinstance(record, ItemObserved):
+            seen = record.observation
+            kept = observations.get(seen.item)
+            if kept is None or seen.outcome is not Outcome.NOT_OBSERVED or kept.outcome in NOTHING_SEEN:
+                observations[seen.item] = seen
+    if submission is None:
+        return None
+    return Evidence(submission=submission, exams=tuple(exams), observations=observations)

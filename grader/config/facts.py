@@ -1,0 +1,107 @@
+"""What the files of an assignment define, found without importing them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.config.problem import show_path
+
+if TYPE_CHECKING:
+    import ast
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignmentFacts:
+    """The names that a rubric may use; None where a file that defines some could not be read."""
+
+    functions: frozenset[str] | None
+    """`module.function` of the reference."""
+    inputs: frozenset[str] | None
+    """Families of `inputs.py`: functions whose first parameter is `rng`."""
+    oracles: frozenset[str] | None
+    """Public functions of `expected.py`."""
+    problems: tuple[str, ...] = ()
+    """Files that are missing or are not Python, as located lines."""
+
+
+class Unparsable(Exception):
+    """A file is no Python source; its text is the located line."""
+
+
+def read_facts(folder: Path) -> AssignmentFacts:
+    """The facts of an assignment. Never fails: what could not be read is in `problems`."""
+    problems: list[str] = []
+
+    def names(files: Iterable[Path], name_of: Callable[[str, str, list[str]], str]) -> frozenset[str] | None:
+        found: set[str] = set()
+        before = len(problems)
+        for file in files:
+            try:
+                found.update(name_of(file.stem, *function) for function in _functions(_parsed(file)))
+            except Unparsable as error:
+                problems.append(str(error))
+        return frozenset(found - {""}) if len(problems) == before else None
+
+    references = sorted((folder / "reference").glob("*.py")) or [folder / "reference"]
+    return AssignmentFacts(
+        functions=names(references, lambda module, name, _: f"{module}.{name}"),
+        inputs=names([folder / "inputs.py"], lambda _, name, takes: name if takes[:1] == ["rng"] else ""),
+        oracles=names([folder / "expected.py"], lambda _, name, __: "" if name.startswith("_") else name),
+        problems=tuple(problems),
+    )
+
+
+def _parsed(file: Path) -> Iterable[ast.stmt]:
+    import ast
+
+    try:
+        with warnings.catch_warnings():
+            # An odd escape in a string is the author's business, and no news for a rubric.
+            warnings.simplefilter("ignore")
+            return ast.parse(file.read_bytes()).body
+    except OSError as error:
+        message = (
+            f"cannot be read ({error.strerror}); every assignment has inputs.py, expected.py, reference/*.py"
+        )
+        raise Unparsable(f"{show_path(file)}: {message}") from None
+    except SyntaxError as error:
+        at = f"{error.lineno or 1}:{error.offset or 1}"
+        raise Unparsable(f"{show_path(file)}:{at}: not Python ({error.msg}); correct the file") from None
+    except (ValueError, RecursionError, MemoryError) as error:  # NUL bytes, absurd nesting
+        raise Unparsable(f"{show_path(file)}:1:1: not Python ({error}); correct the file") from None
+
+
+def _functions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
+    """Names that a module binds to something callable, each with its parameters as far as known.
+
+    A kernel is often `fast = cuda.jit(plain)` and a function may be defined under `if` or `try`.
+    """
+    import ast
+
+    for statement in statements:
+        match statement:
+            case ast.FunctionDef(name=name, args=args) | ast.AsyncFunctionDef(name=name, args=args):
+                yield name, _parameters(args)
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=value)
+            ):
+                if isinstance(value, ast.Lambda):
+                    yield name, _parameters(value.args)
+                elif isinstance(value, ast.Call | ast.Name | ast.Attribute):
+                    yield name, []
+            case ast.If() | ast.Try() | ast.With():
+                for block in ("body", "orelse", "finalbody"):
+                    yield from _functions(getattr(statement, block, ()))
+                for handler in getattr(statement, "handlers", ()):
+                    yield from _functions(handler.body)
+            case _:
+                pass
+
+
+def _parameters(arguments: ast.arguments) -> list[str]:
+    return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]

@@ -1,0 +1,228 @@
+"""Rubric files: read, held against the assignment, and refused with all their mistakes at once."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.config.codec import digest_bytes
+from grader.config.decode import Names, Reading, keys_of, quoted, read_keys
+from grader.config.facts import AssignmentFacts, read_facts
+from grader.config.problem import suggestion
+from grader.config.rubric_keys import SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
+from grader.config.yaml_source import Document, read_yaml
+from grader.contracts import CheckKind
+from grader.errors import CourseError
+from grader.model.options import FunctionName, InputsName, OracleName
+from grader.model.rubric import Item, LatePolicy, Rubric
+
+ITEM_ID = re.compile(r"[a-z0-9_.-]+")
+DAY_S = 86_400.0
+
+
+def load_rubric(path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]) -> Rubric:
+    """The rubric in a file, for check kinds by name and folders of assignments by name.
+
+    Raises:
+        CourseError: with every problem of the file, each as `file:line:column: path: message`.
+    """
+    draft = _Draft(read_yaml(path), kinds, assignments)
+    if problems := draft.lines():
+        raise CourseError(*problems)
+    return draft.rubric(path.stem)
+
+
+def check_rubric(
+    path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]
+) -> tuple[str, ...]:
+    """Every problem of a rubric file, one line each; none if `load_rubric` takes it."""
+    return _Draft(read_yaml(path), kinds, assignments).lines()
+
+
+class _Draft:
+    """A rubric while its mistakes are looked for."""
+
+    def __init__(
+        self, document: Document, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]
+    ) -> None:
+        self.document = document
+        self.kinds = kinds
+        self.reading = Reading()
+        self.reading.problems.extend(document.problems)
+        self.facts: AssignmentFacts | None = None
+        self.top: dict[str, Any] = {}
+        self.items: list[dict[str, Any]] = []
+        if document.data is None and document.problems:
+            return
+        if not self.same_schema():
+            return
+        self.top = read_keys(keys_of(RubricKeys), document.data, (), self.reading)
+        self.find_assignment(assignments)
+        self.read_items()
+        self.check_ids()
+        self.check_references()
+        self.check_points()
+
+    def lines(self) -> tuple[str, ...]:
+        """All problems, each on a line."""
+        facts = self.facts.problems if self.facts else ()
+        return (*self.document.lines(self.reading.problems), *facts)
+
+    def rubric(self, name: str) -> Rubric:
+        """The rubric, once it has no problems."""
+        late = self.top.get("late", LateKeys())
+        return Rubric(
+            name=name,
+            assignment=self.top["assignment"],
+            points=self.top["points"],
+            items=tuple(self.item(values) for values in self.items),
+            due=self.top.get("due"),
+            late=LatePolicy(
+                grace_s=late.grace,
+                per_day=late.per_day,
+                at_most_days=None if late.at_most is None else late.at_most / DAY_S,
+            ),
+            digest=digest_bytes(self.document.content),
+        )
+
+    def item(self, values: Mapping[str, Any]) -> Item:
+        """An item out of its flat keys."""
+        return Item(**_own(values), options=self.options(values))
+
+    def options(self, values: Mapping[str, Any]) -> Any:
+        """The options of an item's check; ValueError if they do not go together."""
+        kind = self.kinds[values["check"]]
+        return kind.Options(**{name: values[name] for name in keys_of(kind.Options) if name in values})
+
+    def same_schema(self) -> bool:
+        """Whether the rest of the file can be understood at all."""
+        data = self.document.data
+        schema = data.get("schema", SCHEMA) if isinstance(data, Mapping) else SCHEMA
+        if type(schema) is not int or schema == SCHEMA:
+            return True
+        advice = "update grader" if schema > SCHEMA else f"write {SCHEMA}"
+        self.reading.wrong(("schema",), f"this grader reads {SCHEMA}, got {schema}; {advice}")
+        return False
+
+    def find_assignment(self, assignments: Mapping[str, Path]) -> None:
+        """Take the facts of the assignment, so that names can be held against them."""
+        name = self.top.get("assignment")
+        if name is None:
+            return
+        if name in assignments:
+            self.facts = read_facts(assignments[name])
+        else:
+            message = f"no assignment is called {quoted(name)}; {suggestion(name, assignments)}"
+            self.reading.wrong(("assignment",), message)
+
+    def read_items(self) -> None:
+        """Read each item by the keys of its own kind of check."""
+        reading = Reading(known=_known(self.facts), problems=self.reading.problems)
+        for index, data in enumerate(self.top.get("items", ())):
+            path = ("items", index)
+            before = len(reading.problems)
+            name = data.get("check") if isinstance(data, Mapping) else None
+            if isinstance(name, str) and name not in self.kinds:
+                message = f"no kind of check is called {quoted(name)}; {suggestion(name, self.kinds)}"
+                reading.wrong((*path, "check"), message)
+            if isinstance(name, str) and name in self.kinds:
+                values = read_keys(item_keys(self.kinds[name]), data, path, reading)
+            else:
+                # Which further keys there may be is not known: they are neither right nor wrong.
+                values = read_keys(keys_of(ItemKeys), _own(data), path, reading)
+            self.items.append(values)
+            if len(reading.problems) == before:
+                try:
+                    self.options(values)
+                except ValueError as error:  # of its __post_init__
+                    reading.wrong(path, str(error))
+
+    def check_ids(self) -> None:
+        """Ids are well formed and unique."""
+        first: dict[str, int] = {}
+        for index, values in enumerate(self.items):
+            name = values.get("id")
+            if name is None:
+                continue
+            path = ("items", index, "id")
+            if not ITEM_ID.fullmatch(name):
+                message = f"must be of lower-case letters, digits and . _ - only, got {quoted(name)}"
+                self.reading.wrong(path, message)
+            if first.setdefault(name, index) != index:
+                message = f"{quoted(name)} is the id of items[{first[name]}] too; give each its own"
+                self.reading.wrong(path, message)
+
+    def check_references(self) -> None:
+        """What an item needs or uses exists, and nothing waits for itself."""
+        waits_for: dict[str, list[str]] = {values["id"]: [] for values in self.items if "id" in values}
+        for index, values in enumerate(self.items):
+            for key in ("needs", "uses"):
+                for place, name in enumerate(values.get(key, ())):
+                    if name not in waits_for:
+                        message = f"no item has the id {quoted(name)}; {suggestion(name, waits_for)}"
+                        self.reading.wrong(("items", index, key, place), message)
+                    elif "id" in values:
+                        waits_for[values["id"]].append(name)
+        for cycle in _cycles(waits_for):
+            index = next(i for i, values in enumerate(self.items) if values.get("id") == cycle[0])
+            key = "needs" if cycle[1] in self.items[index].get("needs", ()) else "uses"
+            message = f"goes round in a circle ({' -> '.join(cycle)}); take one of these out"
+            self.reading.wrong(("items", index, key), message)
+
+    def check_points(self) -> None:
+        """No points are negative, and they add up."""
+        each = [values["points"] for values in self.items if "points" in values]
+        for index, values in enumerate(self.items):
+            if values.get("points", 0.0) < 0:
+                message = f"must be 0 or more, got {values['points']:g}"
+                self.reading.wrong(("items", index, "points"), message)
+        total = self.top.get("points")
+        if total is None or "items" not in self.top:
+            return
+        if len(each) < len(self.items) or any(points < 0 for points in each):
+            return  # A sum over wrong numbers would be one more line about the same mistake.
+        found = sum(each)
+        if not math.isclose(total, found, abs_tol=1e-9):
+            message = f"must equal the sum of the items, {found:.12g}, got {total:.12g}"
+            self.reading.wrong(("points",), message)
+
+
+def _known(facts: AssignmentFacts | None) -> Mapping[Any, Names]:
+    """The names that options may take; what could not be read is not held against anyone."""
+    if facts is None:
+        return {}
+    found = {
+        FunctionName: ("function of the reference", facts.functions),
+        InputsName: ("family of inputs.py", facts.inputs),
+        OracleName: ("function of expected.py", facts.oracles),
+    }
+    return {kind: Names(what=what, names=names) for kind, (what, names) in found.items() if names is not None}
+
+
+def _own(data: Any) -> Any:
+    """The keys of an item without its check's options."""
+    if not isinstance(data, Mapping):
+        return data
+    return {key: value for key, value in data.items() if key in keys_of(ItemKeys)}
+
+
+def _cycles(waits_for: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """Circles of a graph, each as the way round from its first node in the file back to it."""
+    from graphlib import CycleError, TopologicalSorter
+
+    graph = {name: set(others) for name, others in waits_for.items()}
+    order = list(graph)
+    while True:
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            circle = error.args[1][:0:-1]
+            start = circle.index(min(circle, key=order.index))
+            circle = [*circle[start:], *circle[:start], circle[start]]
+            yield circle
+            graph[circle[0]].remove(circle[1])
+        else:
+            return

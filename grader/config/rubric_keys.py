@@ -1,0 +1,64 @@
+"""The keys of a rubric file, declared once for reading and for the JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from grader.config.decode import Key, keys_of
+from grader.config.units import Duration, Share
+from grader.contracts import CheckKind
+from grader.errors import CourseError
+from grader.model.options import option
+from grader.model.rubric import Visibility
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateKeys:
+    """What `late:` accepts."""
+
+    grace: Duration = option("How long after the deadline nothing is taken off.", default=Duration(0.0))
+    per_day: Share = option("What each started day takes off the total.", default=Share(0.0))
+    at_most: Duration | None = option("Later than this earns nothing.", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RubricKeys:
+    """What a rubric file accepts."""
+
+    schema: int = option("The version of this format: 1.")
+    assignment: str = option("A folder below `assignments/`.")
+    points: float = option("The total; must equal the sum of the items.")
+    items: tuple[Any, ...] = option("What is checked, in the order of the report.")
+    due: datetime | None = option("The deadline, with its offset from UTC.", default=None)
+    late: LateKeys = option("What lateness costs.", default_factory=LateKeys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemKeys:
+    """What every item accepts, beside the options of its check."""
+
+    id: str = option("A short name, unique in the file: lower-case letters, digits and . _ -")
+    title: str = option("One sentence that a student reads.")
+    points: float = option("What it is worth, 0 or more.")
+    check: str = option("The kind of check.")
+    needs: tuple[str, ...] = option("Items that must have earned everything before.", default=())
+    uses: tuple[str, ...] = option("Items whose observations are judged with this one's.", default=())
+    visible: Visibility = option("When the student sees it.", default="always")
+    hint: str = option("What a student reads when points are missing.", default="")
+
+
+def item_keys(kind: CheckKind) -> Mapping[str, Key]:
+    """The keys of an item with a check of this kind.
+
+    Raises:
+        CourseError: an option is called like a key that every item has.
+    """
+    own, options = keys_of(ItemKeys), keys_of(kind.Options)
+    if taken := sorted(own.keys() & options.keys()):
+        raise CourseError(f"check kind {kind.name}: every item has a key {taken[0]}; rename the option")
+    return {**own, **options}

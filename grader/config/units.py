@@ -1,0 +1,31 @@
+"""Durations and percentages, as people write them in a rubric."""
+
+from __future__ import annotations
+
+import re
+from typing import NewType
+
+Duration = NewType("Duration", float)
+"""Seconds; written `20s`, `15m`, `1h30m`, `3d`."""
+Share = NewType("Share", float)
+"""0…1; written `0%` to `100%`."""
+
+DURATION = r"(?=[0-9])(?:([0-9]{1,6})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,6})s)?"
+SHARE = r"(100(?:\.0*)?|[0-9]{1,2}(?:\.[0-9]+)?)%"
+SECONDS = (86_400, 3_600, 60, 1)
+
+
+def parse_duration(text: object) -> Duration:
+    """Seconds of a text such as `1h30m`; ValueError if it is none."""
+    found = re.fullmatch(DURATION, text, re.ASCII) if isinstance(text, str) else None
+    if not found:
+        raise ValueError("not a duration")
+    return Duration(float(sum(int(n or 0) * s for n, s in zip(found.groups(), SECONDS, strict=True))))
+
+
+def parse_share(text: object) -> Share:
+    """The share of a text such as `10%`; ValueError if it is none."""
+    found = re.fullmatch(SHARE, text, re.ASCII) if isinstance(text, str) else None
+    if not found:
+        raise ValueError("not a percentage")
+    return Share(float(found.group(1)) / 100)

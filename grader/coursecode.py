@@ -1,0 +1,29 @@
+"""Imports Python files of a course as `grader_course.<assignment>.<file>`, whatever else has their names."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+PACKAGE = "grader_course"
+
+
+def course_module(file: Path) -> ModuleType:
+    """A file of an assignment's folder as a module; its siblings can be imported relatively.
+
+    Whatever the file raises comes through.
+    """
+    package = f"{PACKAGE}.{file.parent.name}"
+    for name, folder in ((PACKAGE, file.parent.parent), (package, file.parent)):
+        if name not in sys.modules:
+            sys.modules[name] = ModuleType(name)
+            sys.modules[name].__path__ = [str(folder)]
+    spec = spec_from_file_location(f"{package}.{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is not a Python file")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

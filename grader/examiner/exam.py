@@ -1,0 +1,132 @@
+"""One exam from its job to the last record: read it top to bottom."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from grader.bench.servers import Servers
+from grader.config.codec import from_plain, loads
+from grader.config.decode import decode
+from grader.config.evidence_file import EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
+from grader.contracts import CheckKind, Sandbox
+from grader.errors import CourseError, NotObservedError
+from grader.examiner.environment import environment
+from grader.model.evidence import Exam
+from grader.model.job import Job, Task
+from grader.model.observation import Fault, Observation, Outcome
+from grader.model.rubric import Item
+from grader.plugins import Plugins
+from grader.sandbox.interpreter import interpreter
+from grader.scoring.score import passed
+
+EVIDENCE = "evidence.jsonl"
+
+
+def run(job_file: Path, outbox: Path) -> None:
+    """Observe every item of a job and append each observation to `evidence.jsonl` in the outbox.
+
+    Every item gets a record. An item that cannot be observed gets one that says whose fault it is.
+
+    Raises:
+        NotObservedError: the job cannot be read, or the outbox cannot be written.
+        CourseError: a plugin of the course cannot be loaded.
+    """
+    job = from_plain(Job, loads(job_file.read_text()), where=str(job_file))
+    plugins = Plugins(Path(job.course))
+    servers = Servers(
+        _strong_enough(plugins.sandboxes, job.min_isolation),
+        python=interpreter().executable,
+        site=interpreter().site,
+        workspaces={"submission": Path(job.workspace)},
+        limits=job.limits,
+    )
+    with closing(servers), EvidenceWriter(outbox / EVIDENCE) as evidence:
+        for preloads in _preloads(job):  # they import while we do
+            servers.warm_up(preloads)
+        evidence.write(ExamStarted(submission=job.submission, exam=_exam(job, servers)))
+        standing = dict(job.passed)
+        for task in job.tasks:
+            observation = _observe(task, job, plugins.checks, servers, standing)
+            evidence.write(ItemObserved(exam=job.id, observation=observation))
+            print(f"{task.item}: {observation.outcome}", flush=True)  # noqa: T201 - the log an executor follows
+        evidence.write(ExamEnded(exam=job.id))
+
+
+def _strong_enough(sandboxes: tuple[Sandbox, ...], least: str) -> tuple[Sandbox, ...]:
+    strengths = {sandbox.name: sandbox.strength for sandbox in sandboxes}
+    if least and least not in strengths:
+        raise CourseError(f"course.yaml: min_isolation: no layer {least!r}; there are {', '.join(strengths)}")
+    return tuple(s for s in sandboxes if s.strength >= strengths.get(least, 0))
+
+
+def _preloads(job: Job) -> list[tuple[str, ...]]:
+    """What the servers of this exam import, in the order in which they are needed."""
+    texts = [value for task in job.tasks for value in task.options.values() if isinstance(value, str)]
+    modules = [text.partition(".")[0] for text in texts if "." in text]
+    return list(dict.fromkeys(job.preloads.get(module, ()) for module in modules)) or [()]
+
+
+def _exam(job: Job, servers: Servers) -> Exam:
+    """The exam's own facts, once it is known which sandbox works here."""
+    facts: dict[str, Any] = dict(environment())
+    try:
+        with servers.serving(_preloads(job)[0]) as server:
+            facts["subject"] = dict(server.versions)
+    except NotObservedError as error:
+        facts["sandbox_error"] = str(error)
+    if servers.missing:
+        facts["stronger_layers_missing"] = list(servers.missing)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    return Exam(id=job.id, started_at=started, isolation=servers.isolation, environment=facts)
+
+
+def _observe(
+    task: Task, job: Job, kinds: Mapping[str, CheckKind], servers: Servers, standing: dict[str, bool]
+) -> Observation:
+    """Look at one item, unless what it needs did not pass; `standing` remembers who passed and who failed."""
+    begun = time.perf_counter()
+    kind = kinds[task.check]
+    options, problems = decode(kind.Options, task.options)
+    if problems:
+        raise NotObservedError(*(f"job: item {task.item}: {problem}" for problem in problems))
+    observation = _gate(task, standing) or _look(task, job, kind, options, servers)
+    if observation.outcome is not Outcome.NOT_OBSERVED:
+        item = Item(id=task.item, title="", points=1, check=task.check, options=options)
+        standing[task.item] = passed(item, observation, kinds, {})
+    return replace(observation, digest=task.digest, wall_s=time.perf_counter() - begun)
+
+
+def _gate(task: Task, standing: Mapping[str, bool]) -> Observation | None:
+    failed = [name for name in task.needs if standing.get(name) is False]
+    if failed:
+        return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
+    waiting = [name for name in task.needs if name not in standing]
+    if waiting:
+        note = f"waits for {', '.join(waiting)}"
+        return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note)
+    return None
+
+
+def _look(task: Task, job: Job, kind: CheckKind, options: Any, servers: Servers) -> Observation:
+    """Have the kind look; whatever it raises is not the student's fault."""
+    from grader.bench.workbench import Workbench
+
+    bench = Workbench(job, task.item, servers)
+    try:
+        return kind.observe(options, bench)
+    except CourseError as error:
+        note, fault = str(error), Fault.COURSE
+    except (NotObservedError, OSError) as error:
+        note, fault = str(error), Fault.MACHINE
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        note, fault = f"a bug in check kind {kind.name}: {type(error).__name__}: {error}", Fault.GRADER
+    return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, seed=bench.seed)

@@ -1,0 +1,105 @@
+"""Every hook: what is asked, when, who is asked, and what None, exceptions and two answers mean.
+
+Registries are asked at most once per process, and only when somebody first needs what they hold. Moments are
+told as they happen. Nothing here can change points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from grader.markers import hookspec
+
+if TYPE_CHECKING:
+    from grader.contracts import CheckKind, Executor, Report, Sandbox
+    from grader.model.assignment import Assignment
+    from grader.model.evidence import Evidence
+    from grader.model.observation import Observation
+    from grader.model.score import Scorecard
+    from grader.model.submission import Submission
+
+
+@hookspec
+def grader_assignments() -> Iterable[Assignment] | None:
+    """The assignments you bring.
+
+    When: once, before the first archive is opened or the first rubric is read.
+    Who: `assignments/<name>/assignment.py` of the course; an installed plugin may answer, too.
+    Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
+    Two of one name end it as well, and both are named.
+    """
+
+
+@hookspec
+def grader_checks() -> Iterable[type[CheckKind]] | None:
+    """The kinds of checks you bring, as classes.
+
+    When: once, before the first rubric is read; in the examiner again, before the first item is observed.
+    Who: the built-in kinds, installed plugins, and the `assignment.py` of a course.
+    Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
+    Two of one name end it as well, and both are named.
+    """
+
+
+@hookspec
+def grader_reports() -> Iterable[type[Report]] | None:
+    """The report formats you bring, as classes.
+
+    When: once, after the first submission was scored.
+    Who: the built-in formats and installed plugins.
+    Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
+    Two of one name end it as well, and both are named.
+    """
+
+
+@hookspec
+def grader_executors() -> Iterable[type[Executor]] | None:
+    """The ways you know to get an examiner started, as classes.
+
+    When: once, before the first exam.
+    Who: the built-in `local`, and installed plugins.
+    Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
+    Two of one name end it as well, and both are named.
+    """
+
+
+@hookspec
+def grader_sandboxes() -> Iterable[type[Sandbox]] | None:
+    """The sandboxes you know to put a subject server into, as classes.
+
+    When: in the examiner, once, before it starts the first server.
+    Who: the built-in layers and installed plugins. The strongest that works on the machine is taken.
+    Answers: an empty list or None brings nothing. An exception ends the exam and names the plugin.
+    Two of one name end it as well, and both are named.
+    """
+
+
+@hookspec
+def grader_exam_started(submission: Submission, total: int) -> None:
+    """An exam is about to begin; `total` items are going to be observed.
+
+    When: on the host, before the examiner is started.
+    Who: progress displays, logs.
+    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    """
+
+
+@hookspec
+def grader_observed(observation: Observation, title: str) -> None:
+    """An item of this title was observed.
+
+    When: on the host, while the examiner goes on, in the order of the evidence.
+    Who: progress displays, logs.
+    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    """
+
+
+@hookspec
+def grader_graded(submission: Submission, evidence: Evidence, scorecard: Scorecard) -> None:
+    """A submission was scored and its reports are written.
+
+    When: on the host, once per submission that was accepted.
+    Who: whatever wants to hear of a mark; it cannot change it any more.
+    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    """

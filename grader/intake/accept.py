@@ -1,0 +1,44 @@
+"""Which files of a hand-in belong to an assignment: its patterns decide, everything else stays outside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+
+Matches = Callable[[str], bool]
+
+# Python and pytest run these by themselves: only a pattern without a wildcard lets them in.
+_NOT_BY_WILDCARD = r"(?!(?:[^/]*/)*(?:(?:(?:site|user)customize|conftest)(?:\.py|/)|[^/]*\.pth$))"
+
+
+def matcher(accepts: Iterable[str], *, anywhere: bool = False) -> Matches:
+    """Whether a path fits one of the patterns, in which `*` and `?` stand for anything but `/`.
+
+    With `anywhere`, also below folders that the patterns do not name.
+    """
+    above = "(?:.*/)?" if anywhere else ""
+    one_of = re.compile(f"{above}(?:{'|'.join(map(_expression, accepts)) or '(?!)'})")
+    return lambda path: one_of.fullmatch(path) is not None
+
+
+def accepted(paths: Collection[str], accepts: Iterable[str]) -> dict[str, str]:
+    """Where each file of the assignment goes in the workspace, and its path in the archive; sorted.
+
+    If nothing fits and all files lie in one folder, that folder is looked through, and so on down.
+    """
+    matches = matcher(accepts)
+    top = ""
+    while True:
+        fitting = {path[len(top) :]: path for path in sorted(paths) if matches(path[len(top) :])}
+        folders = {path[len(top) :].partition("/")[:2] for path in paths}
+        if fitting or len(folders) != 1:
+            return fitting
+        name, slash = folders.pop()
+        if not slash:
+            return {}
+        top += f"{name}/"
+
+
+def _expression(pattern: str) -> str:
+    letters = "".join({"*": "[^/]*", "?": "[^/]"}.get(letter, re.escape(letter)) for letter in pattern)
+    return _NOT_BY_WILDCARD + letters if "*" in pattern or "?" in pattern else letters

@@ -1,0 +1,112 @@
+"""Opens whatever is handed in, an archive or a folder, as a stream of checked entries."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from grader.errors import UsageError
+from grader.intake.entry import Entry, Kind, Member, Read, Refused, counted
+from grader.intake.formats import CHUNK, members
+from grader.intake.junk import junk_part
+from grader.intake.limits import MIB, ArchiveLimits, Meter
+from grader.intake.paths import Names, safe_path, shown
+
+_ADVICE = {
+    Kind.SYMBOLIC_LINK: "hand in the file itself",
+    Kind.HARD_LINK: "hand in the file itself",
+    Kind.SPARSE: "pack the files without --sparse",
+    Kind.ENCRYPTED: "pack the files without a password",
+    Kind.ODDLY_PACKED: "pack the files with the usual method (deflate)",
+}
+
+
+def entries(source: Path, limits: ArchiveLimits) -> Generator[Entry, None, None]:
+    """Every file of an archive or a folder, in its order, each path safe and each byte counted.
+
+    Junk is yielded too, for its name: nothing of it is read, whatever it is. Close the iterator if it
+    is left early.
+
+    Raises:
+        Refused: the archive is unsound, or holds something that a hand-in may not hold.
+        UsageError: there is nothing at `source` that can be read.
+    """
+    names = Names()
+    with ExitStack() as stack:
+        found, meter = _opened(source, limits, stack)
+        for member in found:
+            meter.entry()
+            path = safe_path(member.name, limits)
+            if junk := junk_part(path):
+                yield Entry(path=path, read=member.read, junk=junk)
+                continue
+            if member.kind is Kind.FOLDER:
+                continue
+            _check(member, path)
+            names.add(path)
+            read = _bounded(member.read, path, limits)
+            yield Entry(path=path, read=read)
+            while read(CHUNK):
+                pass
+
+
+def is_folder(source: Path) -> bool:
+    """Whether it is a folder; if not, it is a file.
+
+    Raises:
+        UsageError: it is neither, or not there, or out of reach.
+    """
+    try:
+        mode = source.stat().st_mode
+    except (OSError, ValueError) as error:
+        raise _unreadable(source, error) from None
+    if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+        raise UsageError(f"{shown(str(source))}: is no file and no folder; give an archive or a folder")
+    return stat.S_ISDIR(mode)
+
+
+def _opened(source: Path, limits: ArchiveLimits, stack: ExitStack) -> tuple[Iterator[Member], Meter]:
+    if is_folder(source):
+        from grader.intake.folder import members as folder_members
+
+        meter = Meter(limits, None)
+        return counted(folder_members(source), meter.count), meter
+    try:
+        file = stack.enter_context(source.open("rb"))
+    except OSError as error:
+        raise _unreadable(source, error) from None
+    meter = Meter(limits, source.stat().st_size)
+    return members(file, source.name, meter, stack), meter
+
+
+def _unreadable(source: Path, error: Exception) -> UsageError:
+    why = getattr(error, "strerror", None) or error
+    return UsageError(f"{shown(str(source))}: cannot be read ({why}); give an archive or a folder")
+
+
+def _check(member: Member, path: str) -> None:
+    if not path:
+        raise Refused("holds a file without a name; pack the files again")
+    if member.kind is not Kind.FILE:
+        what = f"{shown(path)} -> {shown(member.target)}" if member.target else shown(path)
+        advice = _ADVICE.get(member.kind, "hand in plain files only")
+        raise Refused(f"holds {member.kind} ({what}); {advice}")
+
+
+def _bounded(read: Read, path: str, limits: ArchiveLimits) -> Read:
+    left = limits.file_bytes
+
+    def bounded(size: int) -> bytes:
+        nonlocal left
+        data = read(size)
+        left -= len(data)
+        if left < 0:
+            most = limits.file_bytes // MIB
+            raise Refused(
+                f"holds a file larger than {most} MiB ({shown(path)}); hand in the source files only"
+            )
+        return data
+
+    return bounded

@@ -1,0 +1,134 @@
+"""The forms of archive that are taken: told by their contents, then held against their names."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from io import BufferedIOBase
+from typing import IO
+
+from grader.intake.entry import Member, Read, Refused, counted
+from grader.intake.limits import Meter
+from grader.intake.tar import BLOCK, CUT_OFF, is_tar
+from grader.intake.tar import members as tar_members
+
+CHUNK = 1 << 16
+
+Unpack = Callable[[IO[bytes]], tuple[BufferedIOBase, type[Exception]]]
+"""The decompressor, and what it raises over damage beside OSError and EOFError."""
+
+
+def _gzip(file: IO[bytes]) -> tuple[BufferedIOBase, type[Exception]]:
+    from gzip import GzipFile
+
+    return GzipFile(fileobj=file, mode="rb"), zlib.error
+
+
+def _bz2(file: IO[bytes]) -> tuple[BufferedIOBase, type[Exception]]:
+    from bz2 import BZ2File
+
+    return BZ2File(file), EOFError
+
+
+def _xz(file: IO[bytes]) -> tuple[BufferedIOBase, type[Exception]]:
+    from lzma import LZMAError, LZMAFile
+
+    return LZMAFile(file), LZMAError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One form of archive, told by its first bytes."""
+
+    endings: tuple[str, ...]
+    """What its name may end in; the first is the one to recommend."""
+    magic: tuple[bytes, ...] = ()
+    unpack: Unpack | None = None
+
+
+ZIP = Format(endings=(".zip",), magic=(b"PK\3\4", b"PK\5\6"))
+TAR = Format(endings=(".tar",))
+FORMATS = (
+    Format(endings=(".tar.gz", ".tgz"), magic=(b"\x1f\x8b",), unpack=_gzip),
+    ZIP,
+    Format(endings=(".tar.bz2",), magic=(b"BZh",), unpack=_bz2),
+    Format(endings=(".tar.xz",), magic=(b"\xfd7zXZ\0",), unpack=_xz),
+    TAR,
+)
+ENDINGS = tuple(ending for form in FORMATS for ending in form.endings)
+_TAKEN = "pack the files as .tar.gz or .zip"
+
+_STRANGERS = {
+    b"Rar!": "a RAR archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+}
+
+
+def members(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> Iterator[Member]:
+    """The members of an archive of any form; what is opened on the way is closed with `stack`.
+
+    Raises:
+        Refused: it is no archive, or unsound, or not what its name says.
+    """
+    form, read = _recognised(file, name, meter, stack)
+    if not name.lower().endswith(form.endings):
+        packed_as = form.endings[0]
+        raise Refused(f"is a {packed_as} archive by another name; let its name end in {packed_as}")
+    if form is ZIP:
+        from grader.intake.zip import members as zip_members
+
+        yield from counted(zip_members(file), meter.count)
+        return
+    yield from tar_members(read)
+    # What follows the last member is read as well: only at its end does gzip tell that all is sound.
+    while read(CHUNK):
+        pass
+
+
+def _recognised(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> tuple[Format, Read]:
+    """The archive's form by its contents, and how to read the tar stream in it."""
+    start = file.read(BLOCK)
+    file.seek(0)
+    if not start:
+        raise Refused("is empty (0 bytes); upload the file again")
+    # First, because a tar begins with the name of its first file, which may be anything.
+    if is_tar(start):
+        return TAR, lambda size: meter.count(file.read(size))
+    for form in FORMATS:
+        if start.startswith(form.magic):
+            if form.unpack is None:
+                return form, file.read
+            read = _unpacked(form.unpack, file, meter, stack)
+            if is_tar(first := read(BLOCK)):
+                return form, _after(first, read)
+            raise Refused(f"is compressed but holds no tar archive; {_TAKEN}")
+    what = next((what for magic, what in _STRANGERS.items() if start.startswith(magic)), "no archive")
+    despite = ", whatever its name says" if name.lower().endswith(ENDINGS) else ""
+    raise Refused(f"is {what}{despite}; {_TAKEN}")
+
+
+def _unpacked(unpack: Unpack, file: IO[bytes], meter: Meter, stack: ExitStack) -> Read:
+    unpacked, damage = unpack(file)
+    stack.enter_context(unpacked)
+
+    def read(size: int) -> bytes:
+        try:
+            return meter.count(unpacked.read(size))
+        except EOFError:
+            raise Refused(CUT_OFF) from None
+        except (OSError, damage, MemoryError) as error:
+            # An error number is the disk's; the decompressors raise OSError without one.
+            if getattr(error, "errno", None) is not None:
+                raise
+            raise Refused("is damaged; pack the files again") from None
+
+    return read
+
+
+def _after(first: bytes, read: Read) -> Read:
+    """Reads `first`, one block, and then the rest."""
+    waiting = [first]
+    return lambda size: waiting.pop() if waiting else read(size)

@@ -1,0 +1,99 @@
+"""Names found in archives: made safe, shown on one line, told apart."""
+
+from __future__ import annotations
+
+import re
+
+from grader.intake.entry import Refused
+from grader.intake.limits import ArchiveLimits
+
+_SHOWN = 80
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DRIVE = re.compile("[A-Za-z]:")
+
+
+def shown(name: str) -> str:
+    """A name as a person may see it: on one line, of bounded length, nothing a terminal obeys."""
+    if len(name) > _SHOWN:
+        name = f"{name[: _SHOWN // 2]}…{name[-_SHOWN // 2 :]}"
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def safe_path(name: str, limits: ArchiveLimits) -> str:
+    r"""The path that a member's name stands for, relative and in NFC; empty for the top folder itself.
+
+    Backslashes count as separators: some programs on Windows write them.
+
+    Raises:
+        Refused: it is absolute, climbs with `..`, is too long or deep, or is no readable text.
+    """
+    if _SURROGATE.search(name):
+        raise Refused(f"holds a name that is not UTF-8 ({shown(name)}); rename the file in plain letters")
+    if _CONTROL.search(name):
+        raise Refused(f"holds a name with a control character ({shown(name)}); rename the file")
+    if not name.isascii():
+        from unicodedata import normalize
+
+        name = normalize("NFC", name)
+    if len(name.encode()) > limits.path_bytes:
+        raise Refused(
+            f"holds a path longer than {limits.path_bytes} bytes ({shown(name)}); use shorter names"
+        )
+    path = name.replace("\\", "/")
+    if path.startswith("/") or _DRIVE.match(path):
+        raise Refused(f"holds an absolute path ({shown(name)}); pack the files relative to their folder")
+    parts = [part for part in path.split("/") if part not in {"", "."}]
+    if ".." in parts:
+        raise Refused(f"holds a path that leads outside ({shown(name)}); pack the files without `..`")
+    if len(parts) > limits.depth:
+        raise Refused(
+            f"holds a path of more than {limits.depth} parts ({shown(name)}); pack the homework's own folder"
+        )
+    return "/".join(parts)
+
+
+class Names:
+    """The files seen so far: no two may be the same file on any file system."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, str] = {}
+        self._folders: set[str] = set()
+
+    def add(self, path: str) -> None:
+        """Note a file.
+
+        Raises:
+            Refused: it is there already, perhaps in other letters, or as a folder.
+        """
+        key = _folded(path)
+        if key in self._files:
+            other = self._files[key]
+            if other == path:
+                raise Refused(f"holds {shown(path)} twice; pack each file once")
+            raise Refused(
+                f"holds both {shown(other)} and {shown(path)}, one file on some machines; hand in one of them"
+            )
+        above = key.rpartition("/")[0]
+        while above and above not in self._folders:
+            self._folders.add(above)
+            above = above.rpartition("/")[0]
+        both = self._folders.intersection((key,)) or self._files.keys() & _above(key)
+        if both:
+            raise Refused(f"holds {shown(both.pop())} both as a file and as a folder; pack the files again")
+        self._files[key] = path
+
+
+def _above(path: str) -> set[str]:
+    parts = path.split("/")
+    return {"/".join(parts[:count]) for count in range(1, len(parts))}
+
+
+def _folded(path: str) -> str:
+    """Equal for names that a file system without case or with another Unicode form takes as one."""
+    if path.isascii():
+        return path.lower()
+    from unicodedata import normalize
+
+    return normalize("NFD", normalize("NFD", path).casefold())

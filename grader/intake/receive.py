@@ -1,0 +1,140 @@
+"""Receives a hand-in: from an archive or a folder to a `Submission` and a workspace with its files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.errors import CourseError, SubmissionError, UsageError
+from grader.intake.accept import matcher
+from grader.intake.archive import entries, is_folder
+from grader.intake.entry import Entry, Refused
+from grader.intake.formats import CHUNK
+from grader.intake.identify import identify
+from grader.intake.limits import ArchiveLimits
+from grader.intake.names import student_from, student_named
+from grader.intake.paths import shown
+from grader.intake.workspace import lay_out, staging
+from grader.model.assignment import Assignment
+from grader.model.submission import Submission
+
+DEFAULT_LIMITS = ArchiveLimits()
+
+
+def receive(
+    source: Path,
+    *,
+    assignments: Mapping[str, Assignment],
+    workspace: Path,
+    student: str | None = None,
+    assignment: str | None = None,
+    limits: ArchiveLimits = DEFAULT_LIMITS,
+) -> Submission:
+    """Take a hand-in and put the files of its assignment, and nothing else, into `workspace`.
+
+    The workspace appears whole or not at all; it must not exist, or be empty. `student` and `assignment`
+    say what the archive's name and its files would otherwise tell. Its time is left unknown.
+
+    Raises:
+        SubmissionError: the archive is not accepted; one line for the student.
+        UsageError: there is no such archive, student's name, assignment or place for the workspace.
+        CourseError: there is no assignment to hand in to.
+        NotObservedError: the files could not be written.
+    """
+    name = Path(os.path.abspath(source)).name  # noqa: PTH100 - `.` and `..` have names, links keep theirs
+    candidates = _candidates(assignments, assignment)
+    _check_places(source, workspace)
+    who = student_from(name) if student is None else student_named(student)
+    try:
+        with staging(workspace) as beside:
+            arrivals = _unpack(source, beside, candidates, limits)
+            chosen, files = identify(arrivals.paths, arrivals.junk, candidates)
+            lay_out({path: arrivals.staged[files[path]] for path in files}, beside, workspace)
+    except Refused as refusal:
+        raise SubmissionError(f"{shown(name)}: {refusal}") from None
+    return Submission(
+        student=who,
+        assignment=chosen,
+        archive=name,
+        digest=_digest({path: arrivals.sha256[files[path]] for path in files}),
+        files=tuple(files),
+        dropped=tuple(sorted({*arrivals.paths, *arrivals.junk} - set(files.values()))),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrivals:
+    """What a hand-in held."""
+
+    paths: list[str] = field(default_factory=list)
+    """Every file but junk."""
+    junk: set[str] = field(default_factory=set)
+    staged: dict[str, Path] = field(default_factory=dict)
+    """Where each file that may be accepted was written, under a name of ours."""
+    sha256: dict[str, str] = field(default_factory=dict)
+    """In hexadecimal, of each of these."""
+
+
+def _candidates(assignments: Mapping[str, Assignment], name: str | None) -> Mapping[str, Assignment]:
+    if not assignments:
+        raise CourseError("assignments: there are none; add a folder with an assignment.py")
+    if name is None:
+        return assignments
+    if name not in assignments:
+        there_are = ", ".join(assignments)
+        raise UsageError(f"--assignment {shown(name)}: there is none of that name; there are {there_are}")
+    return {name: assignments[name]}
+
+
+def _check_places(source: Path, workspace: Path) -> None:
+    inside = is_folder(source) and workspace.resolve().is_relative_to(source.resolve())
+    try:
+        taken = any(workspace.iterdir())
+    except FileNotFoundError:
+        taken = False
+    except OSError as error:
+        raise UsageError(f"{workspace}: cannot be used ({error.strerror}); name another place") from None
+    if taken:
+        raise UsageError(f"{workspace}: is not empty; name a place that does not exist yet")
+    if inside:
+        raise UsageError(f"{workspace}: lies in the folder that is handed in; name a place outside {source}")
+
+
+def _unpack(
+    source: Path, beside: Path, candidates: Mapping[str, Assignment], limits: ArchiveLimits
+) -> Arrivals:
+    """Write what may be accepted; what cannot belong to any candidate never reaches the disk."""
+    patterns = [pattern for candidate in candidates.values() for pattern in candidate.accepts]
+    possible = matcher(patterns, anywhere=True)
+    arrivals = Arrivals()
+    with closing(entries(source, limits)) as found:
+        for entry in found:
+            if entry.junk:
+                arrivals.junk.add(entry.junk)
+                continue
+            arrivals.paths.append(entry.path)
+            if possible(entry.path):
+                # Numbered: however its path looks, it cannot matter to where it is written.
+                file = arrivals.staged[entry.path] = beside / str(len(arrivals.staged))
+                arrivals.sha256[entry.path] = _write(entry, file)
+    return arrivals
+
+
+def _write(entry: Entry, file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("xb") as target:
+        while data := entry.read(CHUNK):
+            digest.update(data)
+            target.write(data)
+        os.fchmod(target.fileno(), 0o644)
+    return digest.hexdigest()
+
+
+def _digest(sha256: Mapping[str, str]) -> str:
+    """What `sha256sum` prints of the files, sorted by path, digested once more."""
+    lines = "".join(f"{sha256[path]}  {path}\n" for path in sorted(sha256))
+    return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"

@@ -1,0 +1,87 @@
+"""What is left to observe of a submission, and which earlier observations still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from grader import __version__
+from grader.config.codec import digest, digest_bytes, to_plain
+from grader.errors import UsageError
+from grader.model.assignment import Assignment
+from grader.model.evidence import Evidence
+from grader.model.job import Task
+from grader.model.observation import Observation, Outcome
+from grader.model.options import measuring
+from grader.model.rubric import Item, Rubric
+from grader.model.submission import Submission
+
+REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
+"""Outcomes that hold only until the next run."""
+
+
+def tasks_of(
+    rubric: Rubric, submission: Submission, assignment: Assignment, folder: Path
+) -> tuple[Task, ...]:
+    """Every item as the examiner sees it, each after what it needs.
+
+    A task's digest covers whatever decides what is measured: the hand-in, the assignment and the Python files
+    of its `folder`, the measuring options, this version of grader. Points and judging options are not in it.
+    """
+    basis = {
+        "grader": __version__,
+        "submission": submission.digest,
+        "course": {file.name: digest_bytes(file.read_bytes()) for file in sorted(folder.glob("*.py"))},
+        "assignment": to_plain(assignment),
+    }
+    items = {item.id: item for item in rubric.items}
+    order = TopologicalSorter({item.id: item.needs for item in rubric.items}).static_order()
+    return tuple(
+        Task(
+            item=item.id,
+            check=item.check,
+            options=to_plain(item.options),
+            needs=item.needs,
+            digest=digest({**basis, "check": item.check, "options": measuring(item.options)}),
+        )
+        for item in (items[name] for name in order)
+    )
+
+
+def holding(evidence: Evidence | None, tasks: Sequence[Task]) -> dict[str, Observation]:
+    """The observations of exactly these tasks; what was measured otherwise is stale and left out."""
+    digests = {task.item: task.digest for task in tasks}
+    seen = evidence.observations if evidence is not None else {}
+    return {
+        name: observation for name, observation in seen.items() if digests.get(name) == observation.digest
+    }
+
+
+def left_to_do(
+    tasks: Sequence[Task], earlier: Mapping[str, Observation], items: Sequence[Item], patterns: Sequence[str]
+) -> tuple[Task, ...]:
+    """The tasks that no earlier exam observed for good, of the items that patterns name.
+
+    Raises:
+        UsageError: the patterns match no item.
+    """
+    done = {name for name, observation in earlier.items() if observation.outcome not in REPEATED}
+    wanted = _wanted(patterns, items)
+    return tuple(task for task in tasks if task.item in wanted and task.item not in done)
+
+
+def _wanted(patterns: Sequence[str], items: Sequence[Item]) -> frozenset[str]:
+    """The items that patterns name, with everything that these need or use."""
+    known = {item.id: item for item in items}
+    pending = [name for name in known if not patterns or any(fnmatchcase(name, p) for p in patterns)]
+    if not pending:
+        raise UsageError(f"--item {' '.join(patterns)}: matches no item; there are {', '.join(known)}")
+    wanted: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in wanted:
+            wanted.add(name)
+            pending += [*known[name].needs, *known[name].uses]
+    return frozenset(wanted)

@@ -1,0 +1,192 @@
+"""The only module that asks hooks: discovery, typed answers, collisions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from grader import hookspecs
+from grader.coursecode import PACKAGE, course_module
+from grader.errors import CourseError, GraderError
+from grader.markers import PROJECT
+
+if TYPE_CHECKING:
+    from grader.contracts import CheckKind, Executor, Report, Sandbox
+    from grader.model.assignment import Assignment
+    from grader.model.evidence import Evidence
+    from grader.model.observation import Observation
+    from grader.model.score import Scorecard
+    from grader.model.submission import Submission
+
+BUILTIN = (
+    "grader.checks.builtin",
+    "grader.reports.builtin",
+    "grader.executors.builtin",
+    "grader.sandbox.builtin",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """Something that was asked."""
+
+    name: str
+    where: str
+    hooks: tuple[str, ...]
+
+
+class Plugins:
+    """Built-ins, installed plugins and the course's own, behind typed questions."""
+
+    def __init__(self, course: Path | None = None) -> None:
+        """Load all of them; `course` is a course's folder.
+
+        Raises:
+            CourseError: a plugin cannot be imported, or names a hook that does not exist.
+        """
+        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager.add_hookspecs(hookspecs)
+        self._folders: dict[str, Path] = {}
+        for name in BUILTIN:
+            self._register(import_module(name), name)
+        for name, load in _installed():
+            self._load(name, load, f"plugin {name}")
+        for file in sorted(course.glob("assignments/*/assignment.py")) if course else ():
+            name = file.parent.name
+            self._folders[name] = file.parent
+            self._load(f"{PACKAGE}.{name}", partial(course_module, file), str(file))
+        try:
+            self._manager.check_pending()
+        except pluggy.PluginValidationError as error:
+            raise CourseError(f"plugin {error}") from None
+
+    def _load(self, name: str, load: Callable[[], object], where: str) -> None:
+        try:
+            self._register(load(), name)
+        except GraderError:
+            raise
+        except pluggy.PluginValidationError as error:
+            raise CourseError(f"{where}: {str(error).splitlines()[-1].strip()}") from None
+        except Exception as error:
+            raise CourseError(f"{where}: cannot be imported: {type(error).__name__}: {error}") from None
+
+    def _register(self, plugin: object, name: str) -> None:
+        self._manager.register(plugin, name)
+
+    def listen(self, plugin: object) -> None:
+        """Let an object hear of the moments it implements."""
+        self._register(plugin, f"{type(plugin).__module__}.{type(plugin).__qualname__}")
+
+    @cached_property
+    def assignments(self) -> Mapping[str, Assignment]:
+        """All assignments, by name."""
+        return self._registry("grader_assignments", lambda assignment: assignment.name)
+
+    @cached_property
+    def assignment_folders(self) -> Mapping[str, Path]:
+        """Where each assignment's `inputs.py`, `expected.py` and reference are."""
+        return {name: self._folders[name] for name in self.assignments if name in self._folders}
+
+    @cached_property
+    def checks(self) -> Mapping[str, CheckKind]:
+        """All kinds of checks, by the name that rubrics use."""
+        return self._instances("grader_checks")
+
+    @cached_property
+    def reports(self) -> Mapping[str, Report]:
+        """All report formats."""
+        return self._instances("grader_reports")
+
+    @cached_property
+    def executors(self) -> Mapping[str, Executor]:
+        """All executors."""
+        return self._instances("grader_executors")
+
+    @cached_property
+    def sandboxes(self) -> tuple[Sandbox, ...]:
+        """All sandboxes, the strongest first."""
+        return tuple(sorted(self._instances("grader_sandboxes").values(), key=lambda s: -s.strength))
+
+    def exam_started(self, submission: Submission, total: int) -> None:
+        """Tell that `total` items are going to be observed."""
+        self._manager.hook.grader_exam_started(submission=submission, total=total)
+
+    def observed(self, observation: Observation, title: str) -> None:
+        """Tell of one more observation."""
+        self._manager.hook.grader_observed(observation=observation, title=title)
+
+    def graded(self, submission: Submission, evidence: Evidence, scorecard: Scorecard) -> None:
+        """Tell of a mark."""
+        self._manager.hook.grader_graded(submission=submission, evidence=evidence, scorecard=scorecard)
+
+    def loaded(self) -> tuple[Plugin, ...]:
+        """Who was asked, in the order of discovery."""
+        return tuple(
+            Plugin(
+                name=name,
+                where=getattr(plugin, "__file__", None) or type(plugin).__module__,
+                hooks=tuple(sorted(caller.name for caller in self._manager.get_hookcallers(plugin) or ())),
+            )
+            for name, plugin in self._manager.list_name_plugin()
+            if plugin is not None
+        )
+
+    def _instances(self, hook: str) -> Mapping[str, Any]:
+        classes: Mapping[str, Any] = self._registry(hook, lambda kind: kind.name)
+        return {name: kind() for name, kind in classes.items()}
+
+    def _registry(self, hook: str, name_of: Callable[[Any], str]) -> Mapping[str, Any]:
+        """The answers of every plugin, by name; whoever brings a name that is taken is told of both."""
+        found: dict[str, Any] = {}
+        brought_by: dict[str, str] = {}
+        caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
+        for implementation in caller.get_hookimpls():
+            plugin = implementation.plugin_name
+            try:
+                answers: Any = implementation.function() or ()
+                named = [(name_of(answer), answer) for answer in answers]
+            except Exception as error:
+                raise CourseError(f"plugin {plugin}: {hook}: {type(error).__name__}: {error}") from None
+            for name, answer in named:
+                if name in found:
+                    other = brought_by[name]
+                    raise CourseError(f"plugin {plugin}: {hook}: {other} already brings {name!r}; rename one")
+                found[name], brought_by[name] = answer, plugin
+        return found
+
+
+def _installed() -> Iterable[tuple[str, Callable[[], object]]]:
+    """Entry points in our group.
+
+    `importlib.metadata` takes 30 ms to import: it is asked only if some distribution mentions the group.
+    """
+    if not any(map(_mentions_us, sys.path)):
+        return
+    from importlib.metadata import entry_points
+
+    for entry_point in entry_points(group=PROJECT):
+        yield entry_point.name, entry_point.load
+
+
+def _mentions_us(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            distributions = [e.path for e in entries if e.name.endswith((".dist-info", ".egg-info"))]
+    except OSError:
+        return False
+    return any(f"[{PROJECT}]" in _text(Path(path, "entry_points.txt")) for path in distributions)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,146 @@
+"""`junit.xml`: a test case per item, for whatever shows test results."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grader import __version__
+from grader.reports.words import Mark, clean, mark, out_of, shorten
+
+if TYPE_CHECKING:
+    from grader.model.evidence import Evidence
+    from grader.model.observation import Observation
+    from grader.model.rubric import Rubric
+    from grader.model.score import Line, Scorecard
+
+ELEMENTS = {
+    Mark.PARTIAL: "Failure",
+    Mark.LOST: "Failure",
+    Mark.SKIPPED: "Skipped",
+    Mark.OPEN: "Error",
+    Mark.HELD: "Error",
+}
+"""The class of junitparser for what became of an item; a full mark has no element."""
+
+LONGEST = 20_000
+"""Characters of one text: common readers cut there, and would cut the tail."""
+
+_SCORED = (Mark.PARTIAL, Mark.LOST)
+
+
+class JUnit:
+    """The mark as JUnit XML; `score.json` stays the authority on points, JUnit has no field for them.
+
+    An item that lost a part is a failure: where only green counts, a part is not green. What could not be
+    observed is an error, which no reader takes for the student's fault.
+    """
+
+    name: ClassVar[str] = "junit"
+    filename: ClassVar[str] = "junit.xml"
+
+    def render(self, rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> str:
+        """The file's text; characters that XML forbids are spelled out."""
+        junit = _junitparser()
+        suite = junit.TestSuite(clean(scorecard.assignment))
+        if evidence.exams:
+            suite.timestamp = clean(evidence.exams[-1].started_at)
+        for key, value in _properties(evidence, scorecard).items():
+            suite.add_property(key, clean(value))
+        suite.add_testcases(
+            [
+                _case(junit, scorecard.assignment, line, evidence.observations.get(line.item))
+                for line in scorecard.lines
+            ]
+        )
+        root = junit.JUnitXml(clean(scorecard.assignment))
+        root.add_testsuite(suite)
+        root.update_statistics()
+        xml: bytes = root.tostring()
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml.decode("utf-8")}\n'
+
+
+@cache
+def _junitparser() -> Any:
+    """The elements of junitparser; untyped, as half of its methods have no types.
+
+    The package itself asks `importlib.metadata` for its version: 14 ms of a run that takes 300.
+    """
+    from importlib.machinery import PathFinder
+    from importlib.util import find_spec, module_from_spec
+
+    package = find_spec("junitparser")
+    spec = package and PathFinder.find_spec("junitparser.junitparser", package.submodule_search_locations)
+    if not spec or not spec.loader:  # another version, arranged in another way
+        return import_module("junitparser")
+    elements = module_from_spec(spec)
+    spec.loader.exec_module(elements)
+    return elements
+
+
+def _properties(evidence: Evidence, scorecard: Scorecard) -> dict[str, str]:
+    return {
+        "student": scorecard.student,
+        "points": str(scorecard.points),
+        "possible": str(scorecard.possible),
+        "pending": str(scorecard.pending),
+        "late_points": str(scorecard.late_points),
+        "standing": scorecard.standing.value,
+        "submission_digest": scorecard.submission_digest,
+        "rubric_digest": scorecard.rubric_digest,
+        "isolation": ", ".join(dict.fromkeys(exam.isolation for exam in evidence.exams)),
+        "grader": __version__,
+    }
+
+
+def _case(junit: Any, assignment: str, line: Line, observation: Observation | None) -> Any:
+    section, _, _ = line.item.rpartition(".")
+    case = junit.TestCase(
+        name=clean(line.item),
+        classname=clean(f"{assignment}.{section}" if section else assignment),
+        time=observation.wall_s if observation else 0.0,
+    )
+    properties = junit.Properties()
+    for key, value in {
+        "title": line.title,
+        "points": str(line.points),
+        "possible": str(line.possible),
+        "standing": line.standing.value,
+        "visible": line.visible,
+    }.items():
+        properties.add_property(junit.Property(key, clean(value)))
+    case.append(properties)
+    what = mark(line)
+    if what in ELEMENTS:
+        element = getattr(junit, ELEMENTS[what])(
+            clean(shorten(_message(line, what), LONGEST)), _type(line, what)
+        )
+        element.text = clean(shorten(_details(line, observation), LONGEST))
+        case.append(element)
+    if observation and observation.output:
+        case.system_out = clean(shorten(observation.output, LONGEST))
+    return case
+
+
+def _message(line: Line, what: Mark) -> str:
+    if what not in _SCORED:
+        return line.reason
+    return f"{out_of(line.points, line.possible).replace(' ', '')} points: {line.reason}"
+
+
+def _type(line: Line, what: Mark) -> str:
+    if what in _SCORED:
+        return line.outcome
+    return "needs" if what is Mark.SKIPPED else line.standing.value
+
+
+def _details(line: Line, observation: Observation | None) -> str:
+    parts = [f"hint: {line.hint}"] if line.hint else []
+    for case in observation.cases if observation else ():
+        if not case.note:
+            continue
+        parts.append(f"{case.name}: {case.note}")
+        told = (("called", case.called), ("returned", case.returned), ("expected", case.expected))
+        parts += [f"  {word} {text}" for word, text in told if text]
+    return "\n".join(parts)

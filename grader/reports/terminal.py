@@ -1,0 +1,203 @@
+"""The mark and the progress on a terminal, and in whatever a terminal's output is sent to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from grader.model.observation import Outcome
+from grader.reports.words import Mark, clean, counted, mark, number, out_of, shorten, standing_of
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+    from grader.model.observation import Observation
+    from grader.model.score import Line, Scorecard
+
+WIDEST = 100
+"""Columns: longer lines are hard to read, however wide the terminal."""
+NARROWEST = 40
+LONGEST = 600
+"""Characters of one title, reason or hint; the page for the student has more."""
+
+SIGNS = {
+    Mark.FULL: ("✓", "+"),
+    Mark.PARTIAL: ("◐", "~"),
+    Mark.LOST: ("✗", "x"),
+    Mark.SKIPPED: ("·", "-"),
+    Mark.OPEN: ("…", "?"),
+    Mark.HELD: ("‖", "!"),
+}
+"""What stands before a title, and what stands there where an encoding has no such character."""
+
+STYLES = {
+    Mark.FULL: "green",
+    Mark.PARTIAL: "yellow",
+    Mark.LOST: "red",
+    Mark.SKIPPED: "dim",
+    Mark.OPEN: "cyan",
+    Mark.HELD: "magenta",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One printed line: pieces of text, each with its style where there are colours."""
+
+    pieces: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return "".join(text for text, _ in self.pieces).rstrip()
+
+
+def table(scorecard: Scorecard, *, width: int = WIDEST, unicode: bool = True) -> str:
+    """The card as plain text of at most `width` columns, without colours."""
+    return "".join(f"{row}\n" for row in _rows(scorecard, width, unicode))
+
+
+def show(scorecard: Scorecard, stream: TextIO) -> None:
+    """Print the card: with colours on a terminal, as plain text anywhere else; never fails on a character."""
+    layout = _rows(scorecard, _columns(stream), _speaks_unicode(stream))
+    if not stream.isatty():
+        stream.writelines(_encodable(f"{row}\n", stream) for row in layout)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=stream)
+    for row in layout:
+        pieces = [(_encodable(text, stream), style) for text, style in row.pieces]
+        console.print(Text.assemble(*pieces), soft_wrap=True)
+
+
+class Progress:
+    """What has been observed so far, live on a terminal's last line; silent on anything else."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def started(self, total: int) -> None:
+        """Show that `total` items are going to be observed."""
+        if not self._stream.isatty():
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+        self._bar = Progress(
+            SpinnerColumn("dots" if _speaks_unicode(self._stream) else "line"),
+            MofNCompleteColumn(),
+            BarColumn(bar_width=20),
+            TextColumn("{task.description}", markup=False),
+            console=Console(file=self._stream),
+            transient=True,
+            redirect_stdout=False,  # data written there must not arrive here
+        )
+        self._task = self._bar.add_task("", total=total)
+        self._bar.start()
+
+    def observed(self, observation: Observation, title: str) -> None:
+        """One more, and how looking at it ended; what it earns is not known here."""
+        if self._bar is None or self._task is None:
+            return
+        ended = (
+            "" if observation.outcome is Outcome.OBSERVED else f": {observation.outcome.replace('_', ' ')}"
+        )
+        self._bar.update(self._task, description=_encodable(clean(f"{title}{ended}"), self._stream))
+        self._bar.advance(self._task)
+
+    def finished(self) -> None:
+        """Clear the line. Also right if nothing was started, or a second time."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[Row]:
+    width = max(NARROWEST, min(width, WIDEST))
+    signs = {what: pair[0 if unicode else 1] for what, pair in SIGNS.items()}
+    figures = [_figure(line, signs) for line in scorecard.lines]
+    total = out_of(scorecard.points, scorecard.possible)
+    across = max(map(len, (*figures, total)))
+    longest = max((_cells(clean(line.title)) for line in scorecard.lines), default=0)
+    room = max(len("total"), min(longest, width - across - 6))  # figures stand near what they are of
+    yield Row(((clean(scorecard.assignment), "bold"), (f"  {clean(scorecard.student)}", "")))
+    yield Row()
+    for line, figure in zip(scorecard.lines, figures, strict=True):
+        yield from _item(line, figure.rjust(across), room, width, signs)
+    yield Row()
+    yield Row((("    ", ""), ("total".ljust(room), "bold"), (f"  {total:>{across}}", "bold")))
+    for text in _remarks(scorecard):
+        yield from (Row(((f"    {part}", ""),)) for part in _wrapped(text, width - 4))
+
+
+def _item(line: Line, figure: str, room: int, width: int, signs: dict[Mark, str]) -> Iterator[Row]:
+    what = mark(line)
+    first, *more = _wrapped(line.title, room) or [""]
+    gap = " " * (room - _cells(first) + 2)
+    yield Row(((f"  {signs[what]} ", STYLES[what]), (first, ""), (gap, ""), (figure, STYLES[what])))
+    yield from (Row(((f"    {part}", ""),)) for part in more)
+    for text, style in _explanations(line, what):
+        yield from (Row(((f"      {part}", style),)) for part in _wrapped(text, width - 6))
+
+
+def _explanations(line: Line, what: Mark) -> Iterator[tuple[str, str]]:
+    if what is not Mark.FULL:
+        yield line.reason, ""
+        if line.hint:
+            yield f"hint: {line.hint}", "italic"
+    for flag in line.flags:
+        yield f"flag: {flag}", "magenta"
+
+
+def _remarks(scorecard: Scorecard) -> Iterator[str]:
+    yield standing_of(scorecard.standing, scorecard.pending)
+    if scorecard.late_points != scorecard.points:
+        lost = counted(scorecard.points - scorecard.late_points, "point")
+        yield f"Handed in late: {lost} less, {out_of(scorecard.late_points, scorecard.possible)} remain."
+
+
+def _figure(line: Line, signs: dict[Mark, str]) -> str:
+    what = mark(line)
+    if what is Mark.OPEN:
+        return f"{signs[what]} / {number(line.possible)}"
+    return out_of(line.points, line.possible)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    lines = clean(shorten(text, LONGEST)).splitlines()
+    return [part for line in lines for part in wrap(line, width, break_on_hyphens=False)]
+
+
+def _cells(text: str) -> int:
+    """How many columns a text takes: some characters take two, some none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _columns(stream: TextIO) -> int:
+    if not stream.isatty():
+        return WIDEST
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or WIDEST
+    except OSError:
+        return WIDEST
+
+
+def _speaks_unicode(stream: TextIO) -> bool:
+    signs = "".join(sign for sign, _ in SIGNS.values())
+    return _encodable(signs, stream) == signs
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)

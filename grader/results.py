@@ -1,0 +1,96 @@
+"""The results folder of one submission: who may write there, and how files get there whole."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.errors import NotObservedError, UsageError
+
+EVIDENCE = "evidence.jsonl"
+JOB = "job.json"
+WORKSPACE = "workspace"
+
+
+class Results:
+    """`<out>/<assignment>/<student>/`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def evidence(self) -> Path:
+        """What was observed, a line each."""
+        return self.folder / EVIDENCE
+
+    @property
+    def workspace(self) -> Path:
+        """The accepted files of the hand-in that was examined last."""
+        return self.folder / WORKSPACE
+
+    def write(self, name: str, text: str) -> Path:
+        """Put a file there, whole or not at all."""
+        path = self.folder / name
+        beside = self.folder / f".{name}.{os.getpid()}"
+        try:
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            raise _unwritable(path, error) from None
+        return path
+
+    def adopt(self, workspace: Path) -> None:
+        """Make a received workspace the one of this folder."""
+        shutil.rmtree(self.workspace, ignore_errors=True)
+        workspace.replace(self.workspace)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else observes into this folder meanwhile; the lock ends with its holder, however that ends.
+
+        Raises:
+            NotObservedError: somebody else does.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise NotObservedError(f"{self.folder}: another grader is at work here; wait for it") from None
+        try:
+            yield
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def incoming(out: Path) -> Iterator[Path]:
+    """A place below `out` for a workspace whose owner is not known yet; what is left there is removed."""
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    place = out / f".incoming-{os.getpid()}"
+    try:
+        place.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(f"--out {out}: cannot be written ({error.strerror}); name another folder") from None
+    try:
+        yield place / WORKSPACE
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        for folder in made:  # an archive that was not accepted leaves nothing behind
+            try:
+                folder.rmdir()
+            except OSError:
+                break
+
+
+def _unwritable(path: Path, error: OSError) -> NotObservedError:
+    return NotObservedError(f"{path}: cannot be written ({error.strerror}); check the folder and its disk")

@@ -1,0 +1,187 @@
+"""From a rubric and evidence to a scorecard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from math import fsum
+from typing import TYPE_CHECKING
+
+from grader.model.observation import STUDENTS_DOING, Outcome
+from grader.model.score import Line, Scorecard, Standing
+from grader.scoring.late import late_total
+
+if TYPE_CHECKING:
+    from grader.contracts import CheckKind
+    from grader.model.evidence import Evidence
+    from grader.model.observation import Observation
+    from grader.model.rubric import Item, Rubric
+
+MISSING = "missing"
+"""The outcome of a line whose item has no record."""
+
+REASONS: dict[Outcome, str] = {
+    Outcome.CRASHED: "the program crashed",
+    Outcome.TIMED_OUT: "the program ran out of time",
+    Outcome.OUT_OF_MEMORY: "the program used more memory than it may",
+    Outcome.NOT_BUILT: "the program could not be built",
+    Outcome.REFUSED: "the program gave something that cannot be looked at",
+    Outcome.SKIPPED: "must run again: what it needs has passed since it was skipped",
+    Outcome.NOT_OBSERVED: "could not be observed: not the program's fault, and tried again",
+}
+"""What a student reads where the observation has no note of its own."""
+
+CHANGED_INPUTS = "changed its inputs in place"
+
+_SLACK = 1e-9
+_DIGITS = 9
+_DOUBT = (Standing.FINAL, Standing.PROVISIONAL, Standing.HELD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdict:
+    """One item judged, before it is worth points: an item of 0 points can fail, too."""
+
+    reason: str
+    fraction: float = 0.0
+    standing: Standing = Standing.FINAL
+    hint: str = ""
+    flags: tuple[str, ...] = ()
+
+
+def score(
+    rubric: Rubric,
+    evidence: Evidence,
+    kinds: Mapping[str, CheckKind],
+    *,
+    late_s: float | None = None,
+) -> Scorecard:
+    """Judge stored evidence; the same evidence and rubric give the same card, at any time.
+
+    `late_s` is the time after the deadline in seconds, or None if it is unknown.
+
+    Raises:
+        ValueError: a kind awarded a fraction outside 0…1, or `needs` runs in a circle: a bug, not a mark.
+    """
+    items = {item.id: item for item in rubric.items}
+    verdicts: dict[str, _Verdict] = {}
+    for name in TopologicalSorter({item.id: item.needs for item in rubric.items}).static_order():
+        item = items[name]
+        verdicts[name] = _gate(item, items, verdicts, evidence.observations) or _judge(
+            item, evidence.observations, kinds
+        )
+    lines = tuple(_line(item, verdicts[item.id], evidence.observations) for item in rubric.items)
+    points = _total(line.points for line in lines)
+    return Scorecard(
+        student=evidence.submission.student,
+        assignment=rubric.assignment,
+        rubric=rubric.name,
+        rubric_digest=rubric.digest,
+        submission_digest=evidence.submission.digest,
+        lines=lines,
+        points=points,
+        possible=_total(line.possible for line in lines),
+        pending=_total(line.possible for line in lines if line.standing is Standing.PROVISIONAL),
+        late_points=_exact(late_total(points, rubric.late, late_s)),
+        standing=max((line.standing for line in lines), key=_DOUBT.index, default=Standing.FINAL),
+    )
+
+
+def passed(
+    item: Item,
+    observation: Observation,
+    kinds: Mapping[str, CheckKind],
+    related: Mapping[str, Observation],
+) -> bool:
+    """Whether an observation earns everything, whatever became of the items it needs.
+
+    Raises:
+        ValueError: the kind awarded a fraction outside 0…1.
+    """
+    return _judge(item, {**related, item.id: observation}, kinds).fraction == 1
+
+
+def _gate(
+    item: Item,
+    items: Mapping[str, Item],
+    verdicts: Mapping[str, _Verdict],
+    observations: Mapping[str, Observation],
+) -> _Verdict | None:
+    needed = [(items[name], verdicts[name]) for name in item.needs]
+    lost = [need for need, verdict in needed if verdict.standing is Standing.FINAL and verdict.fraction < 1]
+    if lost:  # even if another one is open: nothing that may still come can open this gate
+        verb = "not counted" if _outcome(item, observations) == Outcome.OBSERVED else "skipped"
+        return _Verdict(reason=f"{verb}: needs {_names(lost)}")
+    waiting = [need for need, verdict in needed if verdict.standing is not Standing.FINAL]
+    if waiting:
+        return _Verdict(reason=f"waits for {_names(waiting)}", standing=Standing.PROVISIONAL)
+    return None
+
+
+def _judge(item: Item, observations: Mapping[str, Observation], kinds: Mapping[str, CheckKind]) -> _Verdict:
+    observation = observations.get(item.id)
+    if observation is None:
+        return _Verdict(reason="not observed yet", standing=Standing.PROVISIONAL)
+    outcome = observation.outcome
+    if outcome in STUDENTS_DOING:
+        return _Verdict(reason=observation.note or REASONS[outcome], hint=item.hint)
+    if outcome is Outcome.NOT_OBSERVED:
+        return _Verdict(reason=observation.note or REASONS[outcome], standing=Standing.PROVISIONAL)
+    if outcome is Outcome.SKIPPED:  # its note names what it needed then; here everything needed has passed
+        return _Verdict(reason=REASONS[outcome], standing=Standing.PROVISIONAL)
+    waiting = [name for name in item.uses if _unseen(observations.get(name))]
+    if waiting:
+        return _Verdict(reason=f"waits for {', '.join(waiting)}", standing=Standing.PROVISIONAL)
+    return _award(item, observation, {name: observations[name] for name in item.uses}, kinds[item.check])
+
+
+def _award(
+    item: Item, observation: Observation, related: Mapping[str, Observation], kind: CheckKind
+) -> _Verdict:
+    award = kind.award(item.options, observation, related)
+    if not -_SLACK <= award.fraction <= 1 + _SLACK:  # also true of NaN
+        raise ValueError(f"check kind {kind.name!r} awarded {award.fraction!r} of item {item.id!r}: not 0…1")
+    if award.fraction < 1 - _SLACK:
+        return _Verdict(fraction=max(0.0, award.fraction), reason=award.reason, hint=award.hint or item.hint)
+    changed = any(case.changed_inputs for case in observation.cases)
+    return _Verdict(fraction=1.0, reason=award.reason, flags=(CHANGED_INPUTS,) if changed else ())
+
+
+def _line(item: Item, verdict: _Verdict, observations: Mapping[str, Observation]) -> Line:
+    return Line(
+        item=item.id,
+        title=item.title,
+        points=item.points
+        if verdict.fraction == 1
+        else min(item.points, _exact(verdict.fraction * item.points)),
+        possible=item.points,
+        reason=verdict.reason,
+        standing=verdict.standing,
+        outcome=_outcome(item, observations),
+        hint=verdict.hint,
+        visible=item.visible,
+        flags=verdict.flags,
+    )
+
+
+def _outcome(item: Item, observations: Mapping[str, Observation]) -> str:
+    observation = observations.get(item.id)
+    return MISSING if observation is None else observation.outcome.value
+
+
+def _unseen(observation: Observation | None) -> bool:
+    return observation is None or observation.outcome is Outcome.NOT_OBSERVED
+
+
+def _names(items: Iterable[Item]) -> str:
+    return ", ".join(f"{item.id} ({item.title})" for item in items)
+
+
+def _total(values: Iterable[float]) -> float:
+    return _exact(fsum(values))
+
+
+def _exact(points: float) -> float:
+    """A third of three points is one point, not 0.9999999999999999."""
+    return round(points, _DIGITS)

@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grader.bench.bench import Call
+from grader.bench.tolerance import Tolerance, Tolerances
+from grader.checks.matches_reference import MatchesReference
+from grader.errors import CourseError
+from grader.model.observation import Outcome
+from grader.model.options import measuring
+
+KIND = MatchesReference()
+CASES = {"one": (1.0,), "two": (2.0,), "three": (3.0,)}
+
+
+def options(**keys):
+    return MatchesReference.Options(of="utils.f", inputs="family", **keys)
+
+
+def double(x):
+    return 2 * x
+
+
+def triple(x):
+    return 3 * x
+
+
+def wrong_for_two(x):
+    return 2 * x + (x == 2)
+
+
+def award(observation, **keys):
+    found = KIND.award(options(**keys), observation, {})
+    return found.fraction, found.reason
+
+
+def observe(bench, **keys):
+    return KIND.observe(options(**keys), bench)
+
+
+def test_a_right_function_earns_everything_in_one_child(make_bench):
+    bench = make_bench(double, CASES, f=double)
+    observation = observe(bench)
+    assert award(observation) == (1.0, "3 of 3 cases agree")
+    assert len(bench.subjects) == 1
+    assert (observation.outcome, observation.item, observation.seed) == (
+        Outcome.OBSERVED,
+        "utils.f",
+        "c0ffee",
+    )
+    assert observation.output == "one\ntwo\nthree\n"
+
+
+def test_a_case_keeps_what_went_in_what_came_back_and_what_was_expected(make_bench):
+    observation = observe(make_bench(wrong_for_two, {"two": (2.0,)}, f=double))
+    (case,) = observation.cases
+    assert (case.name, case.called, case.returned, case.expected) == ("two", "f(2.0)", "5.0", "4.0")
+    assert case.inputs == {"args": [2.0], "kwargs": {}}
+    assert case.note == "got 5, expected 4"
+    assert case.agrees == {"f": False}
+    assert (case.quantities["wall_s"].value, case.quantities["wall_s"].unit) == (0.25, "s")
+    assert case.quantities["max_abs_error"].value == 1.0
+    assert case.quantities["tolerance"].value == "float64"
+
+
+def test_one_wrong_case_loses_everything_and_is_named(make_bench):
+    observation = observe(make_bench(wrong_for_two, CASES, f=double))
+    assert award(observation) == (0.0, "two: got 5, expected 4")
+
+
+def test_credit_per_case_earns_the_share_of_cases(make_bench):
+    observation = observe(make_bench(wrong_for_two, CASES, f=double))
+    fraction, reason = award(observation, credit="per_case")
+    assert fraction == pytest.approx(2 / 3)
+    assert reason == "2 of 3 cases agree; two: got 5, expected 4"
+
+
+def test_an_accepted_alternative_earns_everything_and_is_named(make_bench):
+    keys = {"accept": ("other",)}
+    observation = observe(make_bench(triple, CASES, f=double, other=triple), **keys)
+    assert award(observation, **keys) == (1.0, "agrees with the accepted answer other (3 of 3 cases agree)")
+    assert observation.cases[1].agrees == {"f": False, "other": True}
+
+
+def test_a_mixture_of_accepted_answers_earns_nothing(make_bench):
+    keys = {"accept": ("other",)}
+    mixed = lambda x: double(x) if x < 2 else triple(x)  # noqa: E731 - as short as what it mixes
+    observation = observe(make_bench(mixed, CASES, f=double, other=triple), **keys)
+    assert award(observation, **keys) == (0.0, "one: got 2, expected 3")
+    assert award(observation, credit="per_case", **keys)[0] == pytest.approx(2 / 3)
+    assert observation.cases[1].note == ""
+
+
+def test_the_oracle_may_have_a_name_of_its_own(make_bench):
+    observation = observe(make_bench(triple, CASES, thrice=triple), expected="thrice")
+    assert award(observation, expected="thrice") == (1.0, "3 of 3 cases agree")
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"), [(ZeroDivisionError(), Outcome.CRASHED), (MemoryError(), Outcome.OUT_OF_MEMORY)]
+)
+def test_after_a_crash_a_fresh_child_takes_the_next_case(make_bench, error, outcome):
+    def crashes_at_two(x):
+        if x == 2:
+            raise error
+        return 2 * x
+
+    bench = make_bench(crashes_at_two, CASES, f=double)
+    observation = observe(bench)
+    assert [case.outcome for case in observation.cases] == [Outcome.OBSERVED, outcome, Outcome.OBSERVED]
+    assert [subject.calls for subject in bench.subjects] == [2, 1]
+    assert award(observation) == (0.0, f"two: raised {error!r}")
+    assert award(observation, credit="per_case")[0] == pytest.approx(2 / 3)
+    assert "crashes_at_two" in observation.facts["tracebacks"]["two"]
+
+
+def test_a_child_that_died_after_its_answer_is_replaced(make_bench):
+    bench = make_bench(None, CASES, f=double)
+
+    def answers_and_dies(x):
+        bench.subjects[-1].alive = False
+        return 2 * x
+
+    bench.program["f"] = answers_and_dies
+    assert award(observe(bench)) == (1.0, "3 of 3 cases agree")
+    assert len(bench.subjects) == 3
+
+
+def test_after_a_call_without_end_nothing_more_is_called(make_bench):
+    def hangs_at_two(x):
+        if x == 2:
+            raise TimeoutError
+        return 2 * x
+
+    bench = make_bench(hangs_at_two, CASES, f=double)
+    observation = observe(bench)
+    assert [case.outcome for case in observation.cases] == [
+        Outcome.OBSERVED,
+        Outcome.TIMED_OUT,
+        Outcome.TIMED_OUT,
+    ]
+    assert [subject.calls for subject in bench.subjects] == [2]
+    assert observation.cases[2].note == "not called: an earlier call did not end in time"
+    assert observation.cases[2].called == "f(3.0)"
+    assert award(observation, credit="per_case")[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.NOT_OBSERVED])
+def test_a_file_that_cannot_be_imported_is_the_observation(make_bench, outcome):
+    failed = Call(outcome=outcome, note="exit(0) at import", traceback="line 1")
+    observation = observe(make_bench(double, CASES, imports=(failed,), f=double))
+    assert (observation.outcome, observation.cases) == (outcome, ())
+    assert observation.note == "utils.py could not be imported: exit(0) at import"
+
+
+def test_an_import_that_fails_in_a_later_child_is_that_cases_crash(make_bench):
+    def crashes(x):
+        raise ValueError
+
+    imports = (Call(outcome=Outcome.OBSERVED), Call(outcome=Outcome.CRASHED, note="no import"))
+    observation = observe(make_bench(crashes, CASES, imports=imports, f=double))
+    assert observation.outcome is Outcome.OBSERVED
+    assert [case.note for case in observation.cases] == [
+        "raised ValueError()",
+        "no import",
+        "raised ValueError()",
+    ]
+
+
+def test_a_function_that_does_not_exist_is_refused(make_bench):
+    observation = observe(make_bench(None, CASES, f=double))
+    assert (observation.outcome, observation.note) == (Outcome.REFUSED, "there is no function f")
+
+
+def test_a_fault_of_the_machine_leaves_the_whole_item_open(make_bench):
+    def unlucky_at_two(x):
+        if x == 2:
+            raise OSError("the sandbox is gone")
+        return 2 * x
+
+    observation = observe(make_bench(unlucky_at_two, CASES, f=double))
+    assert (observation.outcome, observation.cases) == (Outcome.NOT_OBSERVED, ())
+    assert "the sandbox is gone" in observation.note
+
+
+def test_inputs_changed_in_place_are_noted_and_cost_only_if_the_rubric_says_so(make_bench):
+    def doubles_in_place(x):
+        x *= 2
+        return x
+
+    cases = {"zeros": (np.zeros(3),), "ones": (np.ones(3),)}
+    observation = observe(make_bench(doubles_in_place, cases, f=double))
+    assert [case.changed_inputs for case in observation.cases] == [(), ("argument 1",)]
+    assert award(observation) == (1.0, "2 of 2 cases agree")
+    assert award(observation, changed_inputs="fails") == (0.0, "ones: changed argument 1 in place")
+    assert award(observation, changed_inputs="fails", credit="per_case")[0] == 0.5
+
+
+def test_an_oracle_that_changes_its_arguments_disturbs_nobody(make_bench):
+    def greedy(x):
+        x *= 2
+        return x
+
+    keys = {"accept": ("same",)}
+    observation = observe(make_bench(double, {"ones": (np.ones(3),)}, f=greedy, same=greedy), **keys)
+    assert observation.cases[0].agrees == {"f": True, "same": True}
+    assert observation.cases[0].called == "f(array([1.0, 1.0, 1.0]))"
+
+
+def test_a_fault_in_an_oracle_is_not_the_students(make_bench):
+    def broken(x):
+        raise KeyError("no such table")
+
+    with pytest.raises(KeyError):
+        observe(make_bench(double, CASES, f=broken))
+
+
+def test_a_family_without_cases_is_the_courses_fault(make_bench):
+    with pytest.raises(CourseError, match=r"inputs\.py: family: gives no cases"):
+        observe(make_bench(double, {}, f=double))
+
+
+def test_tolerance_and_dtype_reach_the_comparison(make_bench):
+    bench = make_bench(lambda x: np.float32(2.1 * x), CASES, f=double)
+    assert award(observe(bench))[0] == 0.0
+    wide = Tolerances(float32=Tolerance(rtol=0.1, atol=0.0))
+    assert award(observe(bench, tolerance=wide))[0] == 1.0
+    assert award(observe(bench, tolerance=wide, dtype="exact"))[0] == 0.0
+
+
+def test_an_observation_without_cases_earns_nothing(make_bench):
+    observation = replace(observe(make_bench(double, CASES, f=double)), cases=())
+    assert award(observation) == (0.0, "no case was looked at")
+
+
+def test_only_keys_that_judge_leave_stored_evidence_fresh():
+    assert set(measuring(options())) == {"of", "inputs", "expected", "accept", "tolerance", "dtype"}
+
+
+def test_evidence_of_special_values_is_strict_json(make_bench):
+    observation = observe(make_bench(lambda x: x, {"nan": (np.array([np.nan]),)}, f=lambda x: x))
+    json.dumps(observation.cases[0].inputs, allow_nan=False)
+    assert award(observation)[0] == 1.0
+
+
+def test_the_host_imports_no_numpy_for_the_judging_half():
+    code = (
+        "import sys, grader.checks.matches_reference, grader.checks.properties; print('numpy' in sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "False\n"

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+from grader.config.facts import read_facts
+
+
+def test_functions_of_the_reference_are_known_without_importing_it(course: SimpleNamespace) -> None:
+    (course.homework / "reference" / "kernels.py").write_text(
+        "raise SystemExit('imported')\n"
+        "import numpy as np\n"
+        "from math import sqrt\n"
+        "LIMIT = 3\n"
+        "NAMES = ['a']\n"
+        "@np.vectorize\n"
+        "def decorated(x): ...\n"
+        "async def later(): ...\n"
+        "short = lambda x: x\n"
+        "typed: object = lambda x: x\n"
+        "compiled = np.vectorize(short)\n"
+        "alias = np.maximum\n"
+        "if LIMIT:\n    def in_if(): ...\nelse:\n    def in_else(): ...\n"
+        "try:\n    def in_try(): ...\nexcept ImportError:\n    def in_except(): ...\n"
+        "class Net:\n    def method(self): ...\n"
+        "def outer():\n    def inner(): ...\n"
+    )
+    facts = read_facts(course.homework)
+    assert facts.problems == ()
+    found = "alias compiled decorated in_else in_except in_if in_try later outer short typed"
+    assert facts.functions == {f"kernels.{name}" for name in found.split()} | {"utils.slow", "utils.fast"}
+    assert "kernels" not in sys.modules
+
+
+def test_families_of_inputs_are_the_functions_that_take_rng_first(course: SimpleNamespace) -> None:
+    (course.homework / "inputs.py").write_text(
+        "def a(rng): yield 1\n"
+        "def b(rng, /, size=3): yield 1\n"
+        "c = lambda rng: []\n"
+        "def size(n, rng): ...\n"
+        "def none(): ...\n"
+        "def star(*rng): ...\n"
+    )
+    assert read_facts(course.homework).inputs == {"a", "b", "c"}
+
+
+def test_oracles_are_the_public_functions_of_expected_py(course: SimpleNamespace) -> None:
+    (course.homework / "expected.py").write_text("def one(): ...\ndef _two(): ...\nthree = lambda: 3\n")
+    assert read_facts(course.homework).oracles == {"one", "three"}
+
+
+def test_an_odd_escape_is_no_news(course: SimpleNamespace) -> None:
+    (course.homework / "expected.py").write_text("def one():\n    return '\\d'\n")
+    assert read_facts(course.homework).problems == ()
+
+
+def test_a_file_that_is_not_python_is_located_and_its_names_are_unknown(course: SimpleNamespace) -> None:
+    (course.homework / "inputs.py").write_text("def a(rng):\n    yield (1\n")
+    facts = read_facts(course.homework)
+    assert facts.problems == (
+        "assignments/hw1/inputs.py:2:11: not Python ('(' was never closed); correct the file",
+    )
+    assert facts.inputs is None
+    assert facts.oracles == {"slow", "slow_too"}
+
+
+def test_a_file_with_nul_bytes_is_not_python(course: SimpleNamespace) -> None:
+    (course.homework / "expected.py").write_bytes(b"x = 1\x00")
+    (problem,) = read_facts(course.homework).problems
+    assert problem.startswith("assignments/hw1/expected.py:1:1: not Python (")
+
+
+def test_files_that_are_missing_are_named(course: SimpleNamespace) -> None:
+    (course.homework / "inputs.py").unlink()
+    (course.homework / "reference" / "utils.py").unlink()
+    (course.homework / "reference").rmdir()
+    facts = read_facts(course.homework)
+    said = (
+        "cannot be read (No such file or directory); every assignment has inputs.py, "
+        "expected.py, reference/*.py"
+    )
+    assert facts.problems == (
+        f"assignments/hw1/reference: {said}",
+        f"assignments/hw1/inputs.py: {said}",
+    )
+    assert (facts.functions, facts.inputs) == (None, None)

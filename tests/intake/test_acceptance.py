@@ -1,0 +1,165 @@
+"""Which files belong to an assignment, and which assignment files belong to."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.intake.accept import accepted
+from grader.intake.junk import junk_part
+from grader.model.assignment import Assignment
+
+
+@pytest.mark.parametrize(
+    ("accepts", "paths", "files"),
+    [
+        ("utils.py", "utils.py Utils.py sub/utils.py utils.pyx", "utils.py"),
+        ("*.py", "a.py b.pyc c/d.py", "a.py"),
+        ("hw?.cu", "hw1.cu hw12.cu hw.cu", "hw1.cu"),
+        ("src/*.py", "src/a.py src/b/c.py a.py", "src/a.py"),
+        ("a.py a[b].py", "a.py ab.py a[b].py", "a.py a[b].py"),
+        ("utils.py", "hw1/utils.py hw1/more/x.txt", "utils.py"),
+        ("utils.py", "home/alice/hw1/utils.py", "utils.py"),
+        ("src/a.py", "src/a.py", "src/a.py"),
+        ("src/a.py", "hw/src/a.py", "src/a.py"),
+        ("utils.py", "hw1/utils.py README", ""),
+        ("utils.py", "hw1/utils.py hw2/utils.py", ""),
+        ("utils.py", "numpy.py sitecustomize.py conftest.py x.pth utils.py", "utils.py"),
+        ("*", "sitecustomize.py usercustomize.py conftest.py x.pth utils.py", "utils.py"),
+        ("*/*.py", "conftest/__init__.py sitecustomize/__init__.py a/utils.py", "a/utils.py"),
+        ("conftest.py *.py", "conftest.py utils.py", "conftest.py utils.py"),
+        ("", "utils.py", ""),
+    ],
+)
+def test_patterns_decide_what_is_accepted(accepts, paths, files):
+    assert list(accepted(paths.split(), accepts.split())) == files.split()
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("hw1/.git/objects/ab/cd", "hw1/.git/"),
+        ("__MACOSX/hw1/._utils.py", "__MACOSX/"),
+        ("a/__pycache__/utils.cpython-311.pyc", "a/__pycache__/"),
+        ("a/._utils.py", "a/._utils.py"),
+        (".DS_Store", ".DS_Store"),
+        ("k/kernel.O", "k/kernel.O"),
+        ("old.tar.gz", "old.tar.gz"),
+        ("libx.so", "libx.so"),
+        ("utils.py", ""),
+        ("git/utils.py", ""),
+        ("main.cpp", ""),
+    ],
+)
+def test_junk_is_known_by_its_name(path, part):
+    assert junk_part(path) == part
+
+
+def test_junk_neither_hides_the_top_folder_nor_reaches_the_workspace(zip_of, taken, tmp_path, course):
+    course["hw1"] = Assignment(name="hw1", title="", accepts=("*",))
+    source = zip_of(
+        {
+            "hw 1/utils.py": b"x = 1",
+            "hw 1/numpy.pyc": b"",
+            "hw 1/.git/config": b"",
+            "hw 1/.git/HEAD": b"",
+            "__MACOSX/hw 1/._utils.py": b"",
+            ".DS_Store": b"",
+            "hw 1/old.zip": b"",
+        }
+    )
+    course["hw1"] = Assignment(name="hw1", title="", accepts=("utils.py",))
+    got = taken(source)
+    assert got.files == ("utils.py",)
+    assert got.dropped == (".DS_Store", "__MACOSX/", "hw 1/.git/", "hw 1/numpy.pyc", "hw 1/old.zip")
+    assert [p.name for p in (tmp_path / "results/workspace").rglob("*")] == ["utils.py"]
+
+
+def test_junk_may_be_anything_because_nothing_looks_at_it(tar_of, taken):
+    import tarfile
+
+    link = tarfile.TarInfo("hw1/.venv/bin/python")
+    link.type, link.linkname = tarfile.SYMTYPE, "/usr/bin/python3"
+    got = taken(tar_of([(link, b""), ("hw1/utils.py", b"")]))
+    assert got.dropped == ("hw1/.venv/",)
+
+
+def test_junk_of_a_folder_is_not_even_read(taken, tmp_path):
+    (tmp_path / "alice/.git").mkdir(parents=True)
+    (tmp_path / "alice/utils.py").write_bytes(b"")
+    (tmp_path / "alice/.git/link").symlink_to("/etc")
+    assert taken(tmp_path / "alice").dropped == (".git/",)
+
+
+HW = {
+    "hw1": Assignment(name="hw1", title="", accepts=("utils.py", "max_functions.py")),
+    "hw2": Assignment(name="hw2", title="", accepts=("utils.py", "network.py")),
+    "hw3": Assignment(name="hw3", title="", accepts=("src/*.cu",)),
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [
+        (["utils.py", "network.py"], "hw2"),
+        (["a/utils.py", "a/max_functions.py", "a/notes"], "hw1"),
+        (["src/ex2.cu"], "hw3"),
+    ],
+)
+def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
+    assert taken(tar_of(dict.fromkeys(files, b"")), assignments=HW).assignment == name
+
+
+@pytest.mark.parametrize(
+    ("files", "names", "line"),
+    [
+        (
+            ["utils.py"],
+            "hw1 hw2",
+            "fits several assignments alike (hw1, hw2); say which with --assignment NAME",
+        ),
+        (["x.c"], "hw1", "holds no file of hw1; hand in utils.py, max_functions.py"),
+        (
+            ["x.c"],
+            "hw1 hw3",
+            "holds no file of any assignment (hw1, hw3); hand in the files that yours asks for",
+        ),
+        (
+            ["Utils.py"],
+            "hw1",
+            "holds no file of hw1; hand in utils.py, max_functions.py"
+            " (it holds Utils.py: did you mean utils.py?)",
+        ),
+        (
+            ["README", "hw1/utils.py"],
+            "hw1",
+            "holds no file of hw1; hand in utils.py, max_functions.py"
+            " (it holds hw1/utils.py: did you mean utils.py?)",
+        ),
+        (
+            ["EX2.CU"],
+            "hw3",
+            "holds no file of hw3; hand in src/*.cu (it holds EX2.CU: did you mean src/*.cu?)",
+        ),
+        (
+            ["hw1.zip"],
+            "hw1",
+            "holds no file of hw1; hand in utils.py, max_functions.py"
+            " (it holds hw1.zip: an archive inside is not unpacked)",
+        ),
+        ([], "hw1", "holds no files; pack the homework's files"),
+    ],
+)
+def test_what_fits_no_one_assignment_is_refused(files, names, line, tar_of, refusal):
+    assignments = {name: HW[name] for name in names.split()}
+    assert refusal(tar_of(dict.fromkeys(files, b"")), assignments=assignments) == f"alice.tar.gz: {line}"
+
+
+def test_a_long_list_of_files_is_cut_short(tar_of, refusal):
+    many = {"big": Assignment(name="big", title="", accepts=tuple(f"f{n}.py" for n in range(20)))}
+    line = "holds no file of big; hand in f0.py, f1.py, f2.py, f3.py, f4.py, f5.py, f6.py, f7.py, …"
+    assert refusal(tar_of({"x": b""}), assignments=many) == f"alice.tar.gz: {line}"
+
+
+def test_a_name_in_other_letters_is_dropped_but_listed(tar_of, taken):
+    got = taken(tar_of({"utils.py": b"", "Max_Functions.py": b""}))
+    assert (got.files, got.dropped) == (("utils.py",), ("Max_Functions.py",))

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from threading import Thread
+
+import pytest
+
+from grader.model.observation import Observation, Outcome
+from grader.reports.terminal import NARROWEST, Progress, show, table
+
+CARD = """\
+cdp_hw1  alice
+
+  ✓ add_elementwise adds element by element              3 / 3
+      flag: changed its inputs in place
+  ◐ zeros_weights has the right shapes                   1 / 3
+      1 of 2 cases agrees
+      hint: Which side is the input's?
+  ◐ xavier_init stays within its bounds                1.5 / 3
+      1 of 2 cases agrees
+  ✗ max_cpu finds the larger element                     0 / 4
+      ended in ZeroDivisionError: division by zero
+  · max_gpu is at least 40 times faster than max_cpu     0 / 5
+      skipped: needs max.cpu (max_cpu finds the larger element)
+  … max_gpu launches a kernel                            … / 3
+      no GPU on this machine: pending, not lost
+
+    total                                             5.5 / 21
+    Provisional: 3 points still open, neither earned nor lost.
+"""
+
+
+class Terminal:
+    """A real pseudo-terminal, and all that was written to it."""
+
+    def __init__(self, encoding="utf-8"):
+        self._master, slave = os.openpty()
+        self.stream = open(slave, "w", encoding=encoding)  # noqa: PTH123, SIM115 - a descriptor; closed by written()
+        self._pieces = []
+        self._reader = Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self):
+        while True:
+            try:
+                piece = os.read(self._master, 65536)
+            except OSError:  # how Linux says that nobody has the other end open any more
+                return
+            self._pieces.append(piece)
+
+    def written(self):
+        self.stream.close()
+        self._reader.join()
+        os.close(self._master)
+        return b"".join(self._pieces).decode(errors="replace")
+
+
+@pytest.fixture(autouse=True)
+def xterm(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_table_has_one_line_per_item_and_says_more_only_where_points_are_missing(stored):
+    assert table(stored("normal").scorecard) == CARD
+
+
+@pytest.mark.parametrize("width", [NARROWEST, 60, 80, 100])
+@pytest.mark.parametrize("name", ["normal", "held", "many", "long", "nothing"])
+def test_no_line_is_wider_than_asked_for(stored, name, width):
+    lines = table(stored(name).scorecard, width=width).splitlines()
+    assert max(map(len, lines)) <= width
+
+
+def test_signs_are_ascii_where_the_encoding_has_no_others(stored):
+    text = table(stored("normal").scorecard, unicode=False)
+    assert text.isascii()
+    assert "  x max_cpu finds the larger element                     0 / 4\n" in text
+    assert "  ? max_gpu launches a kernel                            ? / 3\n" in text
+
+
+def test_wide_letters_keep_the_points_in_their_column(make):
+    items = [make.item("a", "行列の積", 3.0), make.item("b", "product", 3.0)]
+    text = table(make.graded(items, [make.seen("a"), make.seen("b")]).scorecard)
+    assert "✓ 行列の積  3 / 3" in text
+    assert "✓ product   3 / 3" in text
+
+
+def test_lateness_is_told(stored):
+    assert "Handed in late: 2 points less, 8 / 10 remain." in table(stored("late").scorecard)
+
+
+def test_a_file_gets_plain_text(stored):
+    stream = io.StringIO()
+    show(stored("normal").scorecard, stream)
+    assert stream.getvalue() == CARD
+
+
+def test_a_stream_of_a_poor_encoding_gets_what_it_can_hold(stored):
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    show(stored("hostile").scorecard, stream)
+    stream.flush()
+    assert b"\n  x <script>" in raw.getvalue()
+
+
+def test_writing_to_a_pipe_loads_no_rich():
+    code = """
+import sys
+from grader.model.score import Scorecard, Standing
+from grader.reports.terminal import Progress, show
+progress = Progress(sys.stderr)
+progress.started(1)
+progress.finished()
+show(Scorecard(student="a", assignment="b", rubric="b", rubric_digest="", submission_digest="", lines=(),
+               points=0, possible=0, pending=0, late_points=0, standing=Standing.FINAL), sys.stdout)
+print("rich" in sys.modules)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "False"
+    assert ran.stderr == ""
+
+
+def test_a_terminal_gets_colours_and_the_same_words(stored):
+    terminal = Terminal()
+    show(stored("normal").scorecard, terminal.stream)
+    text = terminal.written()
+    assert "\x1b[31m" in text
+    assert re.sub(r"\x1b\[[\d;]*m|\r", "", text) == re.sub(r" +$", "", CARD, flags=re.MULTILINE)
+
+
+def test_a_students_text_gives_the_terminal_no_orders(stored):
+    terminal = Terminal()
+    show(stored("hostile").scorecard, terminal.stream)
+    left = re.sub(r"\x1b\[[\d;]*m", "", terminal.written())
+    assert not {"\x1b", "\x07", "\x9b", "\x00"}.intersection(left)
+    assert r"\x1b[31m" in left
+    assert "[bold]" in left
+
+
+def observation(outcome=Outcome.OBSERVED):
+    return Observation(item="a", outcome=outcome)
+
+
+def test_progress_is_live_on_a_terminal_and_leaves_nothing_behind():
+    terminal = Terminal()
+    progress = Progress(terminal.stream)
+    progress.started(2)
+    progress.observed(observation(), "first title")
+    progress.observed(observation(Outcome.TIMED_OUT), "[red]second \x1b]0;evil\x07title")
+    progress.finished()
+    progress.finished()
+    text = terminal.written()
+    assert "2/2" in text
+    assert r"[red]second \x1b]0;evil\x07title: timed out" in text
+    assert "\x1b]" not in text
+    assert text.endswith("\x1b[1A\x1b[2K")  # up to the line it was on, and clear that
+
+
+def test_progress_says_nothing_into_a_file():
+    stream = io.StringIO()
+    progress = Progress(stream)
+    progress.started(2)
+    progress.observed(observation(), "first")
+    progress.finished()
+    assert stream.getvalue() == ""
+
+
+def test_progress_can_finish_before_it_started():
+    Progress(io.StringIO()).finished()

@@ -1,0 +1,1 @@
+raise SystemExit("numpy.py of a hand-in was imported")

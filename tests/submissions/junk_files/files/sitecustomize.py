@@ -1,0 +1,1 @@
+raise SystemExit("sitecustomize.py of a hand-in was run")

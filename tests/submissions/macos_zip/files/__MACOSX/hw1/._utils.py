@@ -1,0 +1,1 @@
+Mac OS X resource fork

@@ -1,0 +1,5 @@
+"""Café"""
+
+
+def sigmoid(x):
+    return 1

@@ -1,0 +1,34 @@
+import numpy as np
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def sigmoid_prime(x):
+    return sigmoid(x) * (1 - sigmoid(x))
+
+
+def random_weights(sizes):
+    return tuple(xavier_initialization(m, n) for m, n in zip(sizes, sizes[1:]))
+
+
+def zeros_weights(sizes):
+    return tuple(np.zeros(shape) for shape in zip(sizes, sizes[1:]))
+
+
+def zeros_biases(sizes):
+    return tuple(np.zeros(size) for size in sizes[1:])
+
+
+def create_batches(data, labels, batch_size):
+    starts = range(0, len(data), batch_size)
+    return tuple((data[i:i + batch_size], labels[i:i + batch_size]) for i in starts)
+
+
+def add_elementwise(list1, list2):
+    return tuple(a + b for a, b in zip(list1, list2))
+
+
+def xavier_initialization(m, n):
+    return np.random.uniform(-1 / np.sqrt(m), 1 / np.sqrt(m), size=(m, n))
