@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grader.bench.bench import Bench
 from grader.bench.servers import Servers
 from grader.config.codec import from_plain, loads
 from grader.config.decode import decode
@@ -47,12 +48,15 @@ def run(job_file: Path, outbox: Path) -> None:
         limits=job.limits,
     )
     with closing(servers), EvidenceWriter(outbox / EVIDENCE) as evidence:
-        for preloads in _preloads(job):  # they import while we do
+        for preloads in _preloads(job):
             servers.warm_up(preloads)
+        from grader.bench.workbench import Workbench  # numpy with it: the servers import theirs meanwhile
+
         evidence.write(ExamStarted(submission=job.submission, exam=_exam(job, servers)))
         standing = dict(job.passed)
         for task in job.tasks:
-            observation = _observe(task, job, plugins.checks, servers, standing)
+            bench = Workbench(job, task.item, servers)
+            observation = _observe(task, bench, plugins.checks, standing)
             evidence.write(ItemObserved(exam=job.id, observation=observation))
             print(f"{task.item}: {observation.outcome}", flush=True)  # noqa: T201 - the log an executor follows
         evidence.write(ExamEnded(exam=job.id))
@@ -87,7 +91,7 @@ def _exam(job: Job, servers: Servers) -> Exam:
 
 
 def _observe(
-    task: Task, job: Job, kinds: Mapping[str, CheckKind], servers: Servers, standing: dict[str, bool]
+    task: Task, bench: Bench, kinds: Mapping[str, CheckKind], standing: dict[str, bool]
 ) -> Observation:
     """Look at one item, unless what it needs did not pass; `standing` remembers who passed and who failed."""
     begun = time.perf_counter()
@@ -95,7 +99,7 @@ def _observe(
     options, problems = decode(kind.Options, task.options)
     if problems:
         raise NotObservedError(*(f"job: item {task.item}: {problem}" for problem in problems))
-    observation = _gate(task, standing) or _look(task, job, kind, options, servers)
+    observation = _gate(task, standing) or _look(kind, options, bench)
     if observation.outcome is not Outcome.NOT_OBSERVED:
         item = Item(id=task.item, title="", points=1, check=task.check, options=options)
         standing[task.item] = passed(item, observation, kinds, {})
@@ -113,11 +117,8 @@ def _gate(task: Task, standing: Mapping[str, bool]) -> Observation | None:
     return None
 
 
-def _look(task: Task, job: Job, kind: CheckKind, options: Any, servers: Servers) -> Observation:
+def _look(kind: CheckKind, options: Any, bench: Bench) -> Observation:
     """Have the kind look; whatever it raises is not the student's fault."""
-    from grader.bench.workbench import Workbench
-
-    bench = Workbench(job, task.item, servers)
     try:
         return kind.observe(options, bench)
     except CourseError as error:
@@ -129,4 +130,4 @@ def _look(task: Task, job: Job, kind: CheckKind, options: Any, servers: Servers)
 
         traceback.print_exc()
         note, fault = f"a bug in check kind {kind.name}: {type(error).__name__}: {error}", Fault.GRADER
-    return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, seed=bench.seed)
+    return Observation(item=bench.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, seed=bench.seed)
