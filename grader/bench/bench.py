@@ -10,6 +10,10 @@ from typing import Any, Protocol
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 
+SUBMISSION = "submission"
+REFERENCE = "reference"
+"""Whose program a subject runs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputCase:
@@ -50,6 +54,16 @@ class Call:
     """The program's CPU time in the call, read from outside; None where the kernel does not tell."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What came of running a program."""
+
+    call: Call
+    """Its value is the exit status, if the program ended by itself without an exception."""
+    output: str
+    """What it printed, head and tail."""
+
+
 class Subject(Protocol):
     """A fresh child of the student's program with one of its files imported."""
 
@@ -58,6 +72,10 @@ class Subject(Protocol):
 
     def call(self, function: str, case: InputCase) -> Call:
         """Call a function of the imported file; a child that died or hung answers every later call alike."""
+        ...
+
+    def again(self) -> Call:
+        """Have the last result given once more, without a call: what the wire and the copy of it cost."""
         ...
 
     @property
@@ -87,10 +105,22 @@ class Bench(Protocol):
         """A family of `inputs.py`, drawn anew from the seed; the same each time within one observation."""
         ...
 
+    def draw(self, family: str, number: int) -> tuple[InputCase, ...]:
+        """A family drawn another time: each `number` gives other values, the same for the same seed."""
+        ...
+
     def expected(self, oracle: str) -> Callable[..., Any]:
         """A function of `expected.py`; it gets arguments of its own that it may change."""
         ...
 
     def subject(self, module: str) -> AbstractContextManager[Subject]:
         """A fresh child with `module` (a file of the hand-in, without `.py`) imported."""
+        ...
+
+    def reference(self, module: str) -> AbstractContextManager[Subject]:
+        """The same of the reference solution."""
+        ...
+
+    def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
+        """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
         ...

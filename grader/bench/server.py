@@ -13,9 +13,9 @@ from typing import Any
 
 from grader import subject
 from grader.contracts import Sandbox
-from grader.errors import NotObservedError
+from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
-from grader.subject.init import STAGE
+from grader.subject.init import GIVEN, STAGE
 from grader.subject.protocol import MESSAGE_BYTES
 
 START_WITHIN_S = 120.0
@@ -42,11 +42,13 @@ class SubjectServer:
         site: tuple[str, ...],
         preloads: tuple[str, ...],
         workspaces: Mapping[str, Path],
+        given: Path | None = None,
         limits: Limits,
     ) -> None:
         """Start it; `ready` waits until it has imported everything.
 
-        `workspaces` maps the name under which `spawn` asks for a folder to that folder, all read-only inside.
+        `workspaces` maps the name under which `spawn` asks for a folder to that folder; `given` holds the
+        course's own files, which are found before those of any workspace. All are read-only inside.
         """
         self._sandbox = sandbox
         self._limits = limits
@@ -54,8 +56,10 @@ class SubjectServer:
         staged["subject"] = str(Path(subject.__file__).parent)
         mounts = {f"{STAGE}/{name}": folder for name, folder in staged.items()}
         mounts |= {f"/python/site{number}": folder for number, folder in enumerate(site)}
+        mounts |= {GIVEN: str(given)} if given else {}
         inside = {outside: path if sandbox.namespaced else outside for path, outside in mounts.items()}
         self._inside = {name: inside[folder] for name, folder in staged.items()}
+        self._given = inside[str(given)] if given else None
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             number = theirs.fileno()
@@ -75,14 +79,17 @@ class SubjectServer:
         """Wait until it serves.
 
         Raises:
-            NotObservedError: the sandbox does not work here, or a preload cannot be imported.
+            NotObservedError: the sandbox does not work here.
+            CourseError: a preload cannot be imported.
         """
         answer: dict[str, Any] = {}
         if select.select([self._control], [], [], START_WITHIN_S)[0]:
             answer = json.loads(self._control.recv(MESSAGE_BYTES) or b"{}")
         if "ready" not in answer:
-            why = answer.get("failed") or self._complaints()
+            why = answer.get("failed", "") or self._complaints()
             self.close()
+            if "failed" in answer:
+                raise CourseError(f"assignment.py: preloads: {why}")
             raise NotObservedError(f"sandbox {self._sandbox.name}: {why}")
         self.versions = answer["ready"]
 
@@ -98,6 +105,7 @@ class SubjectServer:
             "namespaced": self._sandbox.namespaced,
             "uid": self._sandbox.student_uid,
             "workspace": self._inside[workspace],
+            "given": self._given,
             "limits": asdict(self._limits) | {"cpu_s": _cpu_s(self._limits)},
             "arguments_bytes": arguments_bytes,
             "arena_bytes": arena_bytes,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.bench.server import SubjectServer
 from grader.contracts import Sandbox
-from grader.errors import NotObservedError
+from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 
 
@@ -22,6 +22,7 @@ class Servers:
         python: str,
         site: tuple[str, ...],
         workspaces: Mapping[str, Path],
+        given: Path | None = None,
         limits: Limits,
     ) -> None:
         """`sandboxes` from the strongest on: the first that works is used for the whole exam."""
@@ -29,9 +30,11 @@ class Servers:
         self._python = python
         self._site = site
         self._workspaces = workspaces
+        self._given = given
         self._limits = limits
         self._starting: dict[tuple[str, ...], SubjectServer] = {}
         self._serving: dict[tuple[str, ...], SubjectServer] = {}
+        self._proven = False
         self.missing: list[str] = []
         """Why stronger layers were not reached."""
 
@@ -55,6 +58,7 @@ class Servers:
 
         Raises:
             NotObservedError: no sandbox works here; with what is wrong with each.
+            CourseError: a preload cannot be imported.
         """
         while preloads not in self._serving:
             self.warm_up(preloads)
@@ -63,14 +67,24 @@ class Servers:
             server = self._starting.pop(preloads)
             try:
                 server.ready()
+            except CourseError:
+                self._proven = True
+                raise
             except NotObservedError as error:
+                if self._proven:  # the evidence says that this layer was reached: no other one for the rest
+                    raise
                 self._give_up(str(error))
             else:
+                self._proven = True
                 self._serving[preloads] = server
+        used_up = not self._sandboxes[0].namespaced  # what one check left there, the next one must not find
         try:
             yield self._serving[preloads]
+        except NotObservedError:  # it may be broken: the next check gets another one
+            used_up = True
+            raise
         finally:
-            if not self._sandboxes[0].namespaced:  # what one check left there, the next one must not find
+            if used_up:
                 self._serving.pop(preloads).close()
 
     def close(self) -> None:
@@ -87,6 +101,7 @@ class Servers:
             site=self._site,
             preloads=preloads,
             workspaces=self._workspaces,
+            given=self._given,
             limits=self._limits,
         )
 

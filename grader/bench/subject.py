@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from contextlib import closing
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from grader.bench.bench import Call, Foreign, InputCase
-from grader.bench.child import ARGUMENTS_BYTES, Child, Ended, Exchange
+from grader.bench.answer import read_answer
+from grader.bench.bench import Call, InputCase, Run
+from grader.bench.child import ARGUMENTS_BYTES, Child
 from grader.errors import CourseError
 from grader.model.assignment import Limits
-from grader.model.observation import Outcome
-from grader.subject.wire import Decoder, Encoder, Malformed, TooLarge
+from grader.subject.wire import Encoder, TooLarge
 
 
 class ChildSubject:
@@ -26,8 +26,10 @@ class ChildSubject:
         """Import the file; `imported` says how that went."""
         encoder = Encoder(self._child.arena.arguments)
         try:
-            exchange = self._child.exchange(*encoder.close({"import": self._module}), self._limits.import_wall_s)
-            self.imported = self._read(exchange, f"importing {self._module}.py")
+            exchange = self._child.exchange(
+                *encoder.close({"do": "import", "module": self._module}), self._limits.import_wall_s
+            )
+            self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
         except BaseException:
             self._child.close()
             raise
@@ -64,70 +66,27 @@ class ChildSubject:
             sent = bytes(self._child.arena.arguments[: encoder.end])
             positional = len(case.args)
             keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
-            document = {"call": function, "args": encoded[:positional], "kwargs": keywords}
+            document = {"do": "call", "function": function, "args": encoded[:positional], "kwargs": keywords}
             start, length = encoder.close(document)
         except TooLarge:
             raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
         exchange = self._child.exchange(start, length, self._limits.call_wall_s)
         now = self._child.arena.arguments
         changed = [name for name, span in spans.items() if sent[span] != now[span]]
-        return self._read(exchange, f"{function}()", tuple(arguments), changed)
+        return read_answer(self._child, exchange, f"{function}()", tuple(arguments), changed)
 
-    def _read(
-        self, exchange: Exchange, doing: str, names: tuple[str, ...] = (), changed: Sequence[str] = ()
-    ) -> Call:
-        """What the child says came of a request; nothing of it is believed before it is checked."""
-        answer = exchange.answer
-        if isinstance(answer, Ended):
-            note = f"{doing}: the program {answer.note}"
-            return Call(outcome=answer.outcome, note=note, wall_s=exchange.wall_s)
-        decoder = Decoder(self._child.arena.result, foreign=lambda name: Foreign(type_name=name))
-        try:
-            plain = decoder.open(answer.start, answer.length)
-            if "raised" in plain:
-                return _raised(plain["raised"], doing)
-            if "refused" in plain:
-                return self._refused(plain, doing)
-            value = decoder.decode(plain["value"])
-            told = [names[i] for i in plain.get("changed", ())]
-        except (Malformed, LookupError, TypeError, AttributeError) as error:
-            note = f"{doing}: the program gave an answer that cannot be read ({error})"
-            return Call(outcome=Outcome.REFUSED, note=note)
-        return Call(
-            outcome=Outcome.OBSERVED,
-            value=value,
-            changed_inputs=tuple(name for name in names if name in {*told, *changed}),
-            wall_s=exchange.wall_s,
-            freeze_s=exchange.freeze_s,
-            cpu_s=exchange.cpu_s,
-        )
-
-    def _refused(self, plain: Mapping[str, Any], doing: str) -> Call:
-        if plain["refused"] == "no_function":
-            note = f"{self._module}.py has no function {doing}" + _similar(doing, plain["names"])
-        else:
-            note = (
-                f"{doing}: returned something too large (more than {self._limits.result_mb} MiB, or too deep)"
-            )
-        return Call(outcome=Outcome.REFUSED, note=note)
+    def again(self) -> Call:
+        """Have the last result given once more; see `grader.bench.bench.Subject`."""
+        encoder = Encoder(self._child.arena.arguments)
+        exchange = self._child.exchange(*encoder.close({"do": "again"}), self._limits.call_wall_s)
+        return read_answer(self._child, exchange, "again")
 
 
-def _similar(doing: str, names: list[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(doing.removesuffix("()"), [n for n in names if type(n) is str], 1)
-    return f"; did you mean {close[0][:80]}()?" if close else ""
-
-
-_OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
-
-
-def _raised(plain: Mapping[str, Any], doing: str) -> Call:
-    name, text, trace = (str(plain[key])[:4000] for key in ("type", "text", "traceback"))
-    if name == "SyntaxError":
-        said = text.strip()
-    elif name == "SystemExit":
-        said = f"the program ended itself (sys.exit({text}))"
-    else:
-        said = f"{name}: {text}".rstrip(": ")
-    return Call(outcome=_OUTCOMES.get(name, Outcome.CRASHED), note=f"{doing}: {said}", traceback=trace)
+def run_program(child: Child, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
+    """Run a file of the hand-in as a program in this child, then end the child."""
+    with closing(child):
+        encoder = Encoder(child.arena.arguments)
+        document = encoder.close({"do": "run", "script": script, "argv": list(argv)})
+        exchange = child.exchange(*document, wall_s)
+        call = read_answer(child, exchange, script)
+        return Run(call=call, output=child.output.text())

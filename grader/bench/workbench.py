@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from grader.bench.bench import InputCase, Subject
+from grader.bench.bench import REFERENCE, SUBMISSION, InputCase, Run, Subject
 from grader.bench.child import Child
 from grader.bench.servers import Servers
-from grader.bench.subject import ChildSubject
+from grader.bench.subject import ChildSubject, run_program
 from grader.coursecode import course_module
 from grader.errors import CourseError
 from grader.model.assignment import Limits
 from grader.model.job import Job
 
 _module = cache(course_module)
-
-SUBMISSION = "submission"
-"""The workspace of the hand-in, as servers know it."""
 
 
 class Workbench:
@@ -43,12 +40,16 @@ class Workbench:
     def inputs(self, family: str) -> tuple[InputCase, ...]:
         """A family of `inputs.py`, drawn from the item's seed; the same each time within one observation."""
         if family not in self._families:
-            from numpy.random import default_rng
-
-            draw = self._course_function("inputs.py", family)
-            rng = default_rng(int(self.seed, 16))
-            self._families[family] = self._course("inputs.py", family, lambda: tuple(draw(rng)))
+            self._families[family] = self.draw(family, 0)
         return self._families[family]
+
+    def draw(self, family: str, number: int) -> tuple[InputCase, ...]:
+        """A family drawn another time: each `number` gives other values, the same for the same seed."""
+        from numpy.random import default_rng
+
+        draw = self._course_function("inputs.py", family)
+        rng = default_rng([int(self.seed, 16), number])
+        return self._course("inputs.py", family, lambda: tuple(draw(rng)))  # type: ignore[no-any-return]
 
     def expected(self, oracle: str) -> Callable[..., Any]:
         """A function of `expected.py`, whose exceptions are the course's."""
@@ -59,14 +60,28 @@ class Workbench:
 
         return asked
 
-    @contextmanager
-    def subject(self, module: str) -> Iterator[Subject]:
-        """A fresh child with `module` imported."""
-        preloads = self._job.preloads.get(module, ())
+    def subject(self, module: str) -> AbstractContextManager[Subject]:
+        """A fresh child of the hand-in with `module` imported."""
+        return self._subject(SUBMISSION, module)
+
+    def reference(self, module: str) -> AbstractContextManager[Subject]:
+        """A fresh child of the reference solution with `module` imported."""
+        return self._subject(REFERENCE, module)
+
+    def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
+        """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
+        preloads = self._job.preloads.get(script.removesuffix(".py"), ())
         with self._servers.serving(preloads) as server:
-            child = Child(server, SUBMISSION, self.limits)
-            with ChildSubject(child, module, self.limits) as subject:
-                yield subject
+            return run_program(Child(server, SUBMISSION, self.limits), script, argv, wall_s)
+
+    @contextmanager
+    def _subject(self, whose: str, module: str) -> Iterator[Subject]:
+        preloads = self._job.preloads.get(module, ())
+        with (
+            self._servers.serving(preloads) as server,
+            ChildSubject(Child(server, whose, self.limits), module, self.limits) as subject,
+        ):
+            yield subject
 
     def _course_function(self, file: str, name: str) -> Callable[..., Any]:
         path = Path(self._job.assignment_folder, file)
@@ -83,7 +98,7 @@ class Workbench:
             return act()
         except CourseError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             path = Path(self._job.assignment_folder, file)
             line = _line(error.__traceback__, path)
             raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None

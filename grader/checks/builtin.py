@@ -11,5 +11,7 @@ def grader_checks() -> list[type[CheckKind]]:
     """One kind per file of this folder."""
     from grader.checks.matches_reference import MatchesReference
     from grader.checks.properties import Properties
+    from grader.checks.script import Script
+    from grader.checks.speedup import Speedup
 
-    return [MatchesReference, Properties]
+    return [MatchesReference, Properties, Speedup, Script]

@@ -21,7 +21,8 @@ def main() -> int:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         return 1
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    # one way to stop, however we are told; not SystemExit, which files of a course may raise
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
     from grader.errors import GraderError
     from grader.examiner.exam import run
@@ -31,6 +32,9 @@ def main() -> int:
     except GraderError as error:
         sys.stderr.write(f"{error}\n")
         return int(error.exit_code)
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped\n")
+        return 130
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -25,6 +26,10 @@ class Award:
     reason: str
     """One sentence a student understands."""
     hint: str = ""
+    flags: tuple[str, ...] = ()
+    """What a person may want to look at, one sentence each; costs nothing."""
+    undecided: bool = False
+    """True if this evidence cannot decide: the points stay open, whatever the fraction says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +39,9 @@ class Line:
     item: str
     title: str
     points: float
-    """Earned so far; 0 while the standing is provisional."""
+    """What it adds to the total so far: 0 while the standing is provisional, below 0 for a penalty."""
     possible: float
+    """The most that it can add; 0 for a penalty."""
     reason: str
     standing: Standing
     outcome: str
@@ -44,6 +50,60 @@ class Line:
     visible: str = "always"
     flags: tuple[str, ...] = ()
     """What a person may want to look at; costs nothing."""
+    fraction: float | None = None
+    """The share that was done right, 0…1; None while the standing is provisional."""
+    counts: str = "earns"
+    """`earns`, `bonus` or `penalty`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Points:
+    """The sums of a scorecard's lines, each kind apart."""
+
+    earned: float = 0.0
+    """Of the items that make up the total, without bonus."""
+    pending: float = 0.0
+    """Neither earned nor lost yet; open bonus points are not among them."""
+    possible: float = 0.0
+    """What the items that make up the total are worth."""
+    bonus: float = 0.0
+    penalty: float = 0.0
+    """0 or less."""
+    raw: float = 0.0
+    """The total of all three, within the bounds that the rubric sets, before the late rule."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Late:
+    """What the late rule makes of one student's hand-in."""
+
+    due: datetime
+    """With this student's extension."""
+    submitted_at: datetime | None
+    """None if nobody knows; then nothing is taken off."""
+    late_s: float = 0.0
+    """Seconds after `due`, the grace among them; 0 if it was in time."""
+    days: int = 0
+    """Started days that count."""
+    rule: str = ""
+    """The rule in words; empty if lateness costs nothing."""
+    share: float = 0.0
+    """The share of the raw total that lateness costs, 0…1."""
+    lost: float = 0.0
+    """The same in points."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """What one student gets: a team shares everything but its extensions."""
+
+    student: str
+    adjusted: float
+    """The raw total after the late rule."""
+    final: float | None
+    """The same once nothing is open or held any more; None until then."""
+    late: Late | None = None
+    """None if the rubric has no deadline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +111,13 @@ class Scorecard:
     """The mark of one submission: new arithmetic, no new facts."""
 
     student: str
+    """The student, or the team."""
     assignment: str
     rubric: str
     rubric_digest: str
     submission_digest: str
     lines: tuple[Line, ...]
-    points: float
-    """The raw total."""
-    possible: float
-    pending: float
-    """Points of provisional lines: neither earned nor lost yet."""
-    late_points: float
-    """The total after the late policy; equal to `points` if nothing is late."""
+    points: Points
+    totals: tuple[Total, ...]
+    """One per student, in the order of the submission."""
     standing: Standing

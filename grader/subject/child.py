@@ -8,9 +8,13 @@ from __future__ import annotations
 import importlib
 import mmap
 import os
+import runpy
+import shutil
 import socket
 import sys
+import tempfile
 import traceback
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import ModuleType
 from typing import Any, NoReturn
@@ -22,8 +26,11 @@ from .wire import Decoder, Encoder, TooLarge
 TEXT = 4000
 
 
-def prepare(order: dict[str, Any], outputs: int, workspace: str) -> None:
-    """Give up every right and take on the limits; nothing of the student has run yet."""
+def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None:
+    """Give up every right and take on the limits; nothing of the student has run yet.
+
+    `folders` hold the files, the course's own before the hand-in's: nobody replaces a file of the course.
+    """
     limits = order["limits"]
     os.setsid()
     null = os.open(os.devnull, os.O_RDONLY)
@@ -43,17 +50,18 @@ def prepare(order: dict[str, Any], outputs: int, workspace: str) -> None:
     linux.drop_capabilities()
     # after a change of uid a process may not look at itself; this one holds no secret
     linux.prctl(linux.PR_SET_DUMPABLE, 1)
-    os.chdir(workspace)
-    os.listdir(workspace)
-    sys.path.insert(0, workspace)
+    for folder in folders:
+        os.chdir(folder)
+        os.listdir()
+    sys.path[:0] = folders
     sys.argv = [""]
 
 
-def serve(calls: socket.socket, arena: mmap.mmap, arguments_bytes: int) -> NoReturn:
+def serve(calls: socket.socket, arena: mmap.mmap, arguments_bytes: int, folders: Sequence[str]) -> NoReturn:
     """Answer requests until the examiner has no more; never returns."""
     whole = memoryview(arena)
     arguments, results = whole[:arguments_bytes], whole[arguments_bytes:]
-    student = _Student()
+    student = _Student(folders)
     while True:
         request = Request.read(calls.recv(MESSAGE_BYTES))
         if request is None:
@@ -69,34 +77,68 @@ def serve(calls: socket.socket, arena: mmap.mmap, arguments_bytes: int) -> NoRet
         calls.send(Reply(request.nonce, start, length).pack())
 
 
+Answer = Callable[[Encoder], dict[str, Any]]
+"""What came of a request, to be encoded behind everything that ran for it."""
+
+
 class _Student:
-    """The imported file and what to do with it."""
+    """The imported file and what to do with it: a method per request."""
 
-    def __init__(self) -> None:
+    def __init__(self, folders: Sequence[str]) -> None:
+        self._folders = folders
         self._module: ModuleType | None = None
+        self._last: Any = None
 
-    def answer(self, document: dict[str, Any], decoder: Decoder) -> Any:
-        """What came of one request, as a function that encodes it."""
+    def answer(self, document: dict[str, Any], decoder: Decoder) -> Answer:
+        """Do what a request says."""
+        requests = {"import": self.load, "call": self.call, "again": self.again, "run": self.run}
         try:
-            if "import" in document:
-                self._module = importlib.import_module(document["import"])
-                return lambda encoder: {"value": None}
-            function = getattr(self._module, document["call"], None)
-            if not callable(function):
-                names = [n for n, v in vars(self._module).items() if callable(v) and not n.startswith("_")]
-                return lambda encoder: {"refused": "no_function", "names": names[:50]}
-            args = [decoder.decode(a) for a in document["args"]]
-            kwargs = {k: decoder.decode(v) for k, v in document["kwargs"].items()}
-            before = [_outline(v) for v in (*args, *kwargs.values())]
-            value = function(*args, **kwargs)
-            after = [_outline(v) for v in (*args, *kwargs.values())]
-            changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if not _same(a, b)]
-            return lambda encoder: {"value": encoder.encode(value), "changed": changed}
+            return requests[document["do"]](document, decoder)
         except BaseException as error:  # SystemExit and KeyboardInterrupt are the student's too
             raised = _describe(error)
             return lambda encoder: {"raised": raised}
         finally:
             _flush()
+
+    def load(self, document: dict[str, Any], decoder: Decoder) -> Answer:
+        """Import a file of the hand-in."""
+        del decoder
+        self._module = importlib.import_module(document["module"])
+        return lambda encoder: {"value": None}
+
+    def call(self, document: dict[str, Any], decoder: Decoder) -> Answer:
+        """Call a function of the imported file."""
+        function = getattr(self._module, document["function"], None)
+        if not callable(function):
+            names = [n for n, v in vars(self._module).items() if callable(v) and not n.startswith("_")]
+            return lambda encoder: {"refused": "no_function", "names": names[:50]}
+        args = [decoder.decode(a) for a in document["args"]]
+        kwargs = {k: decoder.decode(v) for k, v in document["kwargs"].items()}
+        before = [_outline(v) for v in (*args, *kwargs.values())]
+        value = self._last = function(*args, **kwargs)
+        after = [_outline(v) for v in (*args, *kwargs.values())]
+        changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if not _same(a, b)]
+        return lambda encoder: {"value": encoder.encode(value), "changed": changed}
+
+    def again(self, document: dict[str, Any], decoder: Decoder) -> Answer:
+        """Give the last result once more: what a call costs beside the function itself."""
+        del document, decoder
+        return lambda encoder: {"value": encoder.encode(self._last)}
+
+    def run(self, document: dict[str, Any], decoder: Decoder) -> Answer:
+        """Run a file as a program, in a copy of the hand-in that it may write to."""
+        del decoder
+        folder = f"{tempfile.gettempdir()}/run"
+        for source in reversed(self._folders):
+            shutil.copytree(source, folder, dirs_exist_ok=True)
+        os.chdir(folder)
+        sys.argv = [document["script"], *document["argv"]]
+        try:
+            runpy.run_path(document["script"], run_name="__main__")
+        except SystemExit as error:
+            status = error.code if type(error.code) is int else int(error.code is not None)
+            return lambda encoder: {"value": status}
+        return lambda encoder: {"value": 0}
 
 
 def _outline(value: Any) -> Any:

@@ -19,6 +19,8 @@ from . import linux
 from .protocol import ENDED, FAILED, FREEZE, FROZEN, HELLO, MESSAGE_BYTES, RESTLESS, THAW
 
 WORKSPACE = "/workspace"
+GIVEN = "/given"
+"""The course's own files, for everybody to see."""
 STAGE = "/stage"
 """Where the sandbox mounts what the student's process must not see: our code and every workspace."""
 
@@ -40,8 +42,8 @@ def run(control: socket.socket, order: dict[str, Any], student: Callable[[], NoR
             step = "mount"
             _set_stage(order["workspace"])
         else:
+            # no PDEATHSIG: we end after whatever descends from us, as soon as the examiner's socket closes
             linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
-            linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
         step = "start the student's process"
         pid = os.fork()
         if pid == 0:

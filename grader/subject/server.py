@@ -32,8 +32,9 @@ def main(argv: Sequence[str]) -> NoReturn:
     for name in argv[1:]:
         try:
             importlib.import_module(name)
-        except ImportError as error:
-            _say(control, {"failed": f"cannot import {name}, which the assignment preloads: {error}"})
+        except Exception as error:  # a library without its driver raises anything
+            why = f"cannot import {name} ({error}); install it on this machine, or correct the name"
+            _say(control, {"failed": why})
             os._exit(1)
     _say(control, {"ready": {"python": sys.version.split()[0], "preload_s": time.monotonic() - started}})
     while True:
@@ -70,7 +71,8 @@ def _student(order: dict[str, Any], calls: socket.socket, memory: int, outputs: 
     try:
         arena = mmap.mmap(memory, order["arena_bytes"])
         workspace = init.WORKSPACE if order["namespaced"] else order["workspace"]
-        child.prepare(order, outputs, workspace)
+        folders = [order["given"], workspace] if order["given"] else [workspace]
+        child.prepare(order, outputs, folders)
         for fd in (memory, outputs):
             os.close(fd)
     except BaseException as error:  # a fault of ours or of the machine: it must not look like the student's
@@ -78,6 +80,6 @@ def _student(order: dict[str, Any], calls: socket.socket, memory: int, outputs: 
         os._exit(1)
     calls.send(HELLO)
     try:
-        child.serve(calls, arena, order["arguments_bytes"])
+        child.serve(calls, arena, order["arguments_bytes"], folders)
     finally:
         os._exit(0)

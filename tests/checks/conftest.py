@@ -7,14 +7,22 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
 import pytest
 
-from grader.bench.bench import Call, InputCase
+from grader.bench.bench import REFERENCE, SUBMISSION, Call, InputCase
+from grader.bench.servers import Servers
+from grader.bench.workbench import Workbench
 from grader.model.assignment import Limits
+from grader.model.job import Job
 from grader.model.observation import Outcome
+from grader.model.submission import Submission
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.interpreter import interpreter
 
 ENDS = (
     (TimeoutError, Outcome.TIMED_OUT),
@@ -96,3 +104,51 @@ def make_bench() -> Callable[..., InProcessBench]:
         return InProcessBench(functions, {"family": family}, oracles, list(imports))
 
     return make
+
+
+@pytest.fixture
+def real_bench(tmp_path: Path) -> Iterator[Callable[[Mapping[str, str], Mapping[str, str]], Workbench]]:
+    """A bench over a real sandbox, for a hand-in and an assignment that are given as files and their text."""
+    tmp_path.chmod(0o755)
+    opened: list[Servers] = []
+
+    def write(folder: Path, files: Mapping[str, str]) -> None:
+        folder.mkdir()
+        for path, text in files.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(dedent(text))
+
+    def make(hand_in: Mapping[str, str], course: Mapping[str, str]) -> Workbench:
+        workspace, folder = tmp_path / "workspace", tmp_path / "assignment"
+        write(workspace, hand_in)
+        write(folder, course)
+        submission = Submission(
+            student="s", assignment="a", archive="s.tar.gz", digest="d", files=tuple(sorted(hand_in))
+        )
+        job = Job(
+            id="1",
+            submission=submission,
+            course=str(tmp_path),
+            assignment_folder=str(folder),
+            workspace=str(workspace),
+            tasks=(),
+            preloads={name.removesuffix(".py"): ("numpy",) for name in hand_in},
+            limits=Limits(call_wall_s=5.0),
+            seed="5eed",
+        )
+        opened.append(
+            Servers(
+                (BubblewrapSandbox(),),
+                python=interpreter().executable,
+                site=interpreter().site,
+                workspaces={SUBMISSION: workspace, REFERENCE: folder / "reference"},
+                given=folder / "given" if (folder / "given").is_dir() else None,
+                limits=job.limits,
+            )
+        )
+        return Workbench(job, "item", opened[-1])
+
+    yield make
+    for servers in opened:
+        servers.close()

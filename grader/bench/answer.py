@@ -1,0 +1,73 @@
+"""What a child answers, read with suspicion: nothing of it is believed before it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.bench.bench import Call, Foreign
+from grader.bench.child import Child, Ended, Exchange
+from grader.model.observation import Outcome
+from grader.subject.wire import Decoder, Malformed
+
+
+def read_answer(
+    child: Child, exchange: Exchange, doing: str, names: Sequence[str] = (), changed: Sequence[str] = ()
+) -> Call:
+    """What came of a request.
+
+    `doing` is what a person reads of it, `names` are the arguments, and `changed` those arguments whose
+    bytes are not what we wrote; the child tells which lists and dictionaries changed.
+    """
+    answer = exchange.answer
+    clock: dict[str, Any] = {
+        "wall_s": exchange.wall_s,
+        "freeze_s": exchange.freeze_s,
+        "cpu_s": exchange.cpu_s,
+    }
+    if isinstance(answer, Ended):
+        return Call(outcome=answer.outcome, note=f"{doing}: the program {answer.note}", **clock)
+    decoder = Decoder(child.arena.result, foreign=lambda name: Foreign(type_name=name))
+    try:
+        plain = decoder.open(answer.start, answer.length)
+        if "raised" in plain:
+            return _raised(plain["raised"], doing, clock)
+        if "refused" in plain:
+            return _refused(plain, doing, len(child.arena.result) >> 20, clock)
+        value = decoder.decode(plain["value"])
+        told = [names[i] for i in plain.get("changed", ())]
+    except (Malformed, LookupError, TypeError, AttributeError) as error:
+        note = f"{doing}: the program gave an answer that cannot be read ({error})"
+        return Call(outcome=Outcome.REFUSED, note=note, **clock)
+    changed_inputs = tuple(name for name in names if name in {*told, *changed})
+    return Call(outcome=Outcome.OBSERVED, value=value, changed_inputs=changed_inputs, **clock)
+
+
+def _refused(plain: Mapping[str, Any], doing: str, result_mb: int, clock: Mapping[str, Any]) -> Call:
+    if plain["refused"] == "no_function":
+        note = f"there is no function {doing}" + _similar(doing, plain["names"])
+    else:
+        note = f"{doing}: returned something too large (more than {result_mb} MiB, or too deep)"
+    return Call(outcome=Outcome.REFUSED, note=note, **clock)
+
+
+def _similar(doing: str, names: list[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(doing.removesuffix("()"), [n for n in names if type(n) is str], 1)
+    return f"; did you mean {close[0][:80]}()?" if close else ""
+
+
+_OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
+
+
+def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> Call:
+    name, text, trace = (str(plain[key])[:4000] for key in ("type", "text", "traceback"))
+    if name == "SyntaxError":
+        said = text.strip()
+    elif name == "SystemExit":
+        said = f"the program ended itself (sys.exit({text}))"
+    else:
+        said = f"{name}: {text}".rstrip(": ")
+    outcome = _OUTCOMES.get(name, Outcome.CRASHED)
+    return Call(outcome=outcome, note=f"{doing}: {said}", traceback=trace, **clock)

@@ -1,0 +1,45 @@
+"""A median and an interval that holds it, without any assumption on how times are distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from statistics import median
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A median, and two of the samples between which the true one lies with at least `CONFIDENCE`."""
+
+    low: float
+    middle: float
+    high: float
+
+
+def median_interval(samples: Sequence[float]) -> Interval:
+    """The sample median with its order-statistic interval.
+
+    The true median lies between the k-th smallest and the k-th largest of n samples unless fewer than k of
+    them fell on one side of it, and that is a coin tossed n times. With fewer than six samples no interval
+    reaches `CONFIDENCE`; then it is the whole range.
+
+    Raises:
+        ValueError: there are no samples.
+    """
+    if not samples:
+        raise ValueError("no samples")
+    ordered = sorted(samples)
+    n = len(ordered)
+    k = 0
+    while 2 * _at_most(k, n) <= 1 - CONFIDENCE:
+        k += 1
+    k = max(1, k)
+    return Interval(low=ordered[k - 1], middle=median(ordered), high=ordered[n - k])
+
+
+def _at_most(k: int, n: int) -> float:
+    """The probability of at most k heads in n tosses."""
+    return float(sum(comb(n, i) for i in range(k + 1)) / 2**n)

@@ -1,0 +1,151 @@
+"""Alternating rounds of timed calls: the hand-in's functions and the reference's, on fresh inputs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.bench.bench import Bench, Call, InputCase, Subject
+from grader.bench.compare import compare
+from grader.bench.render import call_text, value_text
+from grader.errors import CourseError
+from grader.model.observation import Case, Outcome, Quantity
+
+DISTURBED = 1.25
+GRACE_S = 0.002
+"""A loop of the reference whose wall time exceeds its CPU time by more than this was waiting for a core."""
+
+LEAST_S = 1e-7
+"""The shortest time that is believed: no clock here tells less, and nothing must be divided by zero."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """One function in a child of its own."""
+
+    subject: Subject
+    function: str
+    ours: bool
+    """Whether it is the reference's: then a failure is the course's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """When it is enough."""
+
+    least: int
+    """Rounds that are done in any case."""
+    budget_s: float
+    """Seconds after which no further round begins."""
+    decided: Callable[[Mapping[str, list[float]]], bool]
+    """Whether more samples could not change the verdict."""
+
+    def enough(self, rounds: Rounds, begun: int, spent_s: float) -> bool:
+        """Whether to stop after `begun` rounds and `spent_s` seconds, whatever a hand-in does."""
+        late = spent_s > self.budget_s
+        if rounds.quiet >= self.least:
+            return late or self.decided(rounds.samples)
+        return begun > self.least and late
+
+
+@dataclass(slots=True, kw_only=True)
+class Rounds:
+    """What the rounds gave. A round in which the machine was busy otherwise is counted and thrown away."""
+
+    samples: dict[str, list[float]]
+    """Seconds by runner; the rounds stand at the same places."""
+    cpu: dict[str, list[float]]
+    first_call_s: dict[str, float] = field(default_factory=dict)
+    identity_s: list[float] = field(default_factory=list)
+    disturbed: int = 0
+    failed: Call | None = None
+    """A call of the hand-in that did not return."""
+    wrong: Case | None = None
+    """A timed call of the hand-in whose result is not the oracle's."""
+
+    @property
+    def quiet(self) -> int:
+        """How many rounds count."""
+        return min(map(len, self.samples.values()))
+
+
+def timed_rounds(
+    bench: Bench,
+    runners: Mapping[str, Runner],
+    family: str,
+    oracle: Callable[..., Any],
+    *,
+    loop: str,
+    schedule: Schedule,
+) -> Rounds:
+    """Time every runner once a round, until the schedule says that it is enough.
+
+    `loop` names the runner, one of the reference's, whose work is nothing but computing on one core: it tells
+    whether the machine was quiet. The first round warms up, on data of its own, and is not counted.
+
+    Raises:
+        CourseError: the family does not give exactly one case, or the reference fails or is wrong.
+    """
+    rounds = Rounds(samples={name: [] for name in runners}, cpu={name: [] for name in runners})
+    begun = time.monotonic()
+    number = 0
+    while True:
+        case = _only_case(bench, family, number)
+        wanted = oracle(*case.args, **dict(case.kwargs))
+        calls = {}
+        for name, runner in runners.items():
+            calls[name] = call = runner.subject.call(runner.function, case)
+            _judge(rounds, runner, case, call, wanted)
+            if rounds.failed or rounds.wrong:
+                return rounds
+        again = runners[loop].subject.again()
+        if number == 0:
+            rounds.first_call_s = {name: call.wall_s for name, call in calls.items()}
+        elif _was_busy(calls[loop]):
+            rounds.disturbed += 1
+        else:
+            rounds.identity_s.append(again.wall_s)
+            for name, call in calls.items():
+                rounds.samples[name].append(max(LEAST_S, call.wall_s - again.wall_s))
+                rounds.cpu[name].append(call.cpu_s or 0.0)
+        number += 1
+        if schedule.enough(rounds, number, time.monotonic() - begun):
+            return rounds
+
+
+def _only_case(bench: Bench, family: str, number: int) -> InputCase:
+    cases = bench.draw(family, number)
+    if len(cases) != 1:
+        raise CourseError(f"inputs.py: {family}: gives {len(cases)} cases; a timed family gives one")
+    return cases[0]
+
+
+def _judge(rounds: Rounds, runner: Runner, case: InputCase, call: Call, wanted: Any) -> None:
+    """Note what spoils the rounds: a call that did not return, or one whose own output is wrong."""
+    if call.outcome is not Outcome.OBSERVED:
+        if runner.ours:
+            raise CourseError(f"reference: {runner.function}: {call.note}")
+        rounds.failed = call
+        return
+    compared = compare(call.value, wanted)
+    if compared.agrees:
+        return
+    if runner.ours:
+        raise CourseError(f"reference: {runner.function}: a timed call is wrong: {compared.note}")
+    rounds.wrong = Case(
+        name=case.name,
+        outcome=Outcome.OBSERVED,
+        agrees={"expected": False},
+        called=call_text(runner.function, case),
+        returned=value_text(call.value),
+        expected=value_text(wanted),
+        note=compared.note,
+        quantities={"wall_s": Quantity(value=call.wall_s, unit="s")},
+    )
+
+
+def _was_busy(call: Call) -> bool:
+    """Whether something else ran while a loop should have had its core for itself."""
+    return call.cpu_s is not None and call.wall_s > DISTURBED * call.cpu_s + GRACE_S

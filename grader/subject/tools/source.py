@@ -1,0 +1,78 @@
+"""What a function of a Python file uses, directly and through helpers of the same file; runs none of it."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .names import Module
+
+USES = 2000
+NAMES = 50
+LINE = 200
+PYTHON_2 = ("call to 'print'", "call to 'exec'", "multiple exception types must be parenthesized")
+"""What Python 3 says of the three things that Python 2 programs stumble over first."""
+
+
+def main(path: str, function: str) -> dict[str, Any]:
+    """What a rule on the source can be held against.
+
+    `function` is `name` or `Class.name`; empty means the whole file. The answer has `problem` (and `line`) if
+    the file is no Python 3, `names` (of what there is) if it has no such function, otherwise `uses`,
+    `decorators`, `loops`, `followed`.
+    """
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\d" in a text is no concern of ours
+            tree = ast.parse(content)
+    except SyntaxError as error:
+        return {"problem": _explained(error, content), "line": error.lineno or 0}
+    except (ValueError, RecursionError, MemoryError) as error:
+        return {"problem": f"cannot be read as Python ({error or type(error).__name__})", "line": 0}
+    lines = content.decode("utf-8", "replace").splitlines()
+    try:
+        return _look(Module(tree), tree, function, lines)
+    except RecursionError:
+        return {"problem": "nested too deeply to be looked at", "line": 0}
+
+
+def _look(module: Module, tree: ast.Module, function: str, lines: Sequence[str]) -> dict[str, Any]:
+    roots: tuple[ast.AST, ...] = (tree,)
+    decorators: tuple[ast.expr, ...] = ()
+    if function:
+        roots, decorators = module.function(function)
+        if not roots:
+            return {"names": module.functions()[:NAMES]}
+    followed, uses = module.follow(roots)
+    return {
+        "uses": [
+            {"name": name, "line": line, "text": "".join(lines[line - 1 : line]).strip()[:LINE]}
+            for line, name in sorted(set(uses))[:USES]
+        ],
+        "decorators": [found for node in decorators for found in _decorator(module, node)],
+        "loops": max(map(module.loops, roots)),
+        "followed": followed[:NAMES],
+    }
+
+
+def _decorator(module: Module, node: ast.expr) -> Iterator[dict[str, Any]]:
+    keywords = {}
+    line = node.lineno
+    if isinstance(node, ast.Call):
+        keywords = {k.arg: ast.unparse(k.value)[:LINE] for k in node.keywords if k.arg}
+        node = node.func
+    for name in module.scope.names(node):
+        yield {"name": name, "keywords": keywords, "line": line}
+
+
+def _explained(error: SyntaxError, content: bytes) -> str:
+    said = error.msg
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "is written in UTF-16; save it as UTF-8"
+    if any(hint in said for hint in PYTHON_2):
+        return f"is written for Python 2 ({said}); this course runs Python 3"
+    return f"SyntaxError: {said}" + (f": {error.text.strip()[:LINE]}" if error.text else "")

@@ -1,0 +1,97 @@
+"""A program is run with the course's files beside it; what it prints is its claim, how it ends is seen."""
+
+from dataclasses import replace
+
+import pytest
+
+from grader.checks.script import Script
+from grader.model.observation import Observation, Outcome, Quantity
+
+OPTIONS = Script.Options(
+    file="main.py", wall_s=10.0, numbers={"accuracy": "Test Accuracy: {}%"}, at_least={"accuracy": 95.0}
+)
+COURSE = {"reference/main.py": "", "given/network.py": "GIVEN = 'course'", "given/data/x.txt": "42"}
+
+
+def observe(real_bench, code, options=OPTIONS, **files):
+    return Script().observe(options, real_bench({"main.py": code, **files}, COURSE))
+
+
+def award(observation, options=OPTIONS):
+    return Script().award(options, observation, {})
+
+
+def test_a_program_that_prints_what_is_wanted_earns(real_bench):
+    observation = observe(
+        real_bench, "print('Epoch 1'); print('Test Accuracy: 12%'); print('Test Accuracy:  96.5 %')"
+    )
+    assert observation.outcome is Outcome.OBSERVED
+    assert observation.quantities["accuracy"] == Quantity(value=96.5, taken_by="subject")
+    assert award(observation).fraction == 1.0
+
+
+def test_the_courses_files_win_over_files_of_their_names_and_the_folder_can_be_written(real_bench):
+    code = """
+        import network, pathlib
+        pathlib.Path("plot.txt").write_text("x")
+        print(network.GIVEN, pathlib.Path("data/x.txt").read_text(), __name__)
+    """
+    files = {"network.py": "GIVEN = 'student'"}
+    observation = observe(real_bench, code, replace(OPTIONS, numbers={}, at_least={}), **files)
+    assert observation.output == "course 42 __main__\n"
+    assert award(observation, replace(OPTIONS, numbers={}, at_least={})).reason == "ran to its end"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("print('Test Accuracy: 94.9%')", "accuracy is 94.9, less than 95"),
+        ("print('done')", "printed nothing of the form “Test Accuracy: …%”"),
+        ("print('Test Accuracy: 99%'); raise SystemExit(3)", "ended with status 3 instead of 0"),
+        ("print('Test Accuracy: 99%'); raise SystemExit('oh')", "ended with status 1 instead of 0"),
+    ],
+)
+def test_what_is_missing_is_said(real_bench, code, reason):
+    result = award(observe(real_bench, code))
+    assert result.fraction == 0.0
+    assert result.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "note"),
+    [
+        ("1 / 0", Outcome.CRASHED, "main.py: ZeroDivisionError: division by zero"),
+        ("print(", Outcome.CRASHED, "main.py: "),
+        ("import os; os._exit(0)", Outcome.CRASHED, "main.py: the program ended itself (exit status 0)"),
+        ("while True: pass", Outcome.TIMED_OUT, "main.py: the program did not end within 1 s"),
+    ],
+)
+def test_a_program_that_does_not_come_to_its_end_has_an_outcome(real_bench, code, outcome, note):
+    observation = observe(real_bench, code, replace(OPTIONS, wall_s=1.0))
+    assert observation.outcome is outcome
+    assert observation.note.startswith(note)
+
+
+def test_a_missing_program_is_the_students(real_bench):
+    bench = real_bench({"other.py": ""}, COURSE)
+    observation = Script().observe(OPTIONS, bench)
+    assert observation.outcome is Outcome.CRASHED
+    assert "main.py" in observation.note
+
+
+def test_a_bound_of_a_number_that_is_not_read_is_refused():
+    with pytest.raises(ValueError, match="loss: is not among the numbers"):
+        Script.Options(file="main.py", at_most={"loss": 1.0})
+    with pytest.raises(ValueError, match=r"must hold \{\} once"):
+        Script.Options(file="main.py", numbers={"loss": "Loss"})
+
+
+def test_other_bounds_are_judged_on_the_same_evidence():
+    stored = Observation(
+        item="i",
+        outcome=Outcome.OBSERVED,
+        quantities={"exit_status": Quantity(value=0), "accuracy": Quantity(value=93.0)},
+    )
+    assert award(stored).fraction == 0.0
+    assert award(stored, replace(OPTIONS, at_least={"accuracy": 90.0})).fraction == 1.0
+    assert award(stored, replace(OPTIONS, at_least={}, at_most={"accuracy": 90.0})).fraction == 0.0

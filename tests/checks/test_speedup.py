@@ -1,0 +1,177 @@
+"""Speedups are judged on intervals, and measured so that no side can be made to look better than it is."""
+
+from dataclasses import replace
+
+import pytest
+
+from grader.checks.speedup import Speedup
+from grader.errors import CourseError
+from grader.model.observation import Fault, Observation, Outcome
+
+OPTIONS = Speedup.Options(of="work.fast", over="work.slow", inputs="numbers", at_least=5.0)
+
+REFERENCE = """
+    import numpy as np
+    def fast(x): return x + 1
+    def slow(x):
+        out = np.empty_like(x)
+        for i in range(len(x)): out[i] = x[i] + 1
+        return out
+"""
+INPUTS = """
+    from grader.api import case
+    def numbers(rng): yield case("many numbers", rng.standard_normal(40_000))
+    def two(rng):
+        yield case("one", rng.standard_normal(4))
+        yield case("two", rng.standard_normal(4))
+"""
+
+
+@pytest.fixture
+def bench_of(real_bench):
+    """A real bench over a real sandbox: give it the hand-in's `work.py`."""
+
+    def make(code: str, reference: str = REFERENCE):
+        course = {
+            "inputs.py": INPUTS,
+            "expected.py": "def fast(x): return x + 1",
+            "reference/work.py": reference,
+        }
+        return real_bench({"work.py": code}, course)
+
+    return make
+
+
+def observe(bench, options=OPTIONS):
+    # a machine that runs other tests beside this one is noisy: the verdict on noise has a test of its own
+    return Speedup().observe(replace(options, budget_s=60.0), bench)
+
+
+def award(observation, options=OPTIONS):
+    return Speedup().award(options, observation, {})
+
+
+def test_a_fast_function_earns_and_every_sample_is_kept(bench_of):
+    observation = observe(bench_of(REFERENCE))
+    assert observation.outcome is Outcome.OBSERVED
+    assert len(observation.facts["samples"]["of"]) >= OPTIONS.rounds
+    assert award(observation).fraction == 1.0
+    low, ratio, high = (observation.quantities[q].value for q in ("ratio_low", "ratio", "ratio_high"))
+    assert low <= ratio <= high
+
+
+def test_a_function_that_is_not_faster_does_not_earn(bench_of):
+    code = REFERENCE + "\n    fast = slow\n"
+    result = award(observe(bench_of(code)))
+    assert result.fraction == 0.0
+    assert "at least 5 are needed" in result.reason
+
+
+def test_a_hidden_delay_in_the_slow_function_gains_nothing(bench_of):
+    code = """
+        import time
+        import numpy as np
+        def fast(x):
+            out = np.empty_like(x)
+            for i in range(len(x)): out[i] = x[i] + 1
+            return out
+        def slow(x):
+            time.sleep(0.4)
+            return fast(x)
+    """
+    observation = observe(bench_of(code))
+    assert observation.quantities["ratio"].value > OPTIONS.at_least, "the cheat itself does not work"
+    result = award(observation)
+    assert result.fraction == 0.0
+    assert any(flag.startswith("slow_baseline") for flag in result.flags)
+
+
+def test_the_result_of_a_timed_call_is_compared(bench_of):
+    code = (
+        REFERENCE
+        + """
+    calls = []
+    def fast(x):
+        calls.append(1)
+        return x + 1 if len(calls) < 4 else x
+    """
+    )
+    result = award(observe(bench_of(code)))
+    assert result.fraction == 0.0
+    assert "a timed call is wrong" in result.reason
+
+
+def test_remembering_an_earlier_result_does_not_help_because_inputs_are_fresh(bench_of):
+    code = (
+        REFERENCE
+        + """
+    kept = []
+    def fast(x):
+        if not kept: kept.append(x + 1)
+        return kept[0]
+    """
+    )
+    assert award(observe(bench_of(code))).fraction == 0.0
+
+
+def test_a_crash_in_a_timed_call_is_the_students(bench_of):
+    observation = observe(bench_of(REFERENCE + "\n    def fast(x): raise ValueError('no')\n"))
+    assert observation.outcome is Outcome.CRASHED
+    assert "ValueError: no" in observation.note
+
+
+def test_a_reference_that_fails_is_the_courses(bench_of):
+    with pytest.raises(CourseError, match="reference: fast"):
+        observe(bench_of(REFERENCE, reference=REFERENCE + "\n    def fast(x): raise ValueError\n"))
+
+
+def test_a_reference_that_is_wrong_is_the_courses(bench_of):
+    with pytest.raises(CourseError, match="a timed call is wrong"):
+        observe(bench_of(REFERENCE, reference=REFERENCE + "\n    def fast(x): return x\n"))
+
+
+def test_a_timed_family_gives_one_case(bench_of):
+    with pytest.raises(CourseError, match="gives 2 cases"):
+        observe(bench_of(REFERENCE), replace(OPTIONS, inputs="two"))
+
+
+def stored(of, over, reference_of=0.001, reference_over=1.0, cpu=None) -> Observation:
+    sides = {"of": of, "over": over, "reference_of": reference_of, "reference_over": reference_over}
+    samples = {side: s if isinstance(s, list) else [s] * 9 for side, s in sides.items()}
+    return Observation(
+        item="speed",
+        outcome=Outcome.OBSERVED,
+        facts={"samples": samples, "cpu": {**samples, **({"over": cpu} if cpu else {})}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("observation", "fraction", "undecided", "flag"),
+    [
+        (stored(0.1, 1.0), 1.0, False, ""),
+        (stored(0.5, 1.0), 0.0, False, ""),
+        (stored([0.1] * 4 + [0.2] + [0.4] * 4, 1.0), 1.0, False, "near_threshold"),
+        (stored(0.1, 1.0, reference_of=0.15), 0.0, True, ""),
+        (stored(0.5, 5.0, reference_over=1.0), 0.0, False, "slow_baseline"),
+        (stored(0.1, 5.0, reference_over=1.0), 1.0, False, "slow_baseline"),
+        (stored(0.1, 1.5, cpu=[0.1] * 9), 1.0, False, "waiting_baseline"),
+    ],
+)
+def test_the_verdict_on_stored_samples(observation, fraction, undecided, flag):
+    result = award(observation)
+    assert (result.fraction, result.undecided) == (fraction, undecided)
+    assert bool(flag) == bool(result.flags)
+    assert not flag or result.flags[0].startswith(flag)
+
+
+def test_another_threshold_is_judged_on_the_same_samples():
+    assert award(stored(0.1, 1.0), replace(OPTIONS, at_least=11.0)).fraction == 0.0
+    assert award(stored(0.1, 1.0), replace(OPTIONS, at_least=9.0)).fraction == 1.0
+
+
+def test_a_machine_that_never_gets_quiet_gives_no_low_score(bench_of, monkeypatch):
+    monkeypatch.setattr("grader.checks.rounds._was_busy", lambda call: True)
+    observation = Speedup().observe(replace(OPTIONS, budget_s=0.5), bench_of(REFERENCE))
+    assert observation.outcome is Outcome.NOT_OBSERVED
+    assert observation.fault is Fault.MACHINE
+    assert observation.note.startswith("noisy: ")
