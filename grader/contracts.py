@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
-    from grader.model.evidence import Evidence
     from grader.model.observation import Observation
-    from grader.model.rubric import Rubric
-    from grader.model.score import Award, Scorecard
+    from grader.model.score import Award
+    from grader.model.view import View
 
 
 class CheckKind(Protocol):
@@ -26,8 +25,11 @@ class CheckKind(Protocol):
 
     name: ClassVar[str]
     """What a rubric's `check:` says."""
-    Options: ClassVar[type]
-    """A frozen dataclass of `grader.model.options.option` fields: exactly the YAML keys it accepts."""
+
+    @property
+    def Options(self) -> type:
+        """A class in the class: a frozen dataclass of `grader.model.options.option` fields, the YAML keys."""
+        ...
 
     def observe(self, options: Any, bench: Bench) -> Observation:
         """Look, in the examiner only. Whatever the student's program does ends in an outcome.
@@ -51,8 +53,11 @@ class Report(Protocol):
     filename: ClassVar[str]
     """The file's name in the results folder of one submission."""
 
-    def render(self, rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> str:
-        """The whole file as text, UTF-8. Pure: no files, no clock."""
+    def render(self, view: View) -> str:
+        """The whole file as text, UTF-8. Pure: no files, no clock.
+
+        Everything in the view may be told: what its audience must not know is not in it.
+        """
         ...
 
 

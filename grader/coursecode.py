@@ -25,5 +25,9 @@ def course_module(file: Path) -> ModuleType:
         raise ImportError(f"{file} is not a Python file")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    writes_bytecode, sys.dont_write_bytecode = not sys.dont_write_bytecode, True
+    try:  # a course is read only, also where we could write into it
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = not writes_bytecode
     return module

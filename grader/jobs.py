@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader import __version__
 from grader.config.codec import digest, digest_bytes, to_plain
+from grader.config.points_file import MANUAL
 from grader.errors import UsageError
 from grader.model.assignment import Assignment
 from grader.model.evidence import Evidence
@@ -44,7 +45,11 @@ def tasks_of(
             check=item.check,
             options=to_plain(item.options),
             needs=item.needs,
-            digest=digest({**basis, "check": item.check, "options": measuring(item.options)}),
+            group=item.group,
+            devices=item.devices,
+            digest=digest(
+                {**basis, "check": item.check, "options": measuring(item.options), "group": item.group}
+            ),
         )
         for item in (items[name] for name in order)
     )
@@ -69,7 +74,9 @@ def left_to_do(
     """
     done = {name for name, observation in earlier.items() if observation.outcome not in REPEATED}
     wanted = _wanted(patterns, items)
-    return tuple(task for task in tasks if task.item in wanted and task.item not in done)
+    return tuple(
+        task for task in tasks if task.item in wanted and task.item not in done and task.check != MANUAL
+    )
 
 
 def _wanted(patterns: Sequence[str], items: Sequence[Item]) -> frozenset[str]:

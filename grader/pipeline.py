@@ -8,48 +8,31 @@ sandbox. What comes back is evidence, and everything after it is arithmetic.
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.config.codec import dumps
 from grader.config.course import Course
-from grader.config.evidence_file import EvidenceReader, ItemObserved, read_evidence
 from grader.config.rubric import load_rubric
-from grader.errors import CourseError, ExitCode, NotObservedError, UsageError, worst
+from grader.errors import ExitCode, worst
+from grader.exams import Request, observe
 from grader.intake.receive import receive
-from grader.jobs import REPEATED, holding, left_to_do, tasks_of
 from grader.model.evidence import Evidence
-from grader.model.job import Job
 from grader.model.observation import Fault
 from grader.model.rubric import Rubric
 from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
+from grader.model.view import View
 from grader.plugins import Plugins
-from grader.results import JOB, Results, incoming
-from grader.scoring.score import passed, score
+from grader.results import FEEDBACK, Results, incoming
+from grader.scoring.redact import closes, staff_view, student_view
+from grader.scoring.score import score
 
 EXIT_CODES = {
     Fault.COURSE: ExitCode.COURSE,
     Fault.MACHINE: ExitCode.NOT_OBSERVED,
     Fault.GRADER: ExitCode.BUG,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What `grader run` was asked to do with one archive."""
-
-    archive: Path
-    out: Path
-    student: str | None = None
-    assignment: str | None = None
-    rubric: str | None = None
-    items: tuple[str, ...] = ()
-    """Patterns of item ids; none means all."""
-    fresh: bool = False
-    """Observe again what was observed before."""
-    executor: str = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +67,7 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
     Raises:
         SubmissionError: the archive is not accepted.
         CourseError: the rubric or the assignment is wrong.
-        UsageError: there is no such archive, assignment, rubric, item or executor.
+        UsageError: there is no such archive, assignment, rubric, item, executor or sandbox.
         NotObservedError: the results folder cannot be used.
     """
     with incoming(request.out) as workspace:
@@ -95,23 +78,32 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
             student=request.student,
             assignment=request.assignment,
         )
+        if request.submitted_at is not None:
+            submission = replace(submission, submitted_at=request.submitted_at)
         rubric = load_rubric(
-            _rubric_path(course, request.rubric, submission.assignment),
+            course.rubric_for(submission.assignment, request.rubric),
             kinds=plugins.checks,
             assignments=plugins.assignment_folders,
         )
         results = Results(request.out / submission.assignment / submission.student)
         with results.locked():
             results.adopt(workspace)
-            evidence, trouble = _observe(request, course, plugins, submission, rubric, results)
-            scorecard = score(rubric, evidence, plugins.checks)
-            reports = tuple(
-                results.write(report.filename, report.render(rubric, evidence, scorecard))
-                for report in plugins.reports.values()
+            evidence, trouble = observe(request, course, plugins, submission, rubric, results)
+            extensions, zone = course.extensions_of(rubric.assignment), course.zone
+            scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
+            reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
+            known = student_view(
+                rubric,
+                evidence,
+                scorecard,
+                now=datetime.now(UTC),
+                published=request.published,
+                closes=closes(rubric, extensions, zone),
             )
-    plugins.graded(submission, evidence, scorecard)
+            _write(known, plugins, results, FEEDBACK)
+    plugins.graded(evidence.submission, evidence, scorecard)
     return Graded(
-        submission=submission,
+        submission=evidence.submission,
         rubric=rubric,
         evidence=evidence,
         scorecard=scorecard,
@@ -121,75 +113,8 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
     )
 
 
-def _observe(
-    request: Request,
-    course: Course,
-    plugins: Plugins,
-    submission: Submission,
-    rubric: Rubric,
-    results: Results,
-) -> tuple[Evidence, str]:
-    """The evidence of a submission: what earlier exams left and still holds, and what this one adds.
-
-    The second value says why the exam was cut short, if it was; what it had observed is among the evidence.
-    """
-    assignment = plugins.assignments[submission.assignment]
-    folder = plugins.assignment_folders[submission.assignment]
-    tasks = tasks_of(rubric, submission, assignment, folder)
-    earlier = {} if request.fresh else holding(read_evidence(results.evidence), tasks)
-    job = Job(
-        id=secrets.token_hex(8),
-        submission=submission,
-        course=str(course.folder),
-        assignment_folder=str(folder),
-        workspace=str(results.workspace.absolute()),
-        tasks=left_to_do(tasks, earlier, rubric.items, request.items),
-        passed={
-            item.id: passed(item, earlier[item.id], plugins.checks, earlier)
-            for item in rubric.items
-            if item.id in earlier and earlier[item.id].outcome not in REPEATED
-        },
-        preloads=assignment.preloads,
-        limits=assignment.limits,
-        seed=secrets.token_hex(16),
-        min_isolation=course.min_isolation,
+def _write(view: View, plugins: Plugins, results: Results, place: str = "") -> tuple[Path, ...]:
+    """A file in every format, of what one audience may know."""
+    return tuple(
+        results.write(place + report.filename, report.render(view)) for report in plugins.reports.values()
     )
-    trouble = _examine(job, plugins, rubric, results, request.executor) if job.tasks else ""
-    evidence = read_evidence(results.evidence)
-    exams = evidence.exams if evidence else ()
-    return Evidence(submission=submission, exams=exams, observations=holding(evidence, tasks)), trouble
-
-
-def _examine(job: Job, plugins: Plugins, rubric: Rubric, results: Results, executor: str) -> str:
-    """Have the job done and tell of each observation as it comes; why it was cut short, if it was."""
-    titles = {item.id: item.title for item in rubric.items}
-    evidence = EvidenceReader(results.evidence)
-    evidence.read()
-    job_file = results.write(JOB, dumps(job))
-    plugins.exam_started(job.submission, len(job.tasks))
-    try:
-        for _ in plugins.executors[executor].execute(job_file, results.folder):
-            for record in evidence.read():
-                if isinstance(record, ItemObserved):
-                    plugins.observed(record.observation, titles[record.observation.item])
-    except NotObservedError as error:
-        return str(error)
-    finally:
-        job_file.unlink(missing_ok=True)  # it holds the seed of what is not observed yet
-    return ""
-
-
-def _rubric_path(course: Course, named: str | None, assignment: str) -> Path:
-    """`--rubric`, a file or a name, or the rubric with the assignment's own name."""
-    if named is None:
-        path = course.rubric_path(assignment)
-        if not path.is_file():
-            raise CourseError(
-                f"{path}: there is no rubric for {assignment}; write one, or name one by --rubric"
-            )
-        return path
-    for path in (course.rubric_path(named), Path(named)):
-        if path.is_file():
-            return path
-    known = ", ".join(path.stem for path in course.rubrics())
-    raise UsageError(f"--rubric {named}: there is none of that name and no such file; there are {known}")

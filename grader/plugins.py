@@ -75,7 +75,7 @@ class Plugins:
             raise
         except pluggy.PluginValidationError as error:
             raise CourseError(f"{where}: {str(error).splitlines()[-1].strip()}") from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise CourseError(f"{where}: cannot be imported: {type(error).__name__}: {error}") from None
 
     def _register(self, plugin: object, name: str) -> None:
@@ -153,7 +153,7 @@ class Plugins:
             try:
                 answers: Any = implementation.function() or ()
                 named = [(name_of(answer), answer) for answer in answers]
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise CourseError(f"plugin {plugin}: {hook}: {type(error).__name__}: {error}") from None
             for name, answer in named:
                 if name in found:

@@ -12,6 +12,8 @@ from pathlib import Path
 from grader.errors import NotObservedError, UsageError
 
 EVIDENCE = "evidence.jsonl"
+FEEDBACK = "feedback/"
+"""Where the student's files are: what a student may have, and nothing else."""
 JOB = "job.json"
 WORKSPACE = "workspace"
 
@@ -35,8 +37,9 @@ class Results:
     def write(self, name: str, text: str) -> Path:
         """Put a file there, whole or not at all."""
         path = self.folder / name
-        beside = self.folder / f".{name}.{os.getpid()}"
+        beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
+            path.parent.mkdir(exist_ok=True)
             beside.write_text(text, encoding="utf-8")
             beside.replace(path)
         except OSError as error:
@@ -45,9 +48,17 @@ class Results:
         return path
 
     def adopt(self, workspace: Path) -> None:
-        """Make a received workspace the one of this folder."""
+        """Make a received workspace the one of this folder.
+
+        Raises:
+            NotObservedError: something else stands in its place.
+        """
         shutil.rmtree(self.workspace, ignore_errors=True)
-        workspace.replace(self.workspace)
+        try:
+            workspace.replace(self.workspace)
+            workspace.parent.rmdir()  # now: whatever ends us during the exam must not leave it
+        except OSError as error:
+            raise _unwritable(self.workspace, error) from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -14,6 +14,8 @@ SUBMISSION = "submission"
 REFERENCE = "reference"
 """Whose program a subject runs."""
 
+READ_BYTES = 16 * 2**20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputCase:
@@ -67,8 +69,10 @@ class Run:
 class Subject(Protocol):
     """A fresh child of the student's program with one of its files imported."""
 
-    imported: Call
-    """How the import went; calls are possible only if its outcome is `observed`."""
+    @property
+    def imported(self) -> Call:
+        """How the import went; calls are possible only if its outcome is `observed`."""
+        ...
 
     def call(self, function: str, case: InputCase) -> Call:
         """Call a function of the imported file; a child that died or hung answers every later call alike."""
@@ -123,4 +127,39 @@ class Bench(Protocol):
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
+        ...
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The accepted files of the hand-in, relative to its top folder, sorted."""
+        ...
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """What was handed in beside them and is not in the workspace, junk included, sorted."""
+        ...
+
+    def size(self, file: str) -> int:
+        """The size of one accepted file, in bytes.
+
+        Raises:
+            FileNotFoundError: it is none of `files`, or a link stands in its place.
+        """
+        ...
+
+    def read(self, file: str, at_most: int = READ_BYTES) -> bytes:
+        """The content of one accepted file; to parse it is the business of a tool.
+
+        Raises:
+            FileNotFoundError: it is none of `files`, or a link stands in its place.
+            ValueError: it is larger than `at_most` bytes.
+        """
+        ...
+
+    def tool(self, name: str, *args: Any) -> Call:
+        """Run `main(*args)` of `grader/subject/tools/<name>.py` in the hand-in's folder.
+
+        The child is a fresh one, sandboxed like a student's, and no student code runs in it: what may hang or
+        crash on an evil file does so there. The notes of the call speak of a program: say it in other words.
+        """
         ...

@@ -19,6 +19,7 @@ from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.subject.protocol import (
     ENDED,
+    EXCEEDED,
     FREEZE,
     FROZEN,
     HELLO,
@@ -65,6 +66,7 @@ class Child:
             NotObservedError: the machine does not give it the namespaces it needs.
         """
         self.ended: Ended | None = None
+        self._limits = limits
         self._used = 0
         with ExitStack() as resources:
             self.arena = resources.enter_context(
@@ -150,6 +152,8 @@ class Child:
         return Ended(outcome=Outcome.TIMED_OUT, note=f"did not end within {within_s:g} s")
 
     def _how_it_ended(self, message: bytes) -> Ended:
+        if message.startswith(EXCEEDED):
+            return _over(message.removeprefix(EXCEEDED).decode(), self._limits)
         if not message.startswith(ENDED):
             raise NotObservedError(f"sandbox: pid 1 of a check: {message.decode(errors='replace') or 'gone'}")
         code = os.waitstatus_to_exitcode(int(message.removeprefix(ENDED)))
@@ -185,6 +189,17 @@ class Child:
             end.close()
         if not select.select([self._init_pidfd], [], [], END_WITHIN_S)[0]:
             signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
+
+
+def _over(excess: str, limits: Limits) -> Ended:
+    """What was too much of all processes together, as pid 1 counted it."""
+    what, amount = excess.split()
+    if what == "memory":
+        used = int(amount) // 2**20
+        note = f"used {used} MiB of memory with all its processes; {limits.memory_mb} MiB are allowed"
+        return Ended(outcome=Outcome.OUT_OF_MEMORY, note=note)
+    note = f"had {amount} processes at once; {limits.processes} are allowed"
+    return Ended(outcome=Outcome.CRASHED, note=note)
 
 
 def _pair(resources: ExitStack) -> tuple[socket.socket, socket.socket]:

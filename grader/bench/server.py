@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -106,7 +108,9 @@ class SubjectServer:
             "uid": self._sandbox.student_uid,
             "workspace": self._inside[workspace],
             "given": self._given,
-            "limits": asdict(self._limits) | {"cpu_s": _cpu_s(self._limits)},
+            "limits": asdict(self._limits)
+            | {"cpu_s": _cpu_s(self._limits), "user_processes": self._processes()},
+            "paths": getattr(self._sandbox, "paths", None),
             "arguments_bytes": arguments_bytes,
             "arena_bytes": arena_bytes,
         }
@@ -114,6 +118,16 @@ class SubjectServer:
             socket.send_fds(self._control, [json.dumps(order).encode()], fds)
         except OSError as error:
             raise NotObservedError(f"sandbox {self._sandbox.name}: {self._complaints()} ({error})") from None
+
+    def _processes(self) -> int:
+        """The bound that lets a check have as many as its limits say.
+
+        The kernel counts per user; not those outside of a user namespace, but only since Linux 5.14.
+        """
+        own_count = self._sandbox.student_uid is not None or (
+            self._sandbox.namespaced and _kernel() >= (5, 14)
+        )
+        return self._limits.processes + (0 if own_count else _threads_of(os.getuid()))
 
     def close(self) -> None:
         """End it and every child that is left."""
@@ -124,6 +138,21 @@ class SubjectServer:
 def _cpu_s(limits: Limits) -> int:
     """A bound that only a program which escapes every wall clock can reach: an hour of each core."""
     return 3600 * max(1, limits.cores)
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
+
+
+def _threads_of(uid: int) -> int:
+    """How many threads a user has on this machine; processes that we may not see count as none."""
+    found = 0
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with suppress(OSError):
+                if process.stat().st_uid == uid:
+                    found += process.joinpath("task").stat().st_nlink - 2
+    return found
 
 
 def _environment(limits: Limits) -> dict[str, str]:

@@ -77,15 +77,20 @@ class Servers:
             else:
                 self._proven = True
                 self._serving[preloads] = server
+        server = self._serving[preloads]
         used_up = not self._sandboxes[0].namespaced  # what one check left there, the next one must not find
+        if used_up:
+            del self._serving[preloads]
         try:
-            yield self._serving[preloads]
+            yield server
         except NotObservedError:  # it may be broken: the next check gets another one
             used_up = True
             raise
         finally:
             if used_up:
-                self._serving.pop(preloads).close()
+                if self._serving.get(preloads) is server:
+                    del self._serving[preloads]
+                server.close()
 
     def close(self) -> None:
         """End all of them, and every child that is left."""

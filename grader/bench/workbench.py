@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from grader.bench.bench import REFERENCE, SUBMISSION, InputCase, Run, Subject
+from grader.bench.bench import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Run, Subject
 from grader.bench.child import Child
-from grader.bench.servers import Servers
-from grader.bench.subject import ChildSubject, run_program
+from grader.bench.children import Children
+from grader.bench.subject import run_program
+from grader.bench.tool import preloads_of, run_tool
 from grader.coursecode import course_module
 from grader.errors import CourseError
 from grader.model.assignment import Limits
@@ -25,11 +26,13 @@ _module = cache(course_module)
 class Workbench:
     """`grader.bench.bench.Bench` for one item."""
 
-    def __init__(self, job: Job, item: str, servers: Servers) -> None:
+    def __init__(self, job: Job, item: str, children: Children, group: str = "") -> None:
+        """`group` names the items with which this one shares its children; empty for children of its own."""
         self.item = item
         self.seed = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
         self._job = job
-        self._servers = servers
+        self._children = children
+        self._group = group
         self._families: dict[str, tuple[InputCase, ...]] = {}
 
     @property
@@ -61,27 +64,53 @@ class Workbench:
         return asked
 
     def subject(self, module: str) -> AbstractContextManager[Subject]:
-        """A fresh child of the hand-in with `module` imported."""
-        return self._subject(SUBMISSION, module)
+        """A child of the hand-in with `module` imported: fresh, or the group's."""
+        return self._children.subject(SUBMISSION, module, self._group)
 
     def reference(self, module: str) -> AbstractContextManager[Subject]:
-        """A fresh child of the reference solution with `module` imported."""
-        return self._subject(REFERENCE, module)
+        """A child of the reference solution with `module` imported: fresh, or the group's."""
+        return self._children.subject(REFERENCE, module, self._group)
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
         preloads = self._job.preloads.get(script.removesuffix(".py"), ())
-        with self._servers.serving(preloads) as server:
+        with self._children.servers.serving(preloads) as server:
             return run_program(Child(server, SUBMISSION, self.limits), script, argv, wall_s)
 
-    @contextmanager
-    def _subject(self, whose: str, module: str) -> Iterator[Subject]:
-        preloads = self._job.preloads.get(module, ())
-        with (
-            self._servers.serving(preloads) as server,
-            ChildSubject(Child(server, whose, self.limits), module, self.limits) as subject,
-        ):
-            yield subject
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The accepted files of the hand-in, relative to its top folder, sorted."""
+        return self._job.submission.files
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """What was handed in beside them and is not in the workspace, junk included, sorted."""
+        return self._job.submission.dropped
+
+    def size(self, file: str) -> int:
+        """The size of one accepted file, in bytes."""
+        return self._file(file).stat().st_size
+
+    def read(self, file: str, at_most: int = READ_BYTES) -> bytes:
+        """The content of one accepted file."""
+        with self._file(file).open("rb") as content:
+            found = content.read(at_most + 1)
+        if len(found) > at_most:
+            raise ValueError(f"{file}: is larger than {at_most} bytes")
+        return found
+
+    def tool(self, name: str, *args: Any) -> Call:
+        """Run one of our tools over the hand-in's files, in a child in which no student code runs."""
+        with self._children.servers.serving(preloads_of(name)) as server:
+            return run_tool(Child(server, SUBMISSION, self.limits), name, args)
+
+    def _file(self, name: str) -> Path:
+        """Where an accepted file lies; intake lets no link in, and a link that got there is not followed."""
+        path = Path(self._job.workspace, name)
+        own = Path(self._job.workspace).resolve() / name
+        if name not in self.files or not path.is_file() or path.resolve() != own:
+            raise FileNotFoundError(f"{name}: is no file of the hand-in")
+        return path
 
     def _course_function(self, file: str, name: str) -> Callable[..., Any]:
         path = Path(self._job.assignment_folder, file)

@@ -9,9 +9,13 @@ from grader.markers import hookimpl
 @hookimpl
 def grader_checks() -> list[type[CheckKind]]:
     """One kind per file of this folder."""
+    from grader.checks.files import Files
+    from grader.checks.manual import Manual
     from grader.checks.matches_reference import MatchesReference
     from grader.checks.properties import Properties
+    from grader.checks.report import Report
     from grader.checks.script import Script
+    from grader.checks.source import Source
     from grader.checks.speedup import Speedup
 
-    return [MatchesReference, Properties, Speedup, Script]
+    return [MatchesReference, Properties, Speedup, Script, Files, Source, Report, Manual]

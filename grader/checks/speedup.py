@@ -34,9 +34,9 @@ class Speedup:
     machine is not fit and the item stays open; if the slow function is more than `band` times slower than
     the reference's, the ratio is taken over the reference's and a person is told.
 
-    The decision is taken on an interval of the median: clearly above is earned, clearly below is not, and what
-    lies between is measured for longer, up to `budget_s`. If it still lies between, the student gets the
-    benefit, and a person is told that it is near the threshold.
+    The decision is taken on an interval of the median: clearly above is earned, clearly below is not, and
+    what lies between is measured for longer, up to `budget_s`. If it still lies between, the student gets
+    the benefit, and a person is told that it is near the threshold.
     """
 
     name: ClassVar[str] = "speedup"

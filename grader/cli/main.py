@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -14,7 +16,9 @@ COMMANDS = {
     "run": "Grade archives: unpack, observe in a sandbox, score, report.",
     "verify": "Grade the course's own hand-ins and compare with what each must earn.",
     "rubric": "Check rubrics, and print the schema that editors complete them with.",
+    "manual": "Give points by hand: a table out, and in again.",
     "plugins": "List what is loaded, and from where.",
+    "doctor": "Say what this machine can do, and how to get what is missing.",
 }
 """In the order of the help; a command's module is imported when it is called."""
 
@@ -51,6 +55,13 @@ def main() -> None:
 
 
 def _run() -> int:
+    told: list[int] = []
+
+    def stop(number: int, frame: object) -> NoReturn:
+        told.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
     try:
         code = cli.main(prog_name="grader", standalone_mode=False)
     except GraderError as error:
@@ -59,17 +70,21 @@ def _run() -> int:
         return int(error.exit_code)
     except click.exceptions.Abort:
         click.echo("grader: stopped; what was observed is kept", err=True)
-        return 130
+        return 128 + (told[0] if told else signal.SIGINT)
     except click.ClickException as error:
         error.show()
         return int(ExitCode.USAGE)
-    except BrokenPipeError:  # whoever read our output has seen enough
-        sys.stderr.close()
-        return int(ExitCode.GRADED)
+    except SystemExit:  # click's answer to a closed pipe: whoever read our output has seen enough
+        return 128 + signal.SIGPIPE
     except Exception:
-        import traceback
-
-        traceback.print_exc()
-        click.echo(f"grader {__version__}: this is a bug of ours; please report the lines above", err=True)
+        show_bug()
         return int(ExitCode.BUG)
     return int(code or 0)
+
+
+def show_bug() -> None:
+    """The traceback of the exception that is being handled: nobody but us can do anything about it."""
+    import traceback
+
+    traceback.print_exc()
+    click.echo(f"grader {__version__}: this is a bug of ours; please report the lines above", err=True)

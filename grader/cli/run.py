@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,18 @@ from grader.errors import ExitCode, GraderError, UsageError, worst
 @click.option("--item", "items", multiple=True, metavar="GLOB", help="Only these items, and what they need.")
 @click.option(
     "--out", default="results", type=click.Path(path_type=Path), show_default=True, help="Results folder."
+)
+@click.option(
+    "--submitted-at",
+    callback=lambda _context, _option, text: _moment(text),
+    metavar="TIME",
+    help="When it was handed in, such as 2024-12-23T22:10:00+02:00; otherwise no late rule applies.",
+)
+@click.option(
+    "--min-isolation",
+    default="",
+    metavar="LAYER",
+    help="The weakest sandbox to use, such as namespaces; a stronger demand of the course stands.",
 )
 @click.option("--fresh", is_flag=True, help="Observe again what was observed before.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON on standard output.")
@@ -46,7 +59,9 @@ def command(
             "--student: names one student, but there are several archives; grade them one by one"
         )
     from grader.cli.display import Display, show
-    from grader.pipeline import Request, grade
+    from grader.cli.main import show_bug
+    from grader.exams import Request
+    from grader.pipeline import grade
 
     course, plugins = open_course(context)
     plugins.listen(Display(sys.stderr))
@@ -59,6 +74,10 @@ def command(
                 click.echo(f"grader: {problem}", err=True)
             codes.append(error.exit_code)
             continue
+        except Exception:  # the other archives can be graded still
+            show_bug()
+            codes.append(ExitCode.BUG)
+            continue
         if graded.trouble:
             click.echo(f"grader: {graded.trouble}", err=True)
         still_open = [ExitCode.NOT_OBSERVED] if require_final and not graded.final else []
@@ -70,3 +89,18 @@ def command(
     if as_json:
         click.echo(json.dumps(cards[0] if len(archives) == 1 and cards else cards, indent=2))
     return worst(codes)
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise UsageError(
+            f"--submitted-at {text}: must be a date and time with its offset from UTC; "
+            "write it like 2024-12-23T22:10:00+02:00"
+        )
+    return moment

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from pathlib import Path
+from typing import Any
 
 from grader.config.decode import decode, quoted
+from grader.config.extensions import Extensions, read_extensions
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
@@ -23,6 +26,10 @@ class CourseKeys:
     title: str = option("The course, as students know it.")
     time_zone: str = option("The IANA name of the time zone that dates are shown in.", default="UTC")
     min_isolation: str = option("The weakest sandbox that may run a hand-in; empty for any.", default="")
+    extensions: Any = option(
+        "More time: by student or team, then by assignment; or the name of a CSV file that says so.",
+        default_factory=dict,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +41,20 @@ class Course:
     title: str
     time_zone: str = "UTC"
     min_isolation: str = ""
+    extensions: Extensions = field(default_factory=dict)
+
+    @property
+    def zone(self) -> tzinfo:
+        """Where the course's clocks are."""
+        if self.time_zone == "UTC":
+            return UTC
+        from zoneinfo import ZoneInfo
+
+        return ZoneInfo(self.time_zone)
+
+    def extensions_of(self, assignment: str) -> Mapping[str, float]:
+        """Seconds by student or team; who has none is not in it."""
+        return {who: given[assignment] for who, given in self.extensions.items() if assignment in given}
 
     def rubric_path(self, name: str) -> Path:
         """Where the rubric of this name is, if there is one."""
@@ -42,6 +63,25 @@ class Course:
     def rubrics(self) -> tuple[Path, ...]:
         """All rubric files, by name."""
         return tuple(sorted((self.folder / "rubrics").glob("*.yaml")))
+
+    def rubric_for(self, assignment: str, named: str | None = None) -> Path:
+        """The rubric called for: a file or a name, or the one with the assignment's own name.
+
+        Raises:
+            UsageError: there is no such rubric.
+            CourseError: none is named, and the assignment has none of its own.
+        """
+        if named is None:
+            path = self.rubric_path(assignment)
+            if not path.is_file():
+                advice = "write one, or name one by --rubric"
+                raise CourseError(f"{show_path(path)}: there is no rubric for {assignment}; {advice}")
+            return path
+        for path in (self.rubric_path(named), Path(named)):
+            if path.is_file():
+                return path
+        known = ", ".join(path.stem for path in self.rubrics())
+        raise UsageError(f"--rubric {named}: there is no such name or file; there are {known}")
 
     def assignment_folder(self, name: str) -> Path:
         """Where the assignment of this name is, if there is one."""
@@ -81,13 +121,19 @@ def load_course(folder: Path) -> Course:
         problems.extend(found)
     if keys is not None and (message := _zone_objection(keys.time_zone)):
         problems.append(Problem(path=("time_zone",), message=message))
-    if keys is None or problems:
-        raise CourseError(*document.lines(problems))
+    extensions: Extensions = {}
+    elsewhere: tuple[str, ...] = ()
+    if keys is not None and keys.extensions:
+        extensions, found, elsewhere = read_extensions(keys.extensions, folder)
+        problems.extend(found)
+    if keys is None or problems or elsewhere:
+        raise CourseError(*document.lines(problems), *elsewhere)
     return Course(
         folder=folder.absolute(),
         title=keys.title,
         time_zone=keys.time_zone,
         min_isolation=keys.min_isolation,
+        extensions=extensions,
     )
 
 

@@ -34,9 +34,11 @@ class Problem:
     """Where, if the path does not tell."""
 
     def __str__(self) -> str:
-        """The line without the file's name; a line even if a key spans several."""
+        """The line without the file's name; a line in letters, whatever a key or a value holds."""
         text = f"{spell(self.path)}: {self.message}" if self.path else self.message
-        return text.replace("\n", "\\n")
+        if text.isprintable():
+            return text
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def spell(path: KeyPath) -> str:

@@ -12,12 +12,12 @@ from grader.config.codec import digest_bytes
 from grader.config.decode import Names, Reading, keys_of, quoted, read_keys
 from grader.config.facts import AssignmentFacts, read_facts
 from grader.config.problem import suggestion
-from grader.config.rubric_keys import SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
+from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
 from grader.config.yaml_source import Document, read_yaml
 from grader.contracts import CheckKind
 from grader.errors import CourseError
 from grader.model.options import FunctionName, InputsName, OracleName
-from grader.model.rubric import Item, LatePolicy, Rubric
+from grader.model.rubric import Counts, Item, LatePolicy, Rubric
 
 ITEM_ID = re.compile(r"[a-z0-9_.-]+")
 DAY_S = 86_400.0
@@ -64,6 +64,7 @@ class _Draft:
         self.read_items()
         self.check_ids()
         self.check_references()
+        self.check_devices()
         self.check_points()
 
     def lines(self) -> tuple[str, ...]:
@@ -79,6 +80,8 @@ class _Draft:
             assignment=self.top["assignment"],
             points=self.top["points"],
             items=tuple(self.item(values) for values in self.items),
+            floor=self.top.get("floor", 0.0),
+            at_most=self.top.get("at_most"),
             due=self.top.get("due"),
             late=LatePolicy(
                 grace_s=late.grace,
@@ -90,7 +93,8 @@ class _Draft:
 
     def item(self, values: Mapping[str, Any]) -> Item:
         """An item out of its flat keys."""
-        return Item(**_own(values), options=self.options(values))
+        own = {name: value for name, value in _own(values).items() if name not in ("bonus", "penalty")}
+        return Item(**own, counts=_counts(values), options=self.options(values))
 
     def options(self, values: Mapping[str, Any]) -> Any:
         """The options of an item's check; ValueError if they do not go together."""
@@ -172,21 +176,43 @@ class _Draft:
             message = f"goes round in a circle ({' -> '.join(cycle)}); take one of these out"
             self.reading.wrong(("items", index, key), message)
 
+    def check_devices(self) -> None:
+        """Devices are of a kind that there is, and at least one is needed of each."""
+        for index, values in enumerate(self.items):
+            for name, count in values.get("devices", {}).items():
+                path = ("items", index, "devices", name)
+                if name not in DEVICES:
+                    message = f"no kind of device is called {quoted(name)}; {suggestion(name, DEVICES)}"
+                    self.reading.wrong(path, message)
+                elif count < 1:
+                    self.reading.wrong(
+                        path, f"must be 1 or more, got {count}; leave it out if none is needed"
+                    )
+
     def check_points(self) -> None:
-        """No points are negative, and they add up."""
+        """No points are negative, an item counts in one way, and those that earn add up."""
         each = [values["points"] for values in self.items if "points" in values]
         for index, values in enumerate(self.items):
             if values.get("points", 0.0) < 0:
                 message = f"must be 0 or more, got {values['points']:g}"
                 self.reading.wrong(("items", index, "points"), message)
+            if values.get("bonus") and values.get("penalty"):
+                message = "an item cannot be a bonus and a penalty; take one of these out"
+                self.reading.wrong(("items", index, "penalty"), message)
+        floor, at_most = self.top.get("floor", 0.0), self.top.get("at_most")
+        if at_most is not None and at_most <= floor:
+            message = f"must be more than the floor, {floor:g}, got {at_most:g}"
+            self.reading.wrong(("at_most",), message)
         total = self.top.get("points")
         if total is None or "items" not in self.top:
             return
         if len(each) < len(self.items) or any(points < 0 for points in each):
             return  # A sum over wrong numbers would be one more line about the same mistake.
-        found = sum(each)
+        earning = [values["points"] for values in self.items if _counts(values) == "earns"]
+        found = sum(earning)
         if not math.isclose(total, found, abs_tol=1e-9):
-            message = f"must equal the sum of the items, {found:.12g}, got {total:.12g}"
+            others = "" if len(earning) == len(each) else " that are no bonus and no penalty"
+            message = f"must equal the sum of the items{others}, {found:.12g}, got {total:.12g}"
             self.reading.wrong(("points",), message)
 
 
@@ -207,6 +233,12 @@ def _own(data: Any) -> Any:
     if not isinstance(data, Mapping):
         return data
     return {key: value for key, value in data.items() if key in keys_of(ItemKeys)}
+
+
+def _counts(values: Mapping[str, Any]) -> Counts:
+    if values.get("penalty"):
+        return "penalty"
+    return "bonus" if values.get("bonus") else "earns"
 
 
 def _cycles(waits_for: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:

@@ -12,9 +12,11 @@ from grader.config.units import Duration, Share
 from grader.contracts import CheckKind
 from grader.errors import CourseError
 from grader.model.options import option
-from grader.model.rubric import Visibility
+from grader.model.rubric import OnFlag, Simulated, Visibility
 
 SCHEMA = 1
+DEVICES = frozenset({"gpu"})
+"""The kinds of devices that an item may need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +34,12 @@ class RubricKeys:
 
     schema: int = option("The version of this format: 1.")
     assignment: str = option("A folder below `assignments/`.")
-    points: float = option("The total; must equal the sum of the items.")
+    points: float = option("The total; must equal the sum of the items, without bonus and penalties.")
     items: tuple[Any, ...] = option("What is checked, in the order of the report.")
     due: datetime | None = option("The deadline, with its offset from UTC.", default=None)
     late: LateKeys = option("What lateness costs.", default_factory=LateKeys)
+    floor: float = option("Penalties take nothing from a total as low as this.", default=0.0)
+    at_most: float | None = option("The total is never more than this, whatever the bonus.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +48,18 @@ class ItemKeys:
 
     id: str = option("A short name, unique in the file: lower-case letters, digits and . _ -")
     title: str = option("One sentence that a student reads.")
-    points: float = option("What it is worth, 0 or more.")
+    points: float = option("What it is worth, 0 or more; of a penalty, the most that it takes.")
     check: str = option("The kind of check.")
     needs: tuple[str, ...] = option("Items that must have earned everything before.", default=())
     uses: tuple[str, ...] = option("Items whose observations are judged with this one's.", default=())
     visible: Visibility = option("When the student sees it.", default="always")
     hint: str = option("What a student reads when points are missing.", default="")
+    bonus: bool = option("Its points come on top of the total.", default=False)
+    penalty: bool = option("It earns nothing; what is wrong takes points away.", default=False)
+    simulated: Simulated = option("Whether what a simulator shows earns points.", default="informs")
+    on_flag: OnFlag = option("Whether a flag holds the mark until a person has looked.", default="notes")
+    devices: Mapping[str, int] = option("What it needs, such as {gpu: 1}.", default_factory=dict)
+    group: str = option("Items of one group may share a child of the student's program.", default="")
 
 
 def item_keys(kind: CheckKind) -> Mapping[str, Key]:

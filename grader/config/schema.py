@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal, Union, get_args, get_origin
 
 from grader.config.decode import Key, keys_of
-from grader.config.rubric_keys import SCHEMA, ItemKeys, RubricKeys, item_keys
+from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, RubricKeys, item_keys
 from grader.config.units import DURATION, SHARE, Duration, Share
 from grader.contracts import CheckKind
 
@@ -52,6 +52,12 @@ def _item(kinds: Mapping[str, CheckKind]) -> dict[str, Any]:
     }
     own["properties"]["points"]["minimum"] = 0
     own["properties"]["id"]["pattern"] = "^[a-z0-9_.-]+$"
+    own["properties"]["devices"]["propertyNames"] = {"enum": sorted(DEVICES)}
+    own["properties"]["devices"]["additionalProperties"]["minimum"] = 1
+    own["not"] = {
+        "properties": {"bonus": {"const": True}, "penalty": {"const": True}},
+        "required": ["bonus", "penalty"],
+    }
     own["allOf"] = [
         {
             "if": {"properties": {"check": {"const": name}}, "required": ["check"]},

@@ -11,6 +11,9 @@ from typing import Any
 
 from grader import __version__
 
+DEVICE_FILES = {"gpu": "nvidia[0-9]*"}
+"""What the driver makes in `/dev` for each device of a kind."""
+
 
 def environment() -> Mapping[str, Any]:
     """Processor, cores, memory, load, kernel, interpreter, grader: plain JSON; unknown facts are left out."""
@@ -26,6 +29,16 @@ def environment() -> Mapping[str, Any]:
         "load_1min": round(os.getloadavg()[0], 2),
     }
     return {name: value for name, value in facts.items() if value != ""}
+
+
+def missing_devices(needed: Mapping[str, int]) -> str:
+    """Which devices this machine has too few of, in one line; empty if it has enough."""
+    lacking = [
+        f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {found or 'none'}"
+        for name, count in needed.items()
+        if (found := len(list(Path("/dev").glob(DEVICE_FILES[name])))) < count
+    ]
+    return ", ".join(lacking)
 
 
 def _field(file: str, name: str) -> str:

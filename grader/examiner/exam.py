@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from grader.config.decode import decode
 from grader.config.evidence_file import EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
 from grader.contracts import CheckKind, Sandbox
 from grader.errors import CourseError, NotObservedError
-from grader.examiner.environment import environment
+from grader.examiner.environment import environment, missing_devices
 from grader.model.evidence import Exam
 from grader.model.job import Job, Task
 from grader.model.observation import Fault, Observation, Outcome
@@ -32,7 +32,7 @@ EVIDENCE = "evidence.jsonl"
 def run(job_file: Path, outbox: Path) -> None:
     """Observe every item of a job and append each observation to `evidence.jsonl` in the outbox.
 
-    The job's file is taken away. Every item gets a record. An item that cannot be observed gets one that says whose fault it is.
+    The job's file is taken away. Every item gets a record; what cannot be observed says whose fault that is.
 
     Raises:
         NotObservedError: the job cannot be read, or the outbox cannot be written.
@@ -50,16 +50,23 @@ def run(job_file: Path, outbox: Path) -> None:
         given=folder / "given" if (folder / "given").is_dir() else None,
         limits=job.limits,
     )
-    with closing(servers), EvidenceWriter(outbox / EVIDENCE) as evidence:
+    with ExitStack() as resources:
+        evidence = resources.enter_context(EvidenceWriter(outbox / EVIDENCE))
+        resources.enter_context(closing(servers))
         for preloads in _preloads(job):
             servers.warm_up(preloads)
-        from grader.bench.workbench import Workbench  # numpy with it: the servers import theirs meanwhile
+        # numpy comes with these: the servers import theirs meanwhile
+        from grader.bench.children import Children
+        from grader.bench.workbench import Workbench
 
         evidence.write(ExamStarted(submission=job.submission, exam=_exam(job, servers)))
         standing = dict(job.passed)
-        for task in job.tasks:
-            bench = Workbench(job, task.item, servers)
+        children = resources.enter_context(closing(Children(servers, job.preloads, job.limits)))
+        for number, task in enumerate(job.tasks, start=1):
+            bench = Workbench(job, task.item, children, task.group)
             observation = _observe(task, bench, plugins.checks, standing)
+            if task.group not in {later.group for later in job.tasks[number:]}:
+                children.end(task.group)
             evidence.write(ItemObserved(exam=job.id, observation=observation))
             print(f"{task.item}: {observation.outcome}", flush=True)  # noqa: T201 - the log an executor follows
         evidence.write(ExamEnded(exam=job.id))
@@ -114,6 +121,8 @@ def _gate(task: Task, standing: Mapping[str, bool]) -> Observation | None:
     failed = [name for name in task.needs if standing.get(name) is False]
     if failed:
         return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
+    if lacking := missing_devices(task.devices):
+        return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=lacking)
     waiting = [name for name in task.needs if name not in standing]
     if waiting:
         note = f"waits for {', '.join(waiting)}"

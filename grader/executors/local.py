@@ -27,15 +27,23 @@ class Local:
         argv = [sys.executable, "-P", "-m", "grader.examiner", str(job), str(outbox)]
         with (
             log.open("wb") as complaints,
+            # a group of its own: Ctrl-C is for us. Of two signals at once a main thread may sleep through
+            # both when a thread of a library takes them, and then the examiner would go on
             subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints, text=True
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+                process_group=0,
             ) as process,
         ):
             try:
                 assert process.stdout is not None  # noqa: S101 - a pipe was asked for
                 yield from process.stdout
-            except GeneratorExit:
+            except BaseException:  # nobody listens any more, or Ctrl-C: nothing of it may stay behind
                 process.terminate()
+                process.wait()
                 raise
         if process.returncode != 0:
             said = log.read_text(errors="replace").strip().splitlines()

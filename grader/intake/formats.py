@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -33,9 +34,11 @@ def _bz2(file: IO[bytes]) -> tuple[BufferedIOBase, type[Exception]]:
 
 
 def _xz(file: IO[bytes]) -> tuple[BufferedIOBase, type[Exception]]:
-    from lzma import LZMAError, LZMAFile
+    from lzma import LZMAError
 
-    return LZMAFile(file), LZMAError
+    from grader.intake.xz import XzFile
+
+    return XzFile(file), LZMAError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ FORMATS = (
     TAR,
 )
 ENDINGS = tuple(ending for form in FORMATS for ending in form.endings)
+_NUMBERED = re.compile(r"(\.tar)(-[0-9]+)(\.[^.]+)$", re.IGNORECASE)
 _TAKEN = "pack the files as .tar.gz or .zip"
 
 _STRANGERS = {
@@ -67,6 +71,17 @@ _STRANGERS = {
 }
 
 
+def split_ending(name: str) -> tuple[str, str]:
+    """A file's name without the ending of an archive, and that ending, empty if it has none.
+
+    Canvas numbers files of one name before their ending, which it took to be `.gz`: `hw1.tar-2.gz` is
+    `hw1-2` and `.tar.gz`.
+    """
+    name = _NUMBERED.sub(r"\2\1\3", name)
+    ending = next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
+    return name[: len(name) - len(ending)], ending
+
+
 def members(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> Iterator[Member]:
     """The members of an archive of any form; what is opened on the way is closed with `stack`.
 
@@ -74,7 +89,7 @@ def members(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> Itera
         Refused: it is no archive, or unsound, or not what its name says.
     """
     form, read = _recognised(file, name, meter, stack)
-    if not name.lower().endswith(form.endings):
+    if split_ending(name)[1] not in form.endings:
         packed_as = form.endings[0]
         raise Refused(f"is a {packed_as} archive by another name; let its name end in {packed_as}")
     if form is ZIP:
@@ -106,7 +121,7 @@ def _recognised(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> t
                 return form, _after(first, read)
             raise Refused(f"is compressed but holds no tar archive; {_TAKEN}")
     what = next((what for magic, what in _STRANGERS.items() if start.startswith(magic)), "no archive")
-    despite = ", whatever its name says" if name.lower().endswith(ENDINGS) else ""
+    despite = ", whatever its name says" if split_ending(name)[1] else ""
     raise Refused(f"is {what}{despite}; {_TAKEN}")
 
 

@@ -1,47 +1,131 @@
-"""Who handed in: read from the archive's name, or given."""
+"""Who handed in: read from the archive's name, as students and learning platforms write it, or given."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from grader.errors import UsageError
-from grader.intake.formats import ENDINGS
+from grader.errors import CourseError, UsageError
+from grader.intake.formats import split_ending
 from grader.intake.paths import shown
 
-NAMINGS = (r"(?P<student>[A-Za-z0-9_][A-Za-z0-9._-]{0,63})",)
-"""How archives are named, without their ending; the first that fits says who it is.
+_STUDENT = "[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
+_TEAM_LETTERS = 200
+_READABLE_LETTERS = 40
+"""Of a display name; with the longest id they stay below what a student's name may have."""
 
-What an LMS makes of a name (its ids, `LATE`, a number for a second try) is one more pattern, in front.
-"""
+_ALLOWED = "letters A-Z, digits and . _ -, not a dot or hyphen first, 64 at most; a team as alice+bob"
 
-_ALLOWED = "letters A-Z, digits and . _ -, not a dot or hyphen first, 64 at most"
+_ID = "(?P<id>[1-9][0-9]{0,19})"
+_LATE = "(?P<late>LATE_)?"
+_FILE = "[1-9][0-9]*_(?P<file>.+?)(?:-(?P<attempt>[1-9][0-9]?))?"
+_CANVAS = (
+    # Anonymous marking; `LATE` has stood in both places.
+    f"{_LATE}(?P<name>anon)_(?P<id>[A-Za-z0-9]{{1,40}})_{_FILE}",
+    f"(?P<name>anon)_(?P<id>[A-Za-z0-9]{{1,40}})_{_LATE}{_FILE}",
+    # The student, or who stands for a group: in lower case without blanks and signs, perhaps nothing.
+    rf"(?P<name>[^A-Z\s.+-]*?)_{_LATE}{_ID}_{_FILE}",
+)
+_MOODLE = f"(?P<name>[^_]*)(?:_{_ID})?_assignsubmission_file(?:_(?P<file>.*))?"
+"""A folder for each hand-in, or all files in one folder."""
 
 
-def student_from(name: str) -> str:
-    """The student that an archive's or folder's name says: `alice.tar.gz` is alice's.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    """Who handed in, and what else the name of an archive tells."""
+
+    student: str
+    """The student or the team, safe as the name of a folder.
+
+    From a platform it is what is readable of the name, and the id: `doejane_12345`. Two students may have
+    one name, and one student may hand in many files.
+    """
+    members: tuple[str, ...] = ()
+    """The students of a team, sorted; empty for one student."""
+    file: str
+    """What the student called the archive."""
+    lms_id: str | None = None
+    """The id in the name: in Canvas a user's, or an anonymous hand-in's; in Moodle a participant's or a
+    group's, which have other ones in every assignment."""
+    attempt: int | None = None
+    """What Canvas counts further files of one name by: 2 in `hw1-2.zip`. Larger is later, None is first."""
+    late: bool = False
+    """Whether the platform calls it late: a remark, since its clock and its rule are not the rubric's."""
+
+
+def sender_of(name: str, *, folder: str = "", roster: Mapping[str, str] | None = None) -> Sender:
+    """Who sent the archive or folder of this name, which lies in a folder of that name.
+
+    `alice.tar.gz` is alice's and `alice+bob.tar.gz` a team's, in whatever order it is written. The names
+    that Canvas and Moodle give are understood; in a folder that Moodle made an archive may have any name.
+    `roster` says which student or team an id stands for; where it does not, name and id together do.
+
+    A plain name of the form that Canvas gives (`team_1_2_x.zip`) is taken for one of Canvas.
 
     Raises:
         UsageError: the name does not say, or not in a way that is safe as a folder's name.
+        CourseError: the roster's name for the id is not safe as a folder's name.
     """
-    stem = name[: -len(_ending(name)) or None]
-    for naming in NAMINGS:
-        if match := re.fullmatch(naming, stem):
-            return match["student"]
-    raise UsageError(
-        f"{shown(name)}: its name does not say who handed it in; say so with --student NAME ({_ALLOWED})"
-    )
+    if found := re.fullmatch(_MOODLE, folder):
+        return _from_platform(found, name, name, roster or {})
+    stem, ending = split_ending(name)
+    for naming in (_MOODLE, *_CANVAS):
+        if found := re.fullmatch(naming, stem):
+            own = f"{found['file']}{ending}" if found["file"] else name
+            return _from_platform(found, own, name, roster or {})
+    return _sender(stem, name, _unsaid(name))
 
 
-def student_named(student: str) -> str:
-    """The student as given with `--student`.
+def sender_named(student: str, name: str) -> Sender:
+    """The student or the team as given with `--student`, whatever the name of the archive says.
 
     Raises:
         UsageError: it is not safe as the name of a folder.
     """
-    if re.fullmatch(NAMINGS[-1], student):
-        return student
-    raise UsageError(f"--student {shown(student)!r}: is no name that can be used; give {_ALLOWED}")
+    no_name = f"--student {shown(student)!r}: is no name that can be used; give {_ALLOWED}"
+    return _sender(student, name, UsageError(no_name))
 
 
-def _ending(name: str) -> str:
-    return max((ending for ending in ENDINGS if name.lower().endswith(ending)), key=len, default="")
+def made_by_moodle(folder: str) -> bool:
+    """Whether a folder of this name is what Moodle puts one hand-in into."""
+    return re.fullmatch(_MOODLE, folder) is not None
+
+
+def _from_platform(found: re.Match[str], file: str, name: str, roster: Mapping[str, str]) -> Sender:
+    lms_id: str | None = found["id"]
+    said = found.groupdict()
+    if lms_id is not None and lms_id in roster:
+        party = roster[lms_id]
+        message = f"roster: {shown(party)!r} for id {lms_id}: is no name that can be used; write {_ALLOWED}"
+        sender = _sender(party, file, CourseError(message))
+    else:
+        sender = _sender(_readable(found["name"], lms_id), file, _unsaid(name))
+    attempt = said.get("attempt")
+    return replace(
+        sender,
+        lms_id=lms_id,
+        attempt=int(attempt) if attempt else None,
+        late=said.get("late") is not None,
+    )
+
+
+def _readable(name: str, lms_id: str | None) -> str:
+    from unicodedata import normalize
+
+    letters = re.sub("[^a-z0-9]", "", normalize("NFKD", name).lower())[:_READABLE_LETTERS]
+    return "_".join(filter(None, (letters, lms_id)))
+
+
+def _sender(party: str, file: str, otherwise: Exception) -> Sender:
+    members = tuple(sorted(party.split("+")))
+    sound = all(re.fullmatch(_STUDENT, member) for member in members)
+    if not sound or len(set(members)) < len(members) or len(party) > _TEAM_LETTERS:
+        raise otherwise
+    return Sender(student="+".join(members), members=members if len(members) > 1 else (), file=file)
+
+
+def _unsaid(name: str) -> UsageError:
+    return UsageError(
+        f"{shown(name)}: its name does not say who handed it in; say so with --student NAME ({_ALLOWED})"
+    )

@@ -13,10 +13,10 @@ from grader.errors import CourseError, SubmissionError, UsageError
 from grader.intake.accept import matcher
 from grader.intake.archive import entries, is_folder
 from grader.intake.entry import Entry, Refused
-from grader.intake.formats import CHUNK
+from grader.intake.formats import CHUNK, split_ending
 from grader.intake.identify import identify
 from grader.intake.limits import ArchiveLimits
-from grader.intake.names import student_from, student_named
+from grader.intake.names import made_by_moodle, sender_named, sender_of
 from grader.intake.paths import shown
 from grader.intake.workspace import lay_out, staging
 from grader.model.assignment import Assignment
@@ -32,23 +32,33 @@ def receive(
     workspace: Path,
     student: str | None = None,
     assignment: str | None = None,
+    roster: Mapping[str, str] | None = None,
     limits: ArchiveLimits = DEFAULT_LIMITS,
 ) -> Submission:
     """Take a hand-in and put the files of its assignment, and nothing else, into `workspace`.
 
     The workspace appears whole or not at all; it must not exist, or be empty. `student` and `assignment`
-    say what the archive's name and its files would otherwise tell. Its time is left unknown.
+    say what the archive's name and its files would otherwise tell; `roster` says which student or team has
+    which id of a learning platform. Its time is left unknown.
+
+    A folder that Moodle made for one hand-in stands for the archive in it, if it holds nothing else.
 
     Raises:
         SubmissionError: the archive is not accepted; one line for the student.
         UsageError: there is no such archive, student's name, assignment or place for the workspace.
-        CourseError: there is no assignment to hand in to.
+        CourseError: there is no assignment to hand in to, or the roster has a name that cannot be used.
         NotObservedError: the files could not be written.
     """
-    name = Path(os.path.abspath(source)).name  # noqa: PTH100 - `.` and `..` have names, links keep theirs
+    place = Path(os.path.abspath(source))  # noqa: PTH100 - `.` and `..` have names, links keep theirs
     candidates = _candidates(assignments, assignment)
     _check_places(source, workspace)
-    who = student_from(name) if student is None else student_named(student)
+    if archive := _archive_in(place):
+        source = place = archive
+    name = place.name
+    if student is None:
+        sender = sender_of(name, folder=place.parent.name, roster=roster)
+    else:
+        sender = sender_named(student, name)
     try:
         with staging(workspace) as beside:
             arrivals = _unpack(source, beside, candidates, limits)
@@ -57,7 +67,8 @@ def receive(
     except Refused as refusal:
         raise SubmissionError(f"{shown(name)}: {refusal}") from None
     return Submission(
-        student=who,
+        student=sender.student,
+        members=sender.members,
         assignment=chosen,
         archive=name,
         digest=_digest({path: arrivals.sha256[files[path]] for path in files}),
@@ -102,6 +113,17 @@ def _check_places(source: Path, workspace: Path) -> None:
         raise UsageError(f"{workspace}: is not empty; name a place that does not exist yet")
     if inside:
         raise UsageError(f"{workspace}: lies in the folder that is handed in; name a place outside {source}")
+
+
+def _archive_in(folder: Path) -> Path | None:
+    """The only file of a folder that Moodle made, if it is an archive."""
+    if not made_by_moodle(folder.name) or not is_folder(folder):
+        return None
+    try:
+        archive, *others = folder.iterdir()
+    except (OSError, ValueError):
+        return None
+    return archive if not others and split_ending(archive.name)[1] else None
 
 
 def _unpack(

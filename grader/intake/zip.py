@@ -14,8 +14,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from grader.intake.entry import Kind, Member, Refused
 
 _DAMAGED = "is damaged or cut off; pack the files again and upload the whole file"
-_DIRECTORY_BYTES = 8 << 20
-"""The longest table of contents that is read; 10 000 paths of 255 bytes need 4 MB."""
+_DIRECTORY_BYTES = 4 << 20
+"""The longest table of contents that is read: for 10 000 paths of 255 bytes, and 35 MB of memory at most."""
 _TARGET_BYTES = 255
 _ENCRYPTED = 0x1
 

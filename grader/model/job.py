@@ -19,6 +19,9 @@ class Task:
     options: Mapping[str, Any]
     """The rubric's keys for the check, as plain JSON."""
     needs: tuple[str, ...] = ()
+    group: str = ""
+    """Items of one group share a child of the student's program."""
+    devices: Mapping[str, int] = field(default_factory=dict)
     digest: str = ""
     """`sha256:…` over everything that decides what is measured."""
 

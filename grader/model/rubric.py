@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 Visibility = Literal["always", "after_due", "after_published", "never"]
+Counts = Literal["earns", "bonus", "penalty"]
+Simulated = Literal["earns", "informs"]
+OnFlag = Literal["holds", "notes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +20,7 @@ class Item:
     id: str
     title: str
     points: float
+    """What it is worth, 0 or more; of a penalty, the most that it takes away."""
     check: str
     """The name of a check kind."""
     options: Any
@@ -27,6 +32,16 @@ class Item:
     visible: Visibility = "always"
     hint: str = ""
     """What a student reads when points are missing."""
+    counts: Counts = "earns"
+    """Whether its points make up the total, come on top of it, or are taken away by what went wrong."""
+    simulated: Simulated = "informs"
+    """Whether an observation in a simulator earns points, or only shows what would be earned."""
+    on_flag: OnFlag = "notes"
+    """Whether a flag holds the card until a person has looked."""
+    devices: Mapping[str, int] = field(default_factory=dict)
+    """How many of each kind the check needs, such as `{"gpu": 1}`."""
+    group: str = ""
+    """Items of one group may share a child of the student's program; empty for a child of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +64,10 @@ class Rubric:
     assignment: str
     points: float
     items: tuple[Item, ...]
+    floor: float = 0.0
+    """Penalties take nothing from a raw total that is as low as this."""
+    at_most: float | None = None
+    """The raw total is never more than this; None for no bound."""
     due: datetime | None = None
     late: LatePolicy = field(default_factory=LatePolicy)
     digest: str = ""

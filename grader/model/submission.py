@@ -21,5 +21,12 @@ class Submission:
     """Accepted files, relative to the workspace, sorted."""
     dropped: tuple[str, ...] = ()
     """What the archive held beside them and nobody looked at, sorted."""
+    members: tuple[str, ...] = ()
+    """The students of a team; empty if `student` is one student."""
     submitted_at: datetime | None = None
     """When, if the LMS, the roster or `--submitted-at` says; unknown means no late rule."""
+
+    @property
+    def students(self) -> tuple[str, ...]:
+        """Everyone who gets a mark for it."""
+        return self.members or (self.student,)

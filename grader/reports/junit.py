@@ -7,22 +7,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
-from grader.reports.words import Mark, clean, mark, out_of, shorten
+from grader.reports.words import Mark, clean, figure, mark, shorten
 
 if TYPE_CHECKING:
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
-    from grader.model.rubric import Rubric
     from grader.model.score import Line, Scorecard
+    from grader.model.view import View
 
 ELEMENTS = {
     Mark.PARTIAL: "Failure",
     Mark.LOST: "Failure",
     Mark.SKIPPED: "Skipped",
-    Mark.OPEN: "Error",
-    Mark.HELD: "Error",
+    Mark.OPEN: "Skipped",
+    Mark.HELD: "Skipped",
 }
-"""The class of junitparser for what became of an item; a full mark has no element."""
+"""The class of junitparser for what became of an item; a full mark has none, our own faults are errors."""
 
 LONGEST = 20_000
 """Characters of one text: common readers cut there, and would cut the tail."""
@@ -33,21 +33,23 @@ _SCORED = (Mark.PARTIAL, Mark.LOST)
 class JUnit:
     """The mark as JUnit XML; `score.json` stays the authority on points, JUnit has no field for them.
 
-    An item that lost a part is a failure: where only green counts, a part is not green. What could not be
-    observed is an error, which no reader takes for the student's fault.
+    An item that lost a part is a failure: where only green counts, a part is not green. What is pending or
+    held is skipped, and what the course, the machine or we did wrong is an error: neither is the student's
+    fault.
     """
 
     name: ClassVar[str] = "junit"
     filename: ClassVar[str] = "junit.xml"
 
-    def render(self, rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> str:
+    def render(self, view: View) -> str:
         """The file's text; characters that XML forbids are spelled out."""
+        evidence, scorecard = view.evidence, view.scorecard
         junit = _junitparser()
         suite = junit.TestSuite(clean(scorecard.assignment))
         if evidence.exams:
             suite.timestamp = clean(evidence.exams[-1].started_at)
         for key, value in _properties(evidence, scorecard).items():
-            suite.add_property(key, clean(value))
+            suite.add_property(clean(key), clean(value))
         suite.add_testcases(
             [
                 _case(junit, scorecard.assignment, line, evidence.observations.get(line.item))
@@ -80,12 +82,16 @@ def _junitparser() -> Any:
 
 
 def _properties(evidence: Evidence, scorecard: Scorecard) -> dict[str, str]:
+    points = scorecard.points
+    adjusted = {f"adjusted.{total.student}": str(total.adjusted) for total in scorecard.totals}
     return {
-        "student": scorecard.student,
-        "points": str(scorecard.points),
-        "possible": str(scorecard.possible),
-        "pending": str(scorecard.pending),
-        "late_points": str(scorecard.late_points),
+        "students": ", ".join(total.student for total in scorecard.totals),
+        "points": str(points.raw),
+        "max_points": str(points.possible),
+        "pending": str(points.pending),
+        "bonus": str(points.bonus),
+        "penalty": str(points.penalty),
+        **adjusted,
         "standing": scorecard.standing.value,
         "submission_digest": scorecard.submission_digest,
         "rubric_digest": scorecard.rubric_digest,
@@ -105,16 +111,18 @@ def _case(junit: Any, assignment: str, line: Line, observation: Observation | No
     for key, value in {
         "title": line.title,
         "points": str(line.points),
-        "possible": str(line.possible),
+        "max_points": str(line.possible),
+        "counts": line.counts,
         "standing": line.standing.value,
         "visible": line.visible,
     }.items():
         properties.add_property(junit.Property(key, clean(value)))
     case.append(properties)
     what = mark(line)
+    fault = observation.fault if observation and what is Mark.OPEN else None
     if what in ELEMENTS:
-        element = getattr(junit, ELEMENTS[what])(
-            clean(shorten(_message(line, what), LONGEST)), _type(line, what)
+        element = getattr(junit, "Error" if fault else ELEMENTS[what])(
+            clean(shorten(_message(line, what), LONGEST)), fault.value if fault else _type(line, what)
         )
         element.text = clean(shorten(_details(line, observation), LONGEST))
         case.append(element)
@@ -126,7 +134,7 @@ def _case(junit: Any, assignment: str, line: Line, observation: Observation | No
 def _message(line: Line, what: Mark) -> str:
     if what not in _SCORED:
         return line.reason
-    return f"{out_of(line.points, line.possible).replace(' ', '')} points: {line.reason}"
+    return f"{figure(line, '').replace(' ', '')} points: {line.reason}"
 
 
 def _type(line: Line, what: Mark) -> str:

@@ -1,40 +1,62 @@
-"""`score.json`: the whole mark for programs and course staff, hidden items included.
+"""`score.json`: the mark for programs.
 
 Top level:
     schema: number of this format; a field changed its meaning only if this did.
-    grader: the version that wrote it.
-    student, assignment, rubric: names.
-    rubric_digest, submission_digest: `sha256:…` of the rubric's file and of the accepted files.
-    points, possible, pending: raw total, what could be earned, and what is neither earned nor lost yet.
-    late_points: the total after the late policy.
+    assignment: its name.
+    students: the names of everyone whose mark this is.
     standing: `final`, `provisional` or `held`.
-    lines: one object per item, in the order of the rubric.
+    whole: whether every item is here; a student's file is without hidden ones, and so are its sums.
+    points: the sums, an object.
+    late: one object per student, in the order of `students`; empty if there is no deadline.
+    items: one object per item, in the order of the rubric.
     submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null).
-    exams: one object per run of the examiner: `id`, `started_at` (ISO 8601, UTC), `isolation`, `environment`.
+    environment: `grader`, the version that wrote this, and `exams`, one object per run of the examiner:
+        `id`, `started_at` (ISO 8601, UTC), `isolation`, `machine`.
+    digests: `rubric` and `submission`, `sha256:…` of the rubric's file and of the accepted files.
 
-Each of `lines`:
-    item, title: the item's id and what it is called.
-    points, possible: earned so far, and what it is worth.
-    reason, hint: what the student reads.
-    standing: as above, of this line alone.
+Of `points`:
+    earned, pending, possible: of the items that make up the total; `pending` is neither earned nor lost yet.
+    bonus, penalty: what came on top, and what was taken away (0 or less).
+    raw: all of it within the bounds of the rubric, before the late rule.
+    adjusted: by student, the raw points after the late rule.
+    final: by student, the same once nothing is open or held any more, and null until then.
+
+Each of `late`:
+    student: whom it is about.
+    submitted_at, due: ISO 8601; `submitted_at` is null if nobody knows, `due` has the extension in it.
+    late_s, days: seconds after `due`, and the started days that count.
+    rule, lost: the rule in words, and the points that it took.
+
+Each of `items`:
+    id, title: the item's id and what it is called.
+    points, possible: what it adds to the total so far, and the most that it can (0 for a penalty).
+    counts: `earns`, `bonus` or `penalty`.
+    status: `earned`, `partly earned`, `not earned`, `skipped`, `pending` or `held`.
     outcome: how observing ended, or `missing`.
+    reason, hint: what the student reads.
     visible: `always`, `after_due`, `after_published` or `never`.
-    flags: what a person may want to look at; costs nothing.
+    flags: what a person may want to look at; costs nothing. Only for staff.
+    seconds: how long observing took, or null.
+    measured: by name, objects of `value`, `unit` and `taken_by`; `subject` there is the program's own claim.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
+from grader.reports.words import mark
 
 if TYPE_CHECKING:
-    from grader.model.evidence import Evidence
-    from grader.model.rubric import Rubric
-    from grader.model.score import Scorecard
+    from datetime import datetime
 
-SCHEMA = 1
+    from grader.model.evidence import Evidence
+    from grader.model.observation import Observation, Quantity
+    from grader.model.score import Late, Line, Scorecard
+    from grader.model.view import View
+
+SCHEMA = 2
 
 
 class ScoreJson:
@@ -43,34 +65,101 @@ class ScoreJson:
     name: ClassVar[str] = "score"
     filename: ClassVar[str] = "score.json"
 
-    def render(self, rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> str:
+    def render(self, view: View) -> str:
         """The file's text; characters that UTF-8 cannot hold become question marks."""
         import json
 
-        text = json.dumps(document(evidence, scorecard), indent=2, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(document(view), indent=2, ensure_ascii=False, allow_nan=False)
         return text.encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
-def document(evidence: Evidence, scorecard: Scorecard) -> dict[str, Any]:
+def document(view: View) -> dict[str, Any]:
     """What `score.json` holds, as plain JSON values."""
-    submission = evidence.submission
+    card, submission = view.scorecard, view.evidence.submission
     return {
         "schema": SCHEMA,
-        "grader": __version__,
-        **asdict(scorecard),
+        "assignment": card.assignment,
+        "students": [total.student for total in card.totals],
+        "standing": card.standing.value,
+        "whole": view.whole,
+        "points": _points(card),
+        "late": [_late(total.student, total.late) for total in card.totals if total.late],
+        "items": [_item(line, view.evidence.observations.get(line.item)) for line in card.lines],
         "submission": {
             "archive": submission.archive,
             "files": list(submission.files),
             "dropped": list(submission.dropped),
-            "submitted_at": submission.submitted_at and submission.submitted_at.isoformat(),
+            "submitted_at": _moment(submission.submitted_at),
         },
+        "environment": _environment(view.evidence),
+        "digests": {"rubric": card.rubric_digest, "submission": card.submission_digest},
+    }
+
+
+def _points(card: Scorecard) -> dict[str, Any]:
+    points = card.points
+    return {
+        "earned": points.earned,
+        "pending": points.pending,
+        "possible": points.possible,
+        "bonus": points.bonus,
+        "penalty": points.penalty,
+        "raw": points.raw,
+        "adjusted": {total.student: total.adjusted for total in card.totals},
+        "final": {total.student: total.final for total in card.totals},
+    }
+
+
+def _late(student: str, late: Late) -> dict[str, Any]:
+    return {
+        "student": student,
+        "submitted_at": _moment(late.submitted_at),
+        "due": _moment(late.due),
+        "late_s": late.late_s,
+        "days": late.days,
+        "rule": late.rule,
+        "lost": late.lost,
+    }
+
+
+def _item(line: Line, observation: Observation | None) -> dict[str, Any]:
+    return {
+        "id": line.item,
+        "title": line.title,
+        "points": line.points,
+        "possible": line.possible,
+        "counts": line.counts,
+        "status": mark(line).value,
+        "outcome": line.outcome,
+        "reason": line.reason,
+        "hint": line.hint,
+        "visible": line.visible,
+        "flags": list(line.flags),
+        "seconds": observation and observation.wall_s,
+        "measured": {name: _quantity(q) for name, q in observation.quantities.items()} if observation else {},
+    }
+
+
+def _quantity(quantity: Quantity) -> dict[str, Any]:
+    value = quantity.value
+    spelled = repr(value) if isinstance(value, float) and not isfinite(value) else value
+    return {"value": spelled, "unit": quantity.unit, "taken_by": quantity.taken_by}
+
+
+def _environment(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "grader": __version__,
         "exams": [
             {
                 "id": exam.id,
                 "started_at": exam.started_at,
                 "isolation": exam.isolation,
-                "environment": dict(exam.environment),
+                "machine": dict(exam.environment),
             }
             for exam in evidence.exams
         ],
     }
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

@@ -46,6 +46,15 @@ h1 { font-size: 1.9rem; line-height: 1.2; font-weight: 650; }
 .bar .open { background: repeating-linear-gradient(135deg, var(--open) 0 4px, transparent 4px 8px); }
 .bar .lost { background: var(--line); }
 
+.ledger { margin-top: 1rem; max-width: 26rem; font-variant-numeric: tabular-nums; }
+.ledger > div { display: flex; justify-content: space-between; gap: 1rem; padding: .2rem 0;
+  border-top: 1px solid var(--line); }
+.ledger dt { font-size: inherit; } .ledger dd { white-space: nowrap; }
+.pending ul { list-style: none; margin: 0; padding: 0; display: grid; gap: .6rem; }
+.pending li { border-inline-start: 3px solid var(--open); padding-inline-start: .9rem;
+  overflow-wrap: anywhere; }
+.pending li p { font-size: .9rem; }
+
 table { width: 100%; border-collapse: separate; border-spacing: 0; margin-top: 2rem; background: var(--sheet);
   border: 1px solid var(--line); border-radius: 10px; }
 th, td { padding: .7rem .5rem; text-align: start; vertical-align: top; font-weight: inherit; }
@@ -55,6 +64,7 @@ thead th { font-size: .8rem; color: var(--soft); padding-block: .45rem;
 .mark { width: 2.4rem; text-align: center; font-weight: 700; padding-inline: .9rem 0; }
 .points { width: 1%; white-space: nowrap; text-align: end; font-variant-numeric: tabular-nums;
   padding-inline-end: 1rem; }
+th .chips { margin-top: .35rem; }
 th p { font-size: .92rem; margin-top: .15rem; }
 .title { font-weight: 550; }
 .hint::before { content: "Hint: "; font-weight: 600; }
@@ -82,9 +92,19 @@ summary { cursor: pointer; list-style-position: inside; }
 .told > div { min-width: 0; }
 .told .wide { grid-column: 1 / -1; }
 dt, .label { font-size: .8rem; color: var(--soft); }
+.charts { display: grid; gap: .6rem; }
+figure { margin: 0; min-width: 0; }
+figcaption { font-size: .9rem; color: var(--soft); margin-top: .3rem; overflow-wrap: anywhere; }
+svg { display: block; overflow: visible; font-size: .8rem; fill: var(--soft); }
+svg .track { fill: var(--sunk); stroke: var(--line); }
+svg .reached { fill: var(--full); } svg .short { fill: var(--lost); } svg .time { fill: var(--open); }
+svg .reached, svg .short { fill-opacity: .75; } svg .time { fill-opacity: .45; }
+svg .whisker { stroke: var(--ink); stroke-width: 2; }
+svg .needed { stroke: var(--ink); stroke-width: 2; stroke-dasharray: 4 3; }
+svg circle { fill: var(--ink); fill-opacity: .55; }
 .chips { display: flex; flex-wrap: wrap; gap: .35rem; font-size: .85rem;
   padding: 0; margin: 0; list-style: none; }
-.chips li { border: 1px solid var(--line); border-radius: 99px; padding: .05rem .65rem;
+.chips li { border: 1px solid var(--line); border-radius: .8rem; padding: .05rem .65rem;
   overflow-wrap: anywhere; }
 .plain { margin: .5rem 0 0; padding-inline-start: 1.1rem; font-size: .9rem; overflow-wrap: anywhere; }
 .fine { font-size: .8rem; color: var(--soft); }
@@ -103,7 +123,9 @@ footer dt { font-size: inherit; }
 @media print {
   :root { --page: #fff; --sheet: #fff; --sunk: #fff; --line: #bbb; --ink: #000; --soft: #444; }
   main { max-width: none; padding: 0; } pre { max-height: none; }
-  tr, .case { break-inside: avoid; } a { text-decoration: none; }
-  .item > details > summary::after { content: none; }
+  svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  footer details::details-content { content-visibility: visible; block-size: auto; }
+  tr, .case, .charts { break-inside: avoid; } summary, h2 { break-after: avoid; } a { text-decoration: none; }
+  .item > details > summary::after, .item > details[open] > summary::after { content: none; }
 }
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from grader.model.observation import Outcome
-from grader.reports.words import Mark, clean, counted, mark, number, out_of, shorten, standing_of
+from grader.reports.words import Mark, clean, figure, lateness, mark, out_of, shorten, standing_of, sums
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -120,26 +120,26 @@ class Progress:
 def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[Row]:
     width = max(NARROWEST, min(width, WIDEST))
     signs = {what: pair[0 if unicode else 1] for what, pair in SIGNS.items()}
-    figures = [_figure(line, signs) for line in scorecard.lines]
-    total = out_of(scorecard.points, scorecard.possible)
+    figures = [figure(line, signs[Mark.OPEN]) for line in scorecard.lines]
+    total = out_of(scorecard.points.raw, scorecard.points.possible)
     across = max(map(len, (*figures, total)))
     longest = max((_cells(clean(line.title)) for line in scorecard.lines), default=0)
     room = max(len("total"), min(longest, width - across - 6))  # figures stand near what they are of
     yield Row(((clean(scorecard.assignment), "bold"), (f"  {clean(scorecard.student)}", "")))
     yield Row()
-    for line, figure in zip(scorecard.lines, figures, strict=True):
-        yield from _item(line, figure.rjust(across), room, width, signs)
+    for line, shown in zip(scorecard.lines, figures, strict=True):
+        yield from _item(line, shown.rjust(across), room, width, signs)
     yield Row()
     yield Row((("    ", ""), ("total".ljust(room), "bold"), (f"  {total:>{across}}", "bold")))
     for text in _remarks(scorecard):
         yield from (Row(((f"    {part}", ""),)) for part in _wrapped(text, width - 4))
 
 
-def _item(line: Line, figure: str, room: int, width: int, signs: dict[Mark, str]) -> Iterator[Row]:
+def _item(line: Line, points: str, room: int, width: int, signs: dict[Mark, str]) -> Iterator[Row]:
     what = mark(line)
     first, *more = _wrapped(line.title, room) or [""]
     gap = " " * (room - _cells(first) + 2)
-    yield Row(((f"  {signs[what]} ", STYLES[what]), (first, ""), (gap, ""), (figure, STYLES[what])))
+    yield Row(((f"  {signs[what]} ", STYLES[what]), (first, ""), (gap, ""), (points, STYLES[what])))
     yield from (Row(((f"    {part}", ""),)) for part in more)
     for text, style in _explanations(line, what):
         yield from (Row(((f"      {part}", style),)) for part in _wrapped(text, width - 6))
@@ -155,17 +155,9 @@ def _explanations(line: Line, what: Mark) -> Iterator[tuple[str, str]]:
 
 
 def _remarks(scorecard: Scorecard) -> Iterator[str]:
-    yield standing_of(scorecard.standing, scorecard.pending)
-    if scorecard.late_points != scorecard.points:
-        lost = counted(scorecard.points - scorecard.late_points, "point")
-        yield f"Handed in late: {lost} less, {out_of(scorecard.late_points, scorecard.possible)} remain."
-
-
-def _figure(line: Line, signs: dict[Mark, str]) -> str:
-    what = mark(line)
-    if what is Mark.OPEN:
-        return f"{signs[what]} / {number(line.possible)}"
-    return out_of(line.points, line.possible)
+    yield standing_of(scorecard.standing, scorecard.points.pending)
+    yield from sums(scorecard)
+    yield from lateness(scorecard)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
 from grader.model.score import Line, Standing
+
+if TYPE_CHECKING:
+    from grader.model.score import Points, Scorecard
+    from grader.model.view import View
 
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: terminals obey them, XML forbids them
@@ -22,7 +28,7 @@ class Mark(Enum):
     PARTIAL = "partly earned"
     LOST = "not earned"
     SKIPPED = "skipped"
-    OPEN = "open"
+    OPEN = "pending"
     HELD = "held"
 
 
@@ -36,9 +42,9 @@ def mark(line: Line) -> Mark:
         return _UNSETTLED[line.standing]
     if line.outcome in _NEVER_RAN:
         return Mark.SKIPPED
-    if line.outcome == Outcome.OBSERVED and line.points >= line.possible:
+    if line.outcome == Outcome.OBSERVED and line.fraction == 1:
         return Mark.FULL
-    return Mark.PARTIAL if line.points > 0 else Mark.LOST
+    return Mark.PARTIAL if line.fraction else Mark.LOST
 
 
 def clean(text: str) -> str:
@@ -72,14 +78,86 @@ def counted(amount: float, noun: str) -> str:
     return f"{number(amount)} {noun}" if amount == 1 else f"{number(amount)} {noun}s"
 
 
-def standing_of(of: Standing, pending: float) -> str:
-    """The sentence for a standing with `pending` points open."""
+def figure(line: Line, sign: str) -> str:
+    """The points of a line: `2 / 3`, `+1` of a bonus, `-2` of a penalty; `sign` while they are open."""
+    still_open = mark(line) is Mark.OPEN
+    if line.counts == "earns":
+        return f"{sign} / {number(line.possible)}" if still_open else out_of(line.points, line.possible)
+    return sign if still_open else signed(line.points)
+
+
+def signed(points: float) -> str:
+    """`+1`, `-2`, `0`: points that come on top of a total, or are taken from it."""
+    return f"{'+' if points > 0 else ''}{number(points)}"
+
+
+def standing_of(of: Standing, pending: float, *, whole: bool = True) -> str:
+    """The sentence for a standing with `pending` points open, of the whole mark or of a part of it."""
     open_points = f"{counted(pending, 'point')} still open, neither earned nor lost"
     return {
-        Standing.FINAL: "Final.",
-        Standing.PROVISIONAL: f"Provisional: {open_points}.",
+        Standing.FINAL: "Final." if whole else "Nothing of this is open.",
+        Standing.PROVISIONAL: f"Provisional: {open_points}."
+        if pending
+        else "Provisional: what may still add or take points is open.",
         Standing.HELD: "Held: a person has to look first" + (f"; {open_points}." if pending else "."),
     }[of]
+
+
+def remarks(view: View) -> Iterator[str]:
+    """Sentences on the total: how sure it is, whose points these are, and what lateness took."""
+    card = view.scorecard
+    yield standing_of(card.standing, card.points.pending, whole=view.whole)
+    if not view.whole:
+        yield "These are the points of the items that are shown here."
+    if view.later:
+        yield f"{counted(view.later, 'item')} {'is' if view.later == 1 else 'are'} shown later."
+    yield from lateness(card)
+
+
+def sums(card: Scorecard) -> Iterator[str]:
+    """How a total with bonus or penalty comes about."""
+    points = card.points
+    parts = [
+        f"{signed(value)} {name}"
+        for name, value in (("bonus", points.bonus), ("penalty", points.penalty))
+        if value
+    ]
+    if not parts:
+        return
+    bounds = ", within the bounds of the rubric" if bounded(points) else ""
+    yield f"{counted(points.earned, 'point')} earned, {', '.join(parts)}: {number(points.raw)}{bounds}."
+
+
+def bounded(points: Points) -> bool:
+    """Whether the raw total is another than the sum, because the rubric gives no more or takes no more."""
+    return abs(points.earned + points.bonus + points.penalty - points.raw) > 1e-9
+
+
+def lateness(card: Scorecard) -> Iterator[str]:
+    """What the late rule did, for each student whom it may concern."""
+    for total in card.totals:
+        late = total.late
+        whose = f" ({total.student})" if len(card.totals) > 1 else ""
+        if late is None or not late.rule:
+            continue
+        if late.submitted_at is None:
+            yield f"When it was handed in is unknown{whose}: nothing is taken off for lateness."
+        elif late.days:
+            remain = out_of(total.adjusted, card.points.possible)
+            yield (
+                f"Handed in late{whose}, by {elapsed(late.late_s)}: "
+                f"{counted(late.lost, 'point')} less, {remain} remain. The rule: {late.rule}."
+            )
+
+
+def elapsed(seconds: float) -> str:
+    """A time for people, in its two largest units: `1 day 3 hours`, `12 minutes`."""
+    parts = []
+    for name, size in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
+        amount, seconds = divmod(seconds, size)
+        if amount:
+            parts.append(counted(amount, name))
+    return " ".join(parts[:2]) or "less than a second"
 
 
 def _spelled(match: re.Match[str]) -> str:

@@ -7,21 +7,16 @@ check gets its own; the student's process loses all rights before any of its cod
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from grader.errors import NotObservedError
-from grader.sandbox.interpreter import interpreter
 from grader.sandbox.process import Running
-
-STUDENT_UID = 60001
-"""A user that owns nothing on the machine."""
-
-_ROOTS = tuple(map(Path, ("/bin", "/sbin", "/lib", "/lib32", "/lib64")))
-_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+from grader.sandbox.promises import ALL, Promise
+from grader.sandbox.student import may_mount, student_uid
+from grader.sandbox.view import machine
 
 
 class BubblewrapSandbox:
@@ -30,11 +25,12 @@ class BubblewrapSandbox:
     name: ClassVar[str] = "bubblewrap"
     strength: ClassVar[int] = 30
     namespaced: ClassVar[bool] = True
+    promises: ClassVar[frozenset[Promise]] = ALL
 
     @property
     def student_uid(self) -> int | None:
-        """Whom a student's process becomes; an ordinary user cannot become anybody else."""
-        return STUDENT_UID if os.geteuid() == 0 else None
+        """Whom a student's process becomes; in a user namespace of ours there is nobody else."""
+        return student_uid() if may_mount() else None
 
     def available(self) -> str:
         """Whether the program is there; that it works here shows when a server starts."""
@@ -58,27 +54,26 @@ class BubblewrapSandbox:
 
 
 def _arguments(mounts: Mapping[str, str], environment: Mapping[str, str]) -> Iterator[str]:
-    if os.geteuid() != 0:
+    if not may_mount():
         yield from ("--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL")
     for namespace in ("pid", "net", "ipc", "uts", "cgroup-try"):
         yield f"--unshare-{namespace}"
     yield from ("--die-with-parent", "--new-session", "--hostname", "grader", "--clearenv")
     for name, value in environment.items():
         yield from ("--setenv", name, value)
+    view = machine()
     # parents of a mount are made 0700 unless they are made first, and then the student's user is locked out
-    for folder in _parents([*_FILES, *mounts, interpreter().prefix]):
+    for folder in _parents([*view.optional, *mounts, *view.folders]):
         yield from ("--perms", "0755", "--dir", folder)
-    yield from ("--ro-bind", "/usr", "/usr")
-    for root in _ROOTS:
-        if root.is_symlink():
-            yield from ("--symlink", str(root.readlink()), str(root))
-        elif root.is_dir():
-            yield from ("--ro-bind", str(root), str(root))
-    for file in _FILES:
+    for folder in view.folders:
+        yield from ("--ro-bind", folder, folder)
+    for link, target in view.links.items():
+        yield from ("--symlink", target, link)
+    for file in view.optional:
         yield from ("--ro-bind-try", file, file)
-    if interpreter().prefix != "/usr":
-        yield from ("--ro-bind", interpreter().prefix, interpreter().prefix)
     yield from ("--proc", "/proc", "--dev", "/dev")
+    for device in view.devices:
+        yield from ("--dev-bind", device, device)
     yield from ("--perms", "1777", "--tmpfs", "/tmp")  # noqa: S108 - inside the sandbox
     yield from ("--perms", "1777", "--tmpfs", "/dev/shm")  # noqa: S108
     yield from ("--perms", "0755", "--dir", "/workspace")

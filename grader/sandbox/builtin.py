@@ -10,6 +10,8 @@ from grader.markers import hookimpl
 def grader_sandboxes() -> list[type[Sandbox]]:
     """One layer per file of this folder."""
     from grader.sandbox.bubblewrap import BubblewrapSandbox
+    from grader.sandbox.landlock import LandlockSandbox
+    from grader.sandbox.namespaces import NamespacesSandbox
     from grader.sandbox.process import ProcessSandbox
 
-    return [BubblewrapSandbox, ProcessSandbox]
+    return [BubblewrapSandbox, NamespacesSandbox, LandlockSandbox, ProcessSandbox]

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
+
+from grader.sandbox.interpreter import interpreter
+from grader.sandbox.promises import Promise
+from grader.sandbox.student import student_uid
 
 
 class Running:
     """A started program, alone in its session, whose complaints are kept."""
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str], fds: Sequence[int]) -> None:
-        self._complaints = os.memfd_create("complaints")
+        self._complaints = os.fdopen(os.memfd_create("complaints"), "rb")
         self._process = subprocess.Popen(
             argv,
             env=dict(environment),
@@ -34,24 +40,28 @@ class Running:
         """End it, and wait until it is gone."""
         self._process.kill()
         self._process.wait()
+        self._complaints.close()
 
     def complaints(self) -> str:
         """The end of what it said on its error output."""
-        size = os.fstat(self._complaints).st_size
-        return os.pread(self._complaints, 2000, max(0, size - 2000)).decode(errors="replace").strip()
+        number = self._complaints.fileno()
+        size = os.fstat(number).st_size
+        return os.pread(number, 2000, max(0, size - 2000)).decode(errors="replace").strip()
 
 
 class ProcessSandbox:
-    """No wall at all: the program sees the machine as its user does. Every check gets a server of its own."""
+    """No wall but a filter of system calls: it reads what its user may. Every check gets its own server."""
 
     name: ClassVar[str] = "process"
     strength: ClassVar[int] = 0
     namespaced: ClassVar[bool] = False
+    promises: ClassVar[frozenset[Promise]] = frozenset({Promise.FEWER_CALLS, Promise.NO_NETWORK})
+    _needed: tuple[str, ...] = ()
 
     @property
     def student_uid(self) -> int | None:
-        """Nobody else: another user might not be able to read the interpreter."""
-        return None
+        """Whom a student's process becomes: nobody else if that one could not read what it needs."""
+        return student_uid() if all(map(_open_to_all, self._needed)) else None
 
     def available(self) -> str:
         """Always works."""
@@ -66,4 +76,12 @@ class ProcessSandbox:
         fds: Sequence[int],
     ) -> Running:
         """Start the program as an ordinary process."""
+        self._needed = (interpreter().prefix, *mounts.values())
         return Running(argv, environment, fds)
+
+
+def _open_to_all(folder: str) -> bool:
+    """Whether any user of the machine may read a folder."""
+    path = Path(folder).resolve()
+    modes = [above.stat().st_mode for above in path.parents]
+    return all(mode & stat.S_IXOTH for mode in modes) and path.stat().st_mode & 0o005 == 0o005

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, tzinfo
 from math import ceil
 from typing import TYPE_CHECKING
+
+from grader.model.score import Late
 
 if TYPE_CHECKING:
     from grader.model.rubric import LatePolicy
@@ -11,15 +14,70 @@ if TYPE_CHECKING:
 DAY_S = 86_400.0
 
 
-def late_total(raw: float, policy: LatePolicy, late_s: float | None) -> float:
-    """The total that is left of `raw` points, handed in `late_s` seconds after the deadline.
+def late(
+    policy: LatePolicy,
+    *,
+    due: datetime,
+    submitted_at: datetime | None,
+    extension_s: float = 0.0,
+    zone: tzinfo = UTC,
+) -> Late:
+    """What share of the points lateness costs, from nothing to all of them.
 
-    The grace moves the deadline: lateness counts from its end, and every started day costs. An unknown
-    time (None) and an early one cost nothing. The result lies between 0 and `raw`.
+    The extension moves the deadline, and the grace moves where counting begins: every day that has started
+    then costs. A day ends when the clocks of `zone` show the deadline's time again, 23 or 25 hours later
+    if they were changed. An unknown time (None) costs nothing.
     """
-    if late_s is None or late_s <= policy.grace_s:
-        return raw
-    days = (late_s - policy.grace_s) / DAY_S
-    if policy.at_most_days is not None and days > policy.at_most_days:
-        return 0.0
-    return raw * max(0.0, 1.0 - policy.per_day * ceil(days))
+    due = later(due, extension_s, zone)
+    rule = spelled(policy)
+    if submitted_at is None:
+        return Late(due=due, submitted_at=None, rule=rule)
+    moment = submitted_at.astimezone(UTC)  # two times of one zone would be compared by what its clocks show
+    counted_from = later(due, policy.grace_s, zone)
+    days = _started_days(moment, counted_from, zone)
+    share = min(1.0, policy.per_day * days)
+    if policy.at_most_days is not None and moment > later(counted_from, policy.at_most_days * DAY_S, zone):
+        share = 1.0
+    return Late(
+        due=due,
+        submitted_at=submitted_at,
+        late_s=max(0.0, (moment - due).total_seconds()),
+        days=days,
+        rule=rule,
+        share=share,
+    )
+
+
+def later(moment: datetime, seconds: float, zone: tzinfo) -> datetime:
+    """A moment so much later: whole days by the clocks of `zone`, the rest by the stopwatch."""
+    days, rest = divmod(seconds, DAY_S)
+    # Adding to a local time keeps what its clock shows; only in UTC does a day always have 24 hours.
+    local = moment.astimezone(zone) + timedelta(days=days)
+    return (local.astimezone(UTC) + timedelta(seconds=rest)).astimezone(zone)
+
+
+def spelled(policy: LatePolicy) -> str:
+    """A late policy in words; empty if lateness costs nothing."""
+    parts = []
+    if policy.per_day:
+        parts.append(f"{policy.per_day * 100:g} % of the points for each started day")
+    if policy.at_most_days is not None:
+        parts.append(f"nothing counts after {_time(policy.at_most_days * DAY_S)}")
+    if parts and policy.grace_s:
+        parts.append(f"the first {_time(policy.grace_s)} are free")
+    return ", ".join(parts)
+
+
+def _started_days(moment: datetime, deadline: datetime, zone: tzinfo) -> int:
+    over_s = (moment - deadline).total_seconds()
+    if over_s <= 0:
+        return 0
+    guess = ceil(over_s / DAY_S)  # right but for the hours that clocks were changed by meanwhile
+    days = range(max(1, guess - 1), guess + 2)
+    return next(day for day in days if moment <= later(deadline, day * DAY_S, zone))
+
+
+def _time(seconds: float) -> str:
+    units = (("day", DAY_S), ("hour", 3600.0), ("minute", 60.0))
+    name, size = next((unit for unit in units if seconds % unit[1] == 0), ("second", 1.0))
+    return f"{seconds / size:g} {name}{'' if seconds == size else 's'}"

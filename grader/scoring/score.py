@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from graphlib import TopologicalSorter
-from math import fsum
 from typing import TYPE_CHECKING
 
 from grader.model.observation import STUDENTS_DOING, Outcome
 from grader.model.score import Line, Scorecard, Standing
-from grader.scoring.late import late_total
+from grader.scoring.late import late
+from grader.scoring.totals import exact, points_of, standing_of, totals_of
 
 if TYPE_CHECKING:
     from grader.contracts import CheckKind
@@ -35,8 +36,6 @@ REASONS: dict[Outcome, str] = {
 CHANGED_INPUTS = "changed its inputs in place"
 
 _SLACK = 1e-9
-_DIGITS = 9
-_DOUBT = (Standing.FINAL, Standing.PROVISIONAL, Standing.HELD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +44,12 @@ class _Verdict:
 
     reason: str
     fraction: float = 0.0
+    """Of a simulated one, what it would be: it opens gates to what is simulated, too, and earns nothing."""
     standing: Standing = Standing.FINAL
     hint: str = ""
     flags: tuple[str, ...] = ()
+    gated: bool = False
+    """Whether something it needs was lost, so that it was not judged by itself."""
 
 
 def score(
@@ -55,11 +57,12 @@ def score(
     evidence: Evidence,
     kinds: Mapping[str, CheckKind],
     *,
-    late_s: float | None = None,
+    extensions: Mapping[str, float] | None = None,
+    zone: tzinfo = UTC,
 ) -> Scorecard:
     """Judge stored evidence; the same evidence and rubric give the same card, at any time.
 
-    `late_s` is the time after the deadline in seconds, or None if it is unknown.
+    `extensions` are seconds by student, or by team for all of it; `zone` is where the course's clocks are.
 
     Raises:
         ValueError: a kind awarded a fraction outside 0…1, or `needs` runs in a circle: a bug, not a mark.
@@ -72,19 +75,31 @@ def score(
             item, evidence.observations, kinds
         )
     lines = tuple(_line(item, verdicts[item.id], evidence.observations) for item in rubric.items)
-    points = _total(line.points for line in lines)
+    points, standing = points_of(rubric, lines), standing_of(lines)
+    submission = evidence.submission
+    given = extensions or {}
+    lates = {
+        student: late(
+            rubric.late,
+            due=rubric.due,
+            submitted_at=submission.submitted_at,
+            extension_s=max(given.get(student, 0.0), given.get(submission.student, 0.0)),
+            zone=zone,
+        )
+        if rubric.due
+        else None
+        for student in submission.students
+    }
     return Scorecard(
-        student=evidence.submission.student,
+        student=submission.student,
         assignment=rubric.assignment,
         rubric=rubric.name,
         rubric_digest=rubric.digest,
-        submission_digest=evidence.submission.digest,
+        submission_digest=submission.digest,
         lines=lines,
         points=points,
-        possible=_total(line.possible for line in lines),
-        pending=_total(line.possible for line in lines if line.standing is Standing.PROVISIONAL),
-        late_points=_exact(late_total(points, rubric.late, late_s)),
-        standing=max((line.standing for line in lines), key=_DOUBT.index, default=Standing.FINAL),
+        totals=totals_of(points.raw, lates, settled=standing is Standing.FINAL),
+        standing=standing,
     )
 
 
@@ -109,11 +124,12 @@ def _gate(
     observations: Mapping[str, Observation],
 ) -> _Verdict | None:
     needed = [(items[name], verdicts[name]) for name in item.needs]
-    lost = [need for need, verdict in needed if verdict.standing is Standing.FINAL and verdict.fraction < 1]
+    settled = [(need, verdict) for need, verdict in needed if verdict.standing is not Standing.PROVISIONAL]
+    lost = [need for need, verdict in settled if verdict.fraction < 1]
     if lost:  # even if another one is open: nothing that may still come can open this gate
         verb = "not counted" if _outcome(item, observations) == Outcome.OBSERVED else "skipped"
-        return _Verdict(reason=f"{verb}: needs {_names(lost)}")
-    waiting = [need for need, verdict in needed if verdict.standing is not Standing.FINAL]
+        return _Verdict(reason=f"{verb}: needs {_names(lost)}", gated=True)
+    waiting = [need for need, verdict in needed if verdict.standing is Standing.PROVISIONAL]
     if waiting:
         return _Verdict(reason=f"waits for {_names(waiting)}", standing=Standing.PROVISIONAL)
     return None
@@ -123,6 +139,22 @@ def _judge(item: Item, observations: Mapping[str, Observation], kinds: Mapping[s
     observation = observations.get(item.id)
     if observation is None:
         return _Verdict(reason="not observed yet", standing=Standing.PROVISIONAL)
+    verdict = _see(item, observation, observations, kinds)
+    if verdict.standing is Standing.PROVISIONAL:
+        return verdict
+    if observation.simulated and item.simulated == "informs":
+        return replace(verdict, standing=Standing.PROVISIONAL, reason=f"only simulated: {verdict.reason}")
+    if verdict.flags and item.on_flag == "holds":
+        return replace(verdict, standing=Standing.HELD)
+    return verdict
+
+
+def _see(
+    item: Item,
+    observation: Observation,
+    observations: Mapping[str, Observation],
+    kinds: Mapping[str, CheckKind],
+) -> _Verdict:
     outcome = observation.outcome
     if outcome in STUDENTS_DOING:
         return _Verdict(reason=observation.note or REASONS[outcome], hint=item.hint)
@@ -142,27 +174,47 @@ def _award(
     award = kind.award(item.options, observation, related)
     if not -_SLACK <= award.fraction <= 1 + _SLACK:  # also true of NaN
         raise ValueError(f"check kind {kind.name!r} awarded {award.fraction!r} of item {item.id!r}: not 0…1")
+    if award.undecided:
+        return _Verdict(reason=award.reason, standing=Standing.PROVISIONAL, flags=award.flags)
     if award.fraction < 1 - _SLACK:
-        return _Verdict(fraction=max(0.0, award.fraction), reason=award.reason, hint=award.hint or item.hint)
+        return _Verdict(
+            fraction=max(0.0, award.fraction),
+            reason=award.reason,
+            hint=award.hint or item.hint,
+            flags=award.flags,
+        )
     changed = any(case.changed_inputs for case in observation.cases)
-    return _Verdict(fraction=1.0, reason=award.reason, flags=(CHANGED_INPUTS,) if changed else ())
+    return _Verdict(
+        fraction=1.0, reason=award.reason, flags=(*award.flags, CHANGED_INPUTS) if changed else award.flags
+    )
 
 
 def _line(item: Item, verdict: _Verdict, observations: Mapping[str, Observation]) -> Line:
     return Line(
         item=item.id,
         title=item.title,
-        points=item.points
-        if verdict.fraction == 1
-        else min(item.points, _exact(verdict.fraction * item.points)),
-        possible=item.points,
+        points=_points(item, verdict),
+        possible=0.0 if item.counts == "penalty" else item.points,
         reason=verdict.reason,
         standing=verdict.standing,
         outcome=_outcome(item, observations),
         hint=verdict.hint,
         visible=item.visible,
         flags=verdict.flags,
+        fraction=None if verdict.standing is Standing.PROVISIONAL else verdict.fraction,
+        counts=item.counts,
     )
+
+
+def _points(item: Item, verdict: _Verdict) -> float:
+    if verdict.standing is Standing.PROVISIONAL:
+        return 0.0
+    if item.counts != "penalty":
+        full = verdict.fraction == 1
+        return item.points if full else min(item.points, exact(verdict.fraction * item.points))
+    if verdict.gated:  # what could have gone wrong was never reached
+        return 0.0
+    return 0.0 - min(item.points, exact((1 - verdict.fraction) * item.points))
 
 
 def _outcome(item: Item, observations: Mapping[str, Observation]) -> str:
@@ -176,12 +228,3 @@ def _unseen(observation: Observation | None) -> bool:
 
 def _names(items: Iterable[Item]) -> str:
     return ", ".join(f"{item.id} ({item.title})" for item in items)
-
-
-def _total(values: Iterable[float]) -> float:
-    return _exact(fsum(values))
-
-
-def _exact(points: float) -> float:
-    """A third of three points is one point, not 0.9999999999999999."""
-    return round(points, _DIGITS)

@@ -16,7 +16,8 @@ from contextlib import suppress
 from typing import Any, NoReturn, Protocol
 
 from . import linux
-from .protocol import ENDED, FAILED, FREEZE, FROZEN, HELLO, MESSAGE_BYTES, RESTLESS, THAW
+from .memory import Meter
+from .protocol import ENDED, EXCEEDED, FAILED, FREEZE, FROZEN, HELLO, MESSAGE_BYTES, RESTLESS, THAW
 
 WORKSPACE = "/workspace"
 GIVEN = "/given"
@@ -24,24 +25,42 @@ GIVEN = "/given"
 STAGE = "/stage"
 """Where the sandbox mounts what the student's process must not see: our code and every workspace."""
 
+DISK_FILES = 4
+"""How many files of the largest size fit into `/tmp`, and into `/dev/shm`."""
+DISK_INODES = 16384
+
+_LOOK = b"look"
+"""What this process tells itself."""
+FIRST_LOOK_S = 0.05
+LOOK_EVERY_S = 0.02
+"""A call that is over sooner is not looked at: looking takes a little of what is being timed."""
+LOOKING_SHARE = 0.1
+"""Of one core, at most, however many processes there are."""
+
 STAND_WITHIN_S = 2.0
 """How long stopping everything may take before the observation is void; microseconds are usual."""
 
 
-def run(control: socket.socket, order: dict[str, Any], student: Callable[[], NoReturn]) -> NoReturn:
+def run(
+    control: socket.socket, order: dict[str, Any], arena: int, student: Callable[[], NoReturn]
+) -> NoReturn:
     """Be pid 1: never returns.
 
-    `order` has `namespaced`, `workspace`, `uid` (or None) and `limits`; `student` runs in the process below.
+    `order` has `namespaced`, `workspace`, `uid` (or None) and `limits`; `arena` is the shared memory for
+    arguments and results; `student` runs in the process below.
     """
     step = "start"
+    scratch = ""
     try:
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         control.send(HELLO)
         if order["namespaced"]:
             step = "mount"
-            _set_stage(order["workspace"])
+            _set_stage(order["workspace"], order["limits"]["file_mb"])
         else:
+            step = "make a folder for temporary files"
+            scratch = _scratch(order["uid"])
             # no PDEATHSIG: we end after whatever descends from us, as soon as the examiner's socket closes
             linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         step = "start the student's process"
@@ -49,41 +68,76 @@ def run(control: socket.socket, order: dict[str, Any], student: Callable[[], NoR
         if pid == 0:
             control.close()
             student()
-        _supervise(control, pid, _Everyone() if order["namespaced"] else _Descendants())
+        population = _Everyone() if order["namespaced"] else _Descendants()
+        folders = _DISKS if order["namespaced"] else ()
+        watch = _Watch(Meter(arena, folders), population, order["limits"])
+        _supervise(control, pid, population, watch)
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
         control.send(FAILED + f"{step}: {error}".encode()[:2000])
+    _remove(scratch)
     os._exit(0)
 
 
-def _set_stage(workspace: str) -> None:
+_DISKS = ("/tmp", "/dev/shm")  # noqa: S108 - mounted anew for each check
+
+
+def _scratch(uid: int | None) -> str:
+    """A folder for temporary files, in place of a `/tmp` of its own; the program finds it by TMPDIR."""
+    import tempfile
+
+    folder = os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="grader-")
+    tempfile.tempdir = folder
+    if uid is not None:
+        os.chown(folder, uid, uid)
+    return folder
+
+
+def _remove(scratch: str) -> None:
+    if scratch:
+        import shutil
+
+        with suppress(RecursionError):  # folders in folders in folders
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _set_stage(workspace: str, file_mb: int) -> None:
     private = linux.MS_NOSUID | linux.MS_NODEV
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
     linux.mount(workspace, WORKSPACE, flags=linux.MS_BIND)
     linux.mount("proc", "/proc", "proc", private | linux.MS_NOEXEC)
-    linux.mount("tmpfs", "/tmp", "tmpfs", private, "size=256m,mode=1777")  # noqa: S108 - a fresh one, just mounted
-    linux.mount("tmpfs", "/dev/shm", "tmpfs", private, "size=256m,mode=1777")  # noqa: S108
+    for disk in _DISKS:
+        size = f"size={DISK_FILES * file_mb}m,nr_inodes={DISK_INODES},mode=1777"
+        linux.mount("tmpfs", disk, "tmpfs", private, size)
     linux.mount("tmpfs", STAGE, "tmpfs", private | linux.MS_RDONLY, "size=4k,mode=0555")
     os.chdir(WORKSPACE)
 
 
-def _supervise(control: socket.socket, pid: int, population: _Population) -> None:
+def _supervise(control: socket.socket, pid: int, population: _Population, watch: _Watch) -> None:
     child = os.pidfd_open(pid)
     wait = select.poll()
     wait.register(control, select.POLLIN)
     wait.register(child, select.POLLIN)
+    excess = ""
     try:
         while True:
-            ready = {fd for fd, _ in wait.poll()}
+            ready = {fd for fd, _ in wait.poll(watch.due_ms())}
             if child in ready:
                 status = os.waitpid(pid, 0)[1]
                 control.send(ENDED + str(status).encode())
                 return
-            message = control.recv(MESSAGE_BYTES)
-            if message == THAW:
-                population.signal(signal.SIGCONT)
-            elif message == FREEZE:
+            message = control.recv(MESSAGE_BYTES) if ready else _LOOK
+            if message == FREEZE:
                 control.send(FROZEN if _freeze(population, pid) else RESTLESS)
+                excess = watch.rest()  # said when the next call begins: this one is over
+            elif message == _LOOK:
+                excess = watch.look()
+            elif message == THAW:
+                watch.begin()
+                population.signal(signal.SIGCONT)
             else:  # the examiner closed its end, or went away
+                return
+            if excess and message != FREEZE:
+                control.send(EXCEEDED + excess.encode())
                 return
             _reap_orphans(pid)
     finally:
@@ -145,6 +199,42 @@ class _Descendants:
         for member in self.members():
             with suppress(ProcessLookupError):
                 os.kill(member, number)
+
+
+class _Watch:
+    """Looks now and then, while a call runs, at what all processes of the check use together."""
+
+    def __init__(self, meter: Meter, population: _Population, limits: dict[str, int]) -> None:
+        self._meter = meter
+        self._population = population
+        self._memory = limits["memory_mb"] * 2**20
+        self._processes = limits["processes"]
+        self._next: float | None = None
+
+    def begin(self) -> None:
+        """A call begins."""
+        self._next = time.monotonic() + FIRST_LOOK_S
+
+    def rest(self) -> str:
+        """Everything stands still, so that looking costs no time of the program's; like `look`."""
+        excess = self.look()
+        self._next = None
+        return excess
+
+    def due_ms(self) -> float | None:
+        """Milliseconds until the next look; None for no look."""
+        return None if self._next is None else max(0.0, self._next - time.monotonic()) * 1000
+
+    def look(self) -> str:
+        """Which limit is exceeded and by how much there is, in words of the protocol; empty for none."""
+        begun = time.monotonic()
+        members = self._population.members()
+        if len(members) > self._processes:  # the kernel counts them too, but never those of root
+            return f"processes {len(members)}"
+        used = self._meter.used_above(self._memory, members)
+        now = time.monotonic()
+        self._next = now + max(LOOK_EVERY_S, (now - begun) / LOOKING_SHARE)
+        return f"memory {used}" if used else ""
 
 
 def _freeze(population: _Population, pid: int) -> bool:

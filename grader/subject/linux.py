@@ -5,18 +5,27 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+from typing import Any
 
 CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
 CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
 
 MS_RDONLY = 0x1
 MS_NOSUID = 0x2
 MS_NODEV = 0x4
 MS_NOEXEC = 0x8
+MS_REMOUNT = 0x20
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x40000
+_MS_RELATIME = 0x200000
+_ST_RELATIME = 0x1000
+_MNT_DETACH = 2
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -51,6 +60,38 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
         ),
         f"mount {target}",
     )
+
+
+def unmount(target: str) -> None:
+    """Take a mount and all below it away, as soon as nobody uses it."""
+    _check(_libc.umount2(target.encode(), _MNT_DETACH), f"umount {target}")
+
+
+def pivot_root(new: str, old: str) -> None:
+    """Make `new` the root of this mount namespace and put the old one at `old`."""
+    _check(_libc.pivot_root(new.encode(), old.encode()), f"pivot_root {new}")
+
+
+def remount_read_only(target: str) -> None:
+    """Forbid writing through one mount; whatever else is forbidden there stays so."""
+    now = os.statvfs(target).f_flag
+    # the flags of statvfs and mount have the same values, but for this one
+    kept = now & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)
+    relatime = _MS_RELATIME if now & _ST_RELATIME else 0
+    mount("none", target, flags=MS_REMOUNT | MS_BIND | MS_RDONLY | kept | relatime)
+
+
+def syscall(number: int, *arguments: Any, name: str) -> int:
+    """Make a system call that the C library has no function for; `name` is what an error says.
+
+    Raises:
+        OSError: the kernel says no.
+    """
+    result: int = _libc.syscall(ctypes.c_long(number), *arguments)
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{name}: {os.strerror(code)}")
+    return result
 
 
 def prctl(option: int, argument: int = 0) -> None:

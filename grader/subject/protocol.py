@@ -24,6 +24,8 @@ RESTLESS = b"restless"
 """Something could not be brought to a stand."""
 ENDED = b"ended "
 """Followed by the wait status of the student's process, in decimal."""
+EXCEEDED = b"exceeded "
+"""Followed by the limit that all processes together were over, and by how much there was: it ended them."""
 FAILED = b"failed "
 """Followed by the step of the set-up that failed."""
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from . import child, init, linux
+from . import child, init, landlock, linux, seccomp
 from .protocol import FAILED, HELLO, MESSAGE_BYTES
 
 
@@ -36,7 +36,15 @@ def main(argv: Sequence[str]) -> NoReturn:
             why = f"cannot import {name} ({error}); install it on this machine, or correct the name"
             _say(control, {"failed": why})
             os._exit(1)
-    _say(control, {"ready": {"python": sys.version.split()[0], "preload_s": time.monotonic() - started}})
+    facts = {
+        "python": sys.version.split()[0],
+        "preload_s": time.monotonic() - started,
+        "seccomp": seccomp.supported(),
+        "landlock_abi": landlock.abi(),
+    }
+    for network in (True, False) if seccomp.supported() else ():
+        seccomp.program(network=network)  # made once, for all children
+    _say(control, {"ready": facts})
     while True:
         message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 4)
         if not message:
@@ -58,7 +66,7 @@ def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> Non
                 linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWPID | linux.CLONE_NEWIPC)
                 if os.fork() != 0:
                     os._exit(0)
-            init.run(inits, order, lambda: _student(order, calls, *fds[2:]))
+            init.run(inits, order, fds[2], lambda: _student(order, calls, *fds[2:]))
         except BaseException as error:  # nobody above this process would hear of it
             inits.send(FAILED + f"namespaces: {error}".encode()[:2000])
         finally:

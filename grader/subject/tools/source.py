@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -33,7 +34,7 @@ def main(path: str, function: str) -> dict[str, Any]:
         return {"problem": _explained(error, content), "line": error.lineno or 0}
     except (ValueError, RecursionError, MemoryError) as error:
         return {"problem": f"cannot be read as Python ({error or type(error).__name__})", "line": 0}
-    lines = content.decode("utf-8", "replace").splitlines()
+    lines = re.split(r"\r\n|\r|\n", content.decode("utf-8-sig", "replace"))
     try:
         return _look(Module(tree), tree, function, lines)
     except RecursionError:

@@ -1,0 +1,27 @@
+"""Our own tools over a hand-in's files: parsing what nobody trusts happens in a child."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+from grader.bench.answer import read_answer
+from grader.bench.bench import Call
+from grader.bench.child import Child
+from grader.subject.wire import Encoder
+
+WITHIN_S = 30.0
+"""Whatever the assignment's limits are: a report of 200 pages takes some seconds to read."""
+
+
+def preloads_of(tool: str) -> tuple[str, ...]:
+    """What the server of a tool's children imports: the tool, which a child could not find any more."""
+    return (f"_grader_subject.tools.{tool}",)
+
+
+def run_tool(child: Child, tool: str, args: tuple[Any, ...]) -> Call:
+    """Run a tool in a child in which nothing of the student has run, then end the child."""
+    with closing(child):
+        encoder = Encoder(child.arena.arguments)
+        document = {"do": "tool", "tool": tool, "args": [encoder.encode(argument) for argument in args]}
+        return read_answer(child, child.exchange(*encoder.close(document), WITHIN_S), tool)

@@ -1,0 +1,113 @@
+"""Whether the files that were asked for were handed in, and what came beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from grader.checks.requirements import Requirement, award_requirements
+from grader.intake.junk import junk_part
+from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.options import option
+from grader.model.score import Award
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+
+MB = 2**20
+NAMED_AT_MOST = 10
+
+
+class Files:
+    """Look at the names and sizes of what was handed in; nothing is opened and nothing runs.
+
+    A required file counts if it is there under exactly this name and is not empty. What tools leave behind
+    (`__pycache__`, `.DS_Store`, build products, archives in the archive) is never held against anybody.
+    """
+
+    name: ClassVar[str] = "files"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        required: tuple[str, ...] = option(
+            "Files that must be there; `*` and `?` stand for anything, and one file that fits is enough."
+        )
+        extra: Literal["ignored", "noted", "costs"] = option(
+            "What other files mean: nothing, a note for a person, or one more requirement that is not met.",
+            judges=True,
+            default="noted",
+        )
+        max_mb: float | None = option(
+            "The size in MiB that all accepted files together may have; one more requirement.",
+            judges=True,
+            above=0,
+            default=None,
+        )
+        credit: Literal["all", "per_case"] = option(
+            "Whether every requirement must be met, or each earns its share.", judges=True, default="all"
+        )
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Compare names; the sizes are those of the unpacked files."""
+        sizes = {file: bench.size(file) for file in bench.files}
+        extra = tuple(file for file in bench.dropped if not junk_part(file))
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            cases=tuple(_look(pattern, sizes, extra) for pattern in options.required),
+            quantities={"size": Quantity(value=sum(sizes.values()), unit="bytes")},
+            facts={"extra": list(extra)},
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if every requirement is met, or with `credit: per_case` the share of them that are."""
+        del related
+        requirements = [
+            Requirement(met=all(case.agrees.values()), missed=case.note) for case in observation.cases
+        ]
+        extra = tuple(map(str, observation.facts["extra"]))
+        named = f"nobody asked for {_listed(extra)}"
+        if options.extra == "costs":
+            requirements.append(Requirement(met=not extra, missed=named))
+        if options.max_mb is not None:
+            size_mb = float(observation.quantities["size"].value or 0) / MB
+            missed = f"the files have {size_mb:.1f} MiB together, and may have {options.max_mb:g}"
+            requirements.append(Requirement(met=size_mb <= options.max_mb, missed=missed))
+        flags = (named,) if extra and options.extra == "noted" else ()
+        return award_requirements(requirements, credit=options.credit, flags=flags)
+
+
+def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Case:
+    there = [file for file in sizes if fnmatchcase(file, pattern)]
+    filled = any(sizes[file] for file in there)
+    note = ""
+    if not there:
+        note = f"{pattern} is missing{_meant(pattern, (*sizes, *extra))}"
+    elif not filled:
+        note = f"{there[0]} is empty"
+    return Case(
+        name=pattern,
+        outcome=Outcome.OBSERVED,
+        agrees={"there": bool(there), "filled": filled},
+        returned=", ".join(there),
+        note=note,
+    )
+
+
+def _meant(name: str, others: tuple[str, ...]) -> str:
+    """A hint at a file that was probably meant to be this one."""
+    from difflib import get_close_matches
+
+    lower = {other.rpartition("/")[2].lower(): other for other in others}
+    close = get_close_matches(name.rpartition("/")[2].lower(), lower, 1, 0.8)
+    return f"; {lower[close[0]]} was handed in: names must be exact" if close else ""
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = len(names) - NAMED_AT_MOST
+    return ", ".join(names[:NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")

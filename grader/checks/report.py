@@ -1,0 +1,242 @@
+"""Whether a report can be read, says what it must, and claims ratios that follow from its times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from grader.checks.manual import award_given
+from grader.checks.requirements import Requirement, award_requirements
+from grader.checks.tools import refusal
+from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.options import option
+from grader.model.score import Award
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+
+VAGUE = 2.0
+"""Times whose rounding alone lets their ratio vary by more than this factor prove nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtLeast:
+    """A number that must be reached."""
+
+    at_least: int = option("The number that must be reached.", above=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """A claimed ratio, and the two times that it must follow from."""
+
+    of: tuple[str, ...] = option("Two names whose times are divided, the slower first; a|b is either name.")
+    claim: str = option(
+        "Words near which the ratio stands; a|b is either.", default="speedup|speed-up|faster|times as fast"
+    )
+
+    def __post_init__(self) -> None:
+        """Two times make a ratio."""
+        if len(self.of) != 2:
+            raise ValueError(f"needs two names in of, got {len(self.of)}")
+
+
+class Report:
+    """Read a report (PDF, Markdown or plain text) and look for what it must hold.
+
+    Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
+    its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives
+    it, within the rounding of the printed digits or `tolerance`. What may stand in a picture cannot be
+    decided: the points stay open until a person looked.
+    """
+
+    name: ClassVar[str] = "report"
+    by_hand: ClassVar[bool] = True
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        file: str = option(
+            "The report; `*` stands for anything, as in hw1.*, and the first that fits counts."
+        )
+        terms: tuple[str, ...] = option("Terms that must occur; a|b is either.", default=())
+        ratios: tuple[Ratio, ...] = option(
+            "Ratios that must be claimed and follow from the times.", default=()
+        )
+        tolerance: float = option(
+            "How far a claimed ratio may be off, as a share of it; rounding is allowed for besides.",
+            judges=True,
+            above=0,
+            default=0.02,
+        )
+        pages: AtLeast | None = option("How many pages it has.", judges=True, default=None)
+        pictures: AtLeast | None = option(
+            "How many pictures it has; bullets and lines are none.", judges=True, default=None
+        )
+        min_words: int = option("How many words it has at least.", judges=True, default=0)
+        credit: Literal["all", "per_case"] = option(
+            "Whether every requirement must be met, or each earns its share.", judges=True, default="all"
+        )
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Note what the report holds; it is read in a sandbox, because a PDF can be evil."""
+        file = next((file for file in bench.files if fnmatchcase(file, options.file)), None)
+        if file is None:
+            return refusal(bench, f"{options.file} was not handed in")
+        ratios = [[ratio.claim, *ratio.of] for ratio in options.ratios]
+        call = bench.tool("report", file, list(options.terms), ratios)
+        found: dict[str, Any] = {}
+        if call.outcome is Outcome.OBSERVED:
+            found = call.value
+        elif call.traceback and call.outcome is Outcome.CRASHED:
+            return refusal(bench, "", call)
+        else:
+            found["unread"] = "reading it takes too much time or memory"
+        if "problem" in found:
+            return refusal(bench, f"{file} {found['problem']}")
+        counted = {name: found.pop(name) for name in ("pages", "pictures", "words") if name in found}
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            quantities={name: Quantity(value=count, unit=name) for name, count in counted.items()},
+            facts={"file": file, **found},
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if it holds everything, with `credit: per_case` a share; may be undecided."""
+        del related
+        if given := award_given(observation):
+            return given
+        if not _required(options):
+            return Award(fraction=1.0, reason=f"{observation.facts['file']} can be opened")
+        ratios = _Ratios(options, observation)
+        requirements = [*_counts(options, observation), *_terms(options, observation.facts), *ratios.judged()]
+        return award_requirements(requirements, credit=options.credit, flags=ratios.unexplained())
+
+
+def _required(options: Report.Options) -> bool:
+    asked = (options.terms, options.ratios, options.pages, options.pictures, options.min_words)
+    return any(asked)
+
+
+def _counts(options: Report.Options, observation: Observation) -> Iterator[Requirement]:
+    unread = observation.facts["unread"]
+    words = AtLeast(at_least=options.min_words) if options.min_words else None
+    for name, wanted in (("pages", options.pages), ("pictures", options.pictures), ("words", words)):
+        quantity = observation.quantities.get(name)
+        if wanted is None:
+            continue
+        if quantity is None or (name == "words" and unread):
+            yield _unread(observation.facts)
+        else:
+            count = int(quantity.value or 0)
+            missed = f"it has {count} {name}, and should have {wanted.at_least} at least"
+            yield Requirement(met=count >= wanted.at_least, missed=missed)
+
+
+def _terms(options: Report.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
+    for term in options.terms:
+        if facts["unread"]:
+            yield _unread(facts)
+        else:
+            yield Requirement(met=facts["terms"][term] > 0, missed=f"it does not mention {_either(term)}")
+
+
+def _unread(facts: Mapping[str, Any]) -> Requirement:
+    return Requirement(met=None, missed=f"{facts['file']}: {facts['unread']}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Range:
+    """What a number may be, given how it was rounded."""
+
+    low: float
+    high: float
+    written: str
+
+    def meets(self, other: _Range, tolerance: float) -> bool:
+        """Whether the two can be one number."""
+        return self.low <= other.high * (1 + tolerance) and other.low * (1 - tolerance) <= self.high
+
+
+class _Ratios:
+    """The claims of a report, held against the ratios of its times."""
+
+    def __init__(self, options: Report.Options, observation: Observation) -> None:
+        self._ratios = options.ratios
+        self._tolerance = options.tolerance
+        self._facts = observation.facts
+        pictures = observation.quantities.get("pictures")
+        self._pictures = pictures is None or bool(pictures.value)
+
+    def judged(self) -> Iterator[Requirement]:
+        """A requirement for each ratio."""
+        for ratio in self._ratios:
+            yield _unread(self._facts) if self._facts["unread"] else self._judge(ratio)
+
+    def unexplained(self) -> tuple[str, ...]:
+        """A sentence on each multiple that follows from no two times of any ratio."""
+        if self._facts["unread"] or not self._ratios:
+            return ()
+        quotients = [q for ratio in self._ratios for q in self._quotients(ratio)]
+        claims = {c.written: c for ratio in self._ratios for c in self._claims(ratio) if c.multiple}
+        return tuple(
+            f"claims {written}, which follows from no two of its times"
+            for written, claim in claims.items()
+            if quotients and not any(claim.meets(quotient, self._tolerance) for quotient in quotients)
+        )
+
+    def _judge(self, ratio: Ratio) -> Requirement:
+        slow, fast = map(_either, ratio.of)
+        missing = [_either(name) for name in ratio.of if not self._facts["times"][name]]
+        claims = list(self._claims(ratio))
+        if missing:
+            return self._not_found(f"no time of {' and none of '.join(missing)} is found in its text")
+        if not claims:
+            return self._not_found(f"no ratio of {slow} and {fast} is found in its text")
+        quotients = list(self._quotients(ratio))
+        if not quotients:
+            missed = f"the times of {slow} and {fast} are rounded so much that they give no ratio"
+            return Requirement(met=None, missed=missed)
+        met = any(claim.meets(quotient, self._tolerance) for claim in claims for quotient in quotients)
+        multiples = [claim for claim in claims if claim.multiple]
+        told = " or ".join(claim.written for claim in (multiples or claims)[:3])
+        missed = f"its times of {slow} and {fast} give {quotients[0].written}, and it claims {told}"
+        return Requirement(met=met, missed=missed)
+
+    def _not_found(self, missed: str) -> Requirement:
+        """What is not in the text may be in a picture, if there is one."""
+        if self._pictures:
+            return Requirement(met=None, missed=f"{missed}, perhaps it is in a picture")
+        return Requirement(met=False, missed=missed)
+
+    def _claims(self, ratio: Ratio) -> Iterator[_Claim]:
+        for value, half, multiple, written in self._facts["claims"][ratio.claim]:
+            yield _Claim(low=value - half, high=value + half, written=written, multiple=multiple)
+
+    def _quotients(self, ratio: Ratio) -> Iterator[_Range]:
+        """The ratio of every two times, and its inverse for those who divide the other way round."""
+        slow, fast = (self._facts["times"][name] for name in ratio.of)
+        ranges = [
+            ((a - half_a) / (b + half_b), (a + half_a) / (b - half_b), f"{text_a} / {text_b} = {a / b:.3g}")
+            for a, half_a, text_a in slow
+            for b, half_b, text_b in fast
+            if a and b
+        ]
+        for low, high, written in ranges:
+            if high <= VAGUE * low:
+                yield _Range(low=low, high=high, written=written)
+                yield _Range(low=1 / high, high=1 / low, written=written)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim(_Range):
+    multiple: bool
+
+
+def _either(words: str) -> str:
+    return words.replace("|", " or ")

@@ -1,0 +1,172 @@
+"""Rules on the source of a file or function: what it may use, how it is decorated, how deep it loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grader.checks.tools import refusal
+from grader.model.observation import Observation, Outcome
+from grader.model.options import option
+from grader.model.score import Award
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+
+SHOWN_AT_MOST = 10
+HIDING = frozenset({"__import__", "eval", "exec", "getattr", "globals", "importlib.import_module", "vars"})
+"""Whoever uses one of these can use anything under a name that no rule sees."""
+
+
+class Source:
+    """Read the source without running it, and hold it against rules.
+
+    Names are resolved as Python does: after `import numpy as xp`, `from numpy import maximum as m` or
+    `m = numpy.maximum`, a use of `m` is a use of `numpy.maximum`; a parameter called `max` is no use of
+    `max`. Functions and methods of the same file that a function uses are looked at with it. What is put
+    together at run time (`getattr`, `exec`, `eval`) is out of reach, so what is found is a hint: unless the
+    rubric says `decides: true`, all points are earned and a person is told what to look at.
+    """
+
+    name: ClassVar[str] = "source"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        file: str = option("The file to look at.")
+        function: str = option(
+            "A function of it, or Class.method, with what it uses of the file; otherwise the whole file.",
+            default="",
+        )
+        forbid: tuple[str, ...] = option(
+            "Full names that may not be used, such as numpy.*, math.fmax or max; .dot is that method of "
+            "anything, @ the operator.",
+            judges=True,
+            default=(),
+        )
+        allow: tuple[str, ...] = option(
+            "Exceptions to `forbid`, such as numpy.zeros.", judges=True, default=()
+        )
+        require_decorator: tuple[str, ...] = option(
+            "Decorators that the function must have, such as numba.njit(parallel=True); a|b is either.",
+            judges=True,
+            default=(),
+        )
+        require_loops: int = option(
+            "How deep loops must be nested at least; each `for` of a comprehension counts as one.",
+            judges=True,
+            default=0,
+        )
+        decides: bool = option(
+            "Whether a broken rule costs the points, or is only shown to a person.",
+            judges=True,
+            default=False,
+        )
+
+        def __post_init__(self) -> None:
+            """Refuse decorators that cannot be read, and rules on a function where none is named."""
+            for text in self.require_decorator:
+                list(_decorators(text))
+            if self.require_decorator and not self.function:
+                raise ValueError("require_decorator needs a function")
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Note every name that is used, every decorator and how deep loops are; rules are not looked at."""
+        file, function = options.file, options.function
+        if file not in bench.files:
+            return refusal(bench, f"{file} was not handed in")
+        call = bench.tool("source", file, function)
+        if call.outcome is not Outcome.OBSERVED:
+            return refusal(bench, f"{file} cannot be looked at: it takes too much time or memory", call)
+        found: dict[str, Any] = call.value
+        if "problem" in found:
+            place = f"{file}:{found['line']}" if found["line"] else file
+            return refusal(bench, f"{place}: {found['problem']}")
+        if "names" in found:
+            return refusal(bench, f"{file} has no function {function}{_similar(function, found['names'])}")
+        return Observation(item=bench.item, outcome=Outcome.OBSERVED, facts=found, seed=bench.seed)
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if no rule is broken, and also if one is, unless the rubric lets the source decide."""
+        del related
+        broken = list(_broken(options, observation.facts))
+        hidden = list(_hidden(options, observation.facts["uses"]))
+        if not broken:
+            return Award(fraction=1.0, reason="the source keeps the rules", flags=tuple(hidden))
+        if options.decides:
+            return Award(fraction=0.0, reason="; ".join(_shortened(broken)), flags=tuple(hidden))
+        return Award(
+            fraction=1.0,
+            reason="something in the source is for a person to look at; it costs nothing by itself",
+            flags=(*_shortened(broken), *hidden),
+        )
+
+
+def _broken(options: Source.Options, facts: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each rule that is broken, and each place where one is."""
+    what = f"{options.file}: {options.function or 'the file'}"
+    for use in facts["uses"]:
+        if _fits(use["name"], options.forbid) and not _fits(use["name"], options.allow):
+            yield f"{options.file}:{use['line']}: uses {use['name'].lstrip('.')}: {use['text']}"
+    for text in options.require_decorator:
+        if not any(_has(facts["decorators"], *wanted) for wanted in _decorators(text)):
+            yield f"{what} is not decorated with {text.replace('|', ' or ')}"
+    if facts["loops"] < options.require_loops:
+        yield f"{what} has loops nested {facts['loops']} deep, not {options.require_loops}"
+
+
+def _hidden(options: Source.Options, uses: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for use in uses:
+        if options.forbid and use["name"] in HIDING and not _fits(use["name"], options.allow):
+            yield f"{options.file}:{use['line']}: {use['name']} may hide what is used: {use['text']}"
+            return
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _has(decorators: Sequence[Mapping[str, Any]], name: str, keywords: Mapping[str, str]) -> bool:
+    return any(one["name"] == name and keywords.items() <= one["keywords"].items() for one in decorators)
+
+
+def _decorators(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Names and keywords of `name`, `name(key=value)` and alternatives.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    import ast
+
+    for alternative in text.split("|"):
+        try:
+            node = ast.parse(alternative.strip(), mode="eval").body
+        except SyntaxError:
+            raise _unreadable(text) from None
+        keywords = {}
+        if isinstance(node, ast.Call) and not node.args:
+            keywords = {key.arg: ast.unparse(key.value) for key in node.keywords if key.arg}
+            node = node.func
+        if not isinstance(node, ast.Name | ast.Attribute):
+            raise _unreadable(text)
+        yield ast.unparse(node), keywords
+
+
+def _unreadable(text: str) -> ValueError:
+    return ValueError(f"must be like numba.njit or numba.njit(parallel=True), got {text!r}")
+
+
+def _similar(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    lower = {other.lower(): other for other in names}
+    close = get_close_matches(name.lower(), lower, 1)
+    return f"; did you mean {lower[close[0]]}?" if close else ""
+
+
+def _shortened(sentences: Sequence[str]) -> list[str]:
+    more = len(sentences) - SHOWN_AT_MOST
+    return [*sentences[:SHOWN_AT_MOST], *([f"and {more} more"] if more > 0 else [])]

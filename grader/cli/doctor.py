@@ -1,0 +1,153 @@
+"""`grader doctor`: what this machine can do, really tried, and how to get what is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+from grader.cli.course import require_linux
+from grader.errors import ExitCode
+
+GOOD_ENOUGH = "namespaces"
+"""The weakest layer in which a stranger's program should run."""
+
+_PACKAGES = {"numba": "pip install numba", "torch": "pip install 'grader[torch]'"} | dict.fromkeys(
+    ("numba-cuda", "cupti-python"), "pip install 'grader[gpu]'"
+)
+
+
+_MAY_MOUNT = "run grader as root that may mount, or where user namespaces are allowed (see below)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is there, or is not."""
+
+    about: str
+    name: str
+    there: bool
+    says: str
+    advice: str = ""
+    """How to get it, where it is missing."""
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(as_json: bool) -> int:
+    """Say what this machine can do, and how to get what is missing.
+
+    Every sandbox is started and runs a program. Exit codes: 0 if hand-ins can be graded behind a wall
+    (`namespaces` or stronger), 5 if not.
+    """
+    require_linux()
+    findings = [*_sandboxes(), *_kernel(), *_machine(), *_devices(), *_packages()]
+    layers = [f.name for f in findings if f.about == "sandbox"]
+    reached = next((f.name for f in findings if f.about == "sandbox" and f.there), "")
+    ready = reached in layers[: layers.index(GOOD_ENOUGH) + 1]
+    if as_json:
+        plain = {"ready": ready, "isolation": reached, "findings": [asdict(f) for f in findings]}
+        click.echo(json.dumps(plain, indent=2))
+    else:
+        _show(findings)
+        verdict = "can" if ready else "should not"
+        click.echo(f"\nHand-ins {verdict} be graded here; the sandbox they get is {reached or 'none'}.")
+    return ExitCode.GRADED if ready else ExitCode.NOT_OBSERVED
+
+
+def _show(findings: list[Finding]) -> None:
+    width = max(len(finding.name) for finding in findings)
+    about = ""
+    for finding in findings:
+        if finding.about != about:
+            about = finding.about
+            click.echo(f"{about}:")
+        click.echo(f"  {'+' if finding.there else '-'} {finding.name:{width}}  {finding.says}")
+        if finding.advice:
+            click.echo(f"    {'':{width}}  to have it: {finding.advice}")
+
+
+def _sandboxes() -> Iterator[Finding]:
+    from grader.bench.trial import try_out
+    from grader.sandbox.builtin import grader_sandboxes
+    from grader.sandbox.interpreter import interpreter
+
+    sandboxes = [kind() for kind in grader_sandboxes()]
+    for sandbox in sorted(sandboxes, key=lambda s: -s.strength):
+        trial = try_out(sandbox, python=interpreter().executable, site=interpreter().site)
+        works = f"starts in {trial.start_s * 1000:.0f} ms, a check takes {trial.check_s * 1000:.1f} ms"
+        yield Finding(
+            about="sandbox",
+            name=sandbox.name,
+            there=not trial.problem,
+            says=trial.problem or works,
+            # what cannot even be tried says itself how to get it
+            advice=_MAY_MOUNT if trial.problem and not sandbox.available() else "",
+        )
+
+
+def _kernel() -> Iterator[Finding]:
+    from grader.sandbox.userns import obstacle, tried
+    from grader.subject import landlock, seccomp
+
+    name = f"{os.uname().sysname} {os.uname().release} ({os.uname().machine})"
+    yield Finding(about="kernel", name="system", there=True, says=name)
+    filters = "installed for every hand-in" if seccomp.supported() else "known for x86-64 and aarch64 only"
+    yield Finding(about="kernel", name="seccomp", there=seccomp.supported(), says=filters)
+    version = landlock.abi()
+    yield Finding(
+        about="kernel",
+        name="Landlock",
+        there=version > 0,
+        says=f"version {version} of its interface" if version else "not in this kernel, or switched off",
+        advice="" if version else "Linux 5.13 or later, with landlock among the kernel's lsm=",
+    )
+    works, (why, advice) = tried(), obstacle()
+    yield Finding(
+        about="kernel",
+        name="user namespaces",
+        there=works,
+        says="allowed" if works else f"forbidden: {why}",
+        advice="" if works else advice,
+    )
+
+
+def _machine() -> Iterator[Finding]:
+    python = f"{sys.implementation.name} {sys.version.split()[0]} at {sys.executable}"
+    yield Finding(about="machine", name="Python", there=True, says=python)
+    cores = str(len(os.sched_getaffinity(0)))
+    yield Finding(about="machine", name="cores", there=True, says=cores)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    yield Finding(about="machine", name="memory", there=True, says=f"{memory:.1f} GiB")
+
+
+def _devices() -> Iterator[Finding]:
+    driver = Path("/proc/driver/nvidia/version")
+    devices = sorted(path.name for path in Path("/dev").glob("nvidia[0-9]*"))
+    tool = "nvidia-smi is there" if shutil.which("nvidia-smi") else "there is no nvidia-smi"
+    if driver.is_file():
+        said = driver.read_text().splitlines()[0].partition(":")[2].strip()
+        found = f"{len(devices)} devices, {tool}, {said}"
+    else:
+        found = f"no NVIDIA driver is loaded, {tool}"
+    there = driver.is_file() and bool(devices)
+    advice = "" if there else "items that need a GPU stay open here; grade them on a machine that has one"
+    yield Finding(about="devices", name="GPU", there=there, says=found, advice=advice)
+
+
+def _packages() -> Iterator[Finding]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    for name, advice in _PACKAGES.items():
+        try:
+            yield Finding(about="optional packages", name=name, there=True, says=version(name))
+        except PackageNotFoundError:
+            yield Finding(
+                about="optional packages", name=name, there=False, says="not installed", advice=advice
+            )

@@ -1,0 +1,70 @@
+"""`grader manual`: points that people give, out as a table and in again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from grader.cli.course import open_course
+from grader.errors import UsageError
+
+RESULTS = click.option(
+    "--results", default="results", type=click.Path(path_type=Path), show_default=True, help="Results folder."
+)
+RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one named like the assignment.")
+
+
+@click.group("manual")
+def command() -> None:
+    """Give points by hand: export a table, fill it in, import it, and run the archives again."""
+
+
+@command.command("export")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The CSV file to write.")
+@RESULTS
+@RUBRIC
+@click.pass_context
+def export(context: click.Context, out: Path, results: Path, rubric: str | None) -> None:
+    """Write a row for everything that waits for a person, or was judged by one."""
+    from grader.cli.points import hand_ins, rows
+    from grader.config.points_csv import write_table
+
+    course, plugins = open_course(context)
+    table = list(rows(hand_ins(results, course, plugins, rubric), plugins))
+    try:
+        out.write_bytes(write_table(table))
+    except OSError as error:
+        raise UsageError(f"--out {out}: cannot be written ({error.strerror}); name another file") from None
+    waiting = sum(not row.points for row in table)
+    click.echo(f"{out}: {len(table)} items, {waiting} of them wait for a person", err=True)
+
+
+@command.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--by", help="Who gives the points; otherwise your user name.")
+@RESULTS
+@RUBRIC
+@click.pass_context
+def import_(context: click.Context, file: Path, by: str | None, results: Path, rubric: str | None) -> None:
+    """Keep the points of FILE, if nothing in it is wrong; the next run counts them."""
+    from getpass import getuser
+
+    from grader.cli.points import Judgements, hand_ins
+    from grader.config.points_csv import read_table
+
+    course, plugins = open_course(context)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read ({error.strerror})") from None
+    judgements = Judgements(
+        hand_ins(results, course, plugins, rubric),
+        where=str(file),
+        by=by or getuser(),
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    for line, row in read_table(content, str(file)):
+        judgements.add(line, row)
+    click.echo(f"{file}: {judgements.save()} new judgements kept; run the archives again", err=True)

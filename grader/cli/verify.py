@@ -1,0 +1,61 @@
+"""`grader verify`: the course's own mutation test."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.cli.course import open_course, require_linux
+from grader.errors import worst
+
+if TYPE_CHECKING:
+    from grader.verification import Verdict
+
+
+@click.command("verify")
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
+@click.option("--quick", is_flag=True, help="Only the references, and hand-ins that say `quick: true`.")
+@click.option("--assignment", metavar="NAME", help="Only what belongs to this assignment.")
+@click.option(
+    "--reference",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Only this folder, as if it were the reference of --assignment.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Keep the results in this folder.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
+@click.pass_context
+def command(context: click.Context, /, out: Path | None, as_json: bool, **asked: Any) -> int:
+    """Grade the course's own hand-ins whose names match a PATTERN, and compare with what each must earn.
+
+    Every reference must earn everything under each of its rubrics, and every hand-in of tests/submissions
+    exactly what its expected.yaml says.
+
+    Exit codes: 0 all as expected, 2 usage, 3 a bug of ours, 4 something deviates or the course's files are
+    wrong, 5 something could not be observed.
+    """
+    require_linux()
+    from tempfile import TemporaryDirectory
+
+    from grader.cli.verdicts import closing, columns, document, row
+    from grader.trials import Selection, trials_of
+    from grader.verification import verify
+
+    begun = time.perf_counter()
+    course, plugins = open_course(context)
+    trials = trials_of(course, plugins, Selection(**asked))
+    widths = columns(trials)
+    verdicts: list[Verdict] = []
+    with TemporaryDirectory(prefix="grader-verify-") if out is None else nullcontext(out) as place:
+        for verdict in verify(course, plugins, trials, Path(place)):
+            verdicts.append(verdict)
+            if not as_json:
+                click.echo(row(verdict, widths, sys.stdout))
+    whole = not (asked["patterns"] or asked["quick"] or asked["reference"])
+    wall_s = time.perf_counter() - begun
+    click.echo((document if as_json else closing)(verdicts, wall_s, whole=whole))
+    return worst(verdict.exit_code for verdict in verdicts)

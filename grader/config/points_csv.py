@@ -1,0 +1,97 @@
+"""The table in which people give points: out for any spreadsheet, and in again with its habits forgiven."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+
+from grader.config.problem import suggestion
+from grader.errors import UsageError
+
+_FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
+"""A spreadsheet runs what begins with one of these, and a student may have chosen the text."""
+_TEXT = "'"
+_DELIMITERS = ",;\t"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One item of one hand-in."""
+
+    student: str
+    assignment: str
+    item: str
+    title: str = ""
+    asks: str = ""
+    possible: str = ""
+    points: str = ""
+    """Empty if nobody gave any yet."""
+    comment: str = ""
+    hand_in: str = ""
+    """The beginning of the digest of the hand-in: points for an earlier one are not taken for a later one."""
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+NEEDED = ("student", "assignment", "item", "points")
+
+
+def write_table(rows: Iterable[Row]) -> bytes:
+    """The file, UTF-8 with the mark that spreadsheets look for; no cell is a formula."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow(map(_harmless, asdict(row).values()))
+    return text.getvalue().encode("utf-8-sig")
+
+
+def read_table(content: bytes, where: str) -> Iterator[tuple[int, Row]]:
+    """The rows with the line each begins at; empty ones are left out.
+
+    Raises:
+        UsageError: it is no table, or lacks a column; with every column that is wrong.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{where}: is not UTF-8; save it as CSV UTF-8") from None
+    first = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+        if problems := list(_objections(header)):
+            raise UsageError(*(f"{where}:1: {problem}" for problem in problems))
+        line = reader.line_num + 1
+        for cells in reader:
+            values = dict(zip(header, map(_plain, cells), strict=False))
+            if any(values.values()):
+                yield line, _row(values)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise UsageError(f"{where}:{reader.line_num}: is no CSV ({error})") from None
+
+
+def _objections(header: list[str]) -> Iterator[str]:
+    for name in header:
+        if name and name not in COLUMNS:
+            yield f"unknown column {name!r}; {suggestion(name, COLUMNS)}"
+    for name in NEEDED:
+        if name not in header:
+            yield f"there is no column {name!r}; export the table again"
+    for name in sorted({name for name in header if name and header.count(name) > 1}):
+        yield f"there are two columns {name!r}; take one out"
+
+
+def _row(values: Mapping[str, str]) -> Row:
+    return Row(**{name: values.get(name, "") for name in COLUMNS})
+
+
+def _harmless(cell: str) -> str:
+    return _TEXT + cell if cell.startswith((*_FORMULA, _TEXT)) else cell
+
+
+def _plain(cell: str) -> str:
+    return cell[1:] if cell.startswith(_TEXT) else cell.strip()

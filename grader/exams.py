@@ -1,0 +1,139 @@
+"""The host's side of an exam: what is left to observe, who observes it, and what came of it."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+
+from grader.config.codec import dumps
+from grader.config.course import FILE as COURSE_FILE
+from grader.config.course import Course
+from grader.config.evidence_file import EvidenceReader, ItemObserved, read_evidence
+from grader.config.points_file import with_points
+from grader.errors import CourseError, NotObservedError, UsageError
+from grader.jobs import REPEATED, holding, left_to_do, tasks_of
+from grader.model.evidence import Evidence
+from grader.model.job import Job
+from grader.model.rubric import Rubric
+from grader.model.submission import Submission
+from grader.plugins import Plugins
+from grader.results import JOB, Results
+from grader.scoring.score import passed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What `grader run` was asked to do with one archive."""
+
+    archive: Path
+    out: Path
+    student: str | None = None
+    assignment: str | None = None
+    rubric: str | None = None
+    items: tuple[str, ...] = ()
+    """Patterns of item ids; none means all."""
+    fresh: bool = False
+    """Observe again what was observed before."""
+    executor: str = "local"
+    min_isolation: str = ""
+    """The weakest sandbox to use, where the course does not demand a stronger one."""
+    submitted_at: datetime | None = None
+    """When it was handed in; None if nobody says."""
+    published: bool = False
+    """Whether students may see what is shown once marks are published."""
+
+
+def observe(
+    request: Request,
+    course: Course,
+    plugins: Plugins,
+    submission: Submission,
+    rubric: Rubric,
+    results: Results,
+) -> tuple[Evidence, str]:
+    """The evidence of a submission: what earlier exams left and still holds, and what this one adds.
+
+    The second value says why the exam was cut short, if it was; what it had observed is among the evidence.
+
+    Raises:
+        CourseError: the course demands a sandbox that does not exist.
+        UsageError: the request names an executor, an item or a sandbox that does not exist.
+    """
+    assignment = plugins.assignments[submission.assignment]
+    folder = plugins.assignment_folders[submission.assignment]
+    tasks = tasks_of(rubric, submission, assignment, folder)
+    stored = read_evidence(results.evidence)
+    if stored and submission.submitted_at is None and stored.submission.digest == submission.digest:
+        submission = replace(
+            submission, submitted_at=stored.submission.submitted_at
+        )  # said at an earlier run
+    earlier = with_points(results.folder, submission, tasks, {} if request.fresh else holding(stored, tasks))
+    job = Job(
+        id=secrets.token_hex(8),
+        submission=submission,
+        course=str(course.folder),
+        assignment_folder=str(folder),
+        workspace=str(results.workspace.absolute()),
+        tasks=left_to_do(tasks, earlier, rubric.items, request.items),
+        passed={
+            item.id: passed(item, earlier[item.id], plugins.checks, earlier)
+            for item in rubric.items
+            if item.id in earlier and earlier[item.id].outcome not in REPEATED
+        },
+        preloads=assignment.preloads,
+        limits=assignment.limits,
+        seed=secrets.token_hex(16),
+        min_isolation=_least_isolation(request, course, plugins),
+    )
+    trouble = _examine(job, plugins, rubric, results, request.executor) if job.tasks else ""
+    evidence = read_evidence(results.evidence)
+    exams = evidence.exams if evidence else ()
+    observations = with_points(results.folder, submission, tasks, holding(evidence, tasks))
+    return Evidence(submission=submission, exams=exams, observations=observations), trouble
+
+
+def _examine(job: Job, plugins: Plugins, rubric: Rubric, results: Results, executor: str) -> str:
+    """Have the job done and tell of each observation as it comes; why it was cut short, if it was."""
+    titles = {item.id: item.title for item in rubric.items}
+    unseen = {task.item for task in job.tasks}
+    evidence = EvidenceReader(results.evidence)
+    evidence.read()
+    job_file = results.write(JOB, dumps(job))
+    plugins.exam_started(job.submission, len(job.tasks))
+    try:
+        log = plugins.executors[executor].execute(job_file, results.folder)
+        for _ in chain(log, ["the end"]):  # a log may come late: what it did not announce is read in the end
+            for record in evidence.read():
+                if isinstance(record, ItemObserved):
+                    unseen.discard(record.observation.item)
+                    plugins.observed(record.observation, titles[record.observation.item])
+    except NotObservedError as error:
+        return str(error)
+    finally:
+        job_file.unlink(missing_ok=True)  # it holds the seed of what is not observed yet
+    if unseen:  # whatever the executor thinks of how it went
+        return (
+            f"{results.evidence}: the exam ended without a record of {', '.join(sorted(unseen))}; run again"
+        )
+    return ""
+
+
+def _least_isolation(request: Request, course: Course, plugins: Plugins) -> str:
+    """The stronger of what the course and this request demand; empty if neither demands anything."""
+    if not (course.min_isolation or request.min_isolation):
+        return ""
+    strengths = {sandbox.name: sandbox.strength for sandbox in plugins.sandboxes} | {"": 0}
+    layers = ", ".join(filter(None, strengths))
+    if course.min_isolation not in strengths:
+        raise CourseError(
+            f"{course.folder / COURSE_FILE}: min_isolation: there is no layer {course.min_isolation!r}; "
+            f"write one of {layers}"
+        )
+    if request.min_isolation not in strengths:
+        raise UsageError(
+            f"--min-isolation {request.min_isolation}: there is no such layer; give one of {layers}"
+        )
+    return max(course.min_isolation, request.min_isolation, key=strengths.__getitem__)

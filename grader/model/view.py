@@ -1,0 +1,26 @@
+"""What one audience may know of a mark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from grader.model.evidence import Evidence
+from grader.model.rubric import Rubric
+from grader.model.score import Scorecard
+
+Audience = Literal["staff", "student"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A mark and what it rests on, already reduced: whatever is in here may be written down."""
+
+    audience: Audience
+    rubric: Rubric
+    evidence: Evidence
+    scorecard: Scorecard
+    whole: bool = True
+    """Whether no item was left out."""
+    later: int = 0
+    """How many of the items that were left out are shown at a later time."""

@@ -1,0 +1,69 @@
+"""Pieces of `report.html` that several of its parts are made of; everything from outside is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from grader.reports.words import Mark, clean, mark, shorten
+
+if TYPE_CHECKING:
+    from grader.model.observation import Quantity
+    from grader.model.score import Line
+
+LONGEST = 8_000
+"""Characters of one text that are shown; head and tail of longer ones."""
+
+SIGNS = {
+    Mark.FULL: "✓",
+    Mark.PARTIAL: "◐",
+    Mark.LOST: "✗",
+    Mark.SKIPPED: "·",
+    Mark.OPEN: "…",
+    Mark.HELD: "‖",
+}
+
+
+def text(of: str) -> str:
+    """A text for an element or an attribute: shortened, without control characters, escaped."""
+    return escape(clean(shorten(of, LONGEST)))
+
+
+def pre(of: str) -> str:
+    """A text whose spaces and lines matter."""
+    return f"<pre>{text(of)}</pre>"
+
+
+def chips(of: Iterable[str]) -> str:
+    """Short remarks beside each other; their markup is taken as it is."""
+    found = "".join(f"<li>{chip}</li>" for chip in of)
+    return f'<ul class="chips">{found}</ul>' if found else ""
+
+
+def sign(what: Mark) -> str:
+    """A mark for the eye, and its word for the ear."""
+    return f'<span class="sign" aria-hidden="true">{SIGNS[what]}</span><span class="sr">{what.value}</span>'
+
+
+def look(line: Line) -> str:
+    """The class of what shows a line."""
+    return mark(line).name.lower()
+
+
+def quantities(of: Mapping[str, Quantity]) -> str:
+    """Measured values, and whose claim they are."""
+    return chips(
+        f"{text(name.replace('_', ' '))}: {text(plain(quantity.value))} {text(quantity.unit)}".rstrip()
+        + (" (as the program says)" if quantity.taken_by == "subject" else "")
+        for name, quantity in of.items()
+    )
+
+
+def plain(value: Any) -> str:
+    """JSON for people."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {plain(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(plain, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

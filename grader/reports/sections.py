@@ -1,0 +1,127 @@
+"""What was seen of each item: the second half of `report.html`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from grader.model.observation import Outcome
+from grader.reports.bars import DRAWN, speedup_bars
+from grader.reports.markup import SIGNS, chips, look, pre, quantities, sign, text
+from grader.reports.words import Mark, counted, figure, mark
+
+if TYPE_CHECKING:
+    from grader.model.observation import Case, Observation
+    from grader.model.rubric import Item
+    from grader.model.score import Line
+
+MOST_CASES = 20
+"""Cases that are shown of one item, before it only says how many more there are."""
+
+ENDINGS = {
+    Outcome.CRASHED: "crashed",
+    Outcome.TIMED_OUT: "ran out of time",
+    Outcome.OUT_OF_MEMORY: "used too much memory",
+    Outcome.NOT_BUILT: "was not built",
+    Outcome.REFUSED: "gave something that cannot be looked at",
+    Outcome.SKIPPED: "was skipped",
+    Outcome.NOT_OBSERVED: "was not observed",
+}
+
+
+def has_section(observation: Observation | None) -> bool:
+    """Whether there is more to show of an item than its line."""
+    return observation is not None and bool(observation.cases or observation.output or observation.quantities)
+
+
+def section(position: int, line: Line, item: Item, observation: Observation) -> str:
+    """Everything that was seen of one item; folded if it earned everything and has no drawing."""
+    what = mark(line)
+    points = figure(line, SIGNS[Mark.OPEN])
+    drawing = speedup_bars(observation, item.options)
+    folded = what is Mark.FULL and not drawing
+    parts = "\n".join(filter(None, _body(observation, line, drawing, full=what is Mark.FULL)))
+    return f"""<section class="item {look(line)}" id="item-{position}">
+<details{"" if folded else " open"}>
+<summary><span>{sign(what)}</span><h3>{text(line.title)}</h3><span>{points}</span></summary>
+<div class="body">
+{parts}
+</div>
+</details>
+</section>"""
+
+
+def _body(observation: Observation, line: Line, drawing: str, *, full: bool) -> Iterator[str]:
+    wrong = () if full else tuple(case for case in observation.cases if _went_wrong(case))
+    right = tuple(case for case in observation.cases if full or not _went_wrong(case))
+    if not full and not wrong:
+        yield f"<p>{text(line.reason)}</p>"
+    if observation.simulated:
+        yield '<p class="soft">Seen in a simulator, not on a device.</p>'
+    yield drawing
+    yield quantities(
+        {name: q for name, q in observation.quantities.items() if not (drawing and name in DRAWN)}
+    )
+    if full or wrong:
+        yield from (_case(case, "case wrong") for case in wrong[:MOST_CASES])
+        yield _more(len(wrong))
+        yield _agreed(right)
+    else:  # no case stands out: what is missing shows only in all of them together
+        yield from (_case(case, "case") for case in right[:MOST_CASES])
+        yield _more(len(right))
+    if line.hint:
+        yield f'<p class="hint">{text(line.hint)}</p>'
+    if observation.output:
+        yield f'<div><p class="label">What the program printed</p>{pre(observation.output)}</div>'
+    seed = f"Inputs drawn from seed <code>{text(observation.seed)}</code>. " if observation.seed else ""
+    yield f'<p class="fine">{seed}Looking took {observation.wall_s:.3g} s.</p>'
+
+
+def _went_wrong(case: Case) -> bool:
+    agrees = case.agrees.values()
+    return case.outcome is not Outcome.OBSERVED or bool(case.note) or (bool(agrees) and not any(agrees))
+
+
+def _case(case: Case, kind: str) -> str:
+    ended = f' <span class="soft">{ENDINGS[case.outcome]}</span>' if case.outcome in ENDINGS else ""
+    note = f'<p class="note">{text(case.note)}</p>' if case.note else ""
+    told = "".join(
+        f"<div{place}><dt>{label}</dt><dd>{pre(of)}</dd></div>"
+        for label, of, place in (
+            ("Called", case.called, ' class="wide"'),
+            ("Came back", case.returned, ""),
+            ("Expected", case.expected, ""),
+        )
+        if of
+    )
+    changed = ", ".join(case.changed_inputs)
+    return f"""<article class="{kind}">
+<h4>{text(case.name)}{ended}</h4>
+{note}
+<dl class="told">{told}</dl>
+{_agreement(case.agrees)}{quantities(case.quantities)}
+{f'<p class="soft">Changed in place: {text(changed)}</p>' if changed else ""}
+</article>"""
+
+
+def _agreement(agrees: Mapping[str, bool]) -> str:
+    """Only worth reading where there is more than one thing to agree with."""
+    if len(agrees) < 2:
+        return ""
+    return chips(
+        f"{'✓ agrees' if agreed else '✗ disagrees'} with {text(name)}" for name, agreed in agrees.items()
+    )
+
+
+def _more(cases: int) -> str:
+    return f'<p class="soft">And {cases - MOST_CASES} more.</p>' if cases > MOST_CASES else ""
+
+
+def _agreed(cases: tuple[Case, ...]) -> str:
+    if not cases:
+        return ""
+    rows = "".join(
+        f"<li>{text(case.name)}: <code>{text(case.called)}</code></li>" for case in cases[:MOST_CASES]
+    )
+    what = f"{counted(len(cases), 'case')} went well"
+    return f'<details><summary>{what}</summary><ul class="plain">{rows}</ul>{_more(len(cases))}</details>'

@@ -1,0 +1,61 @@
+"""The third layer: no room of its own, but the kernel closes files and network to the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from grader.sandbox.process import ProcessSandbox, Running
+from grader.sandbox.promises import Promise
+from grader.sandbox.view import machine
+
+LEAST_ABI = 3
+"""Before it (Linux 6.2) a file could be emptied by its name, whoever may not open it."""
+
+_READ = ("/proc", "/sys/devices/system/cpu")
+_WRITE = ("/dev/shm", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")  # noqa: S108
+
+
+class LandlockSandbox(ProcessSandbox):
+    """It reads the system, the interpreter and its own files alone, has no sockets, and sees processes."""
+
+    name: ClassVar[str] = "landlock"
+    strength: ClassVar[int] = 10
+    promises: ClassVar[frozenset[Promise]] = frozenset(
+        {Promise.FEWER_CALLS, Promise.NO_NETWORK, Promise.HIDES_FILES}
+    )
+
+    def __init__(self) -> None:
+        self.paths: Mapping[str, Sequence[str]] = {"read": (), "write": ()}
+        """What a student's process may read and write beside its own files; known once it was launched."""
+
+    def available(self) -> str:
+        """Whether the kernel has what it needs."""
+        from grader.subject import landlock, seccomp  # ctypes with it: only where stronger layers are missing
+
+        if not seccomp.supported():
+            return "Landlock alone does not close the network: it needs system-call filters (x86-64, aarch64)"
+        version = landlock.abi()
+        if version >= LEAST_ABI:
+            return ""
+        found = f"has version {version}" if version else "has none, or it is switched off"
+        return (
+            f"Landlock: the kernel {found}; Linux 6.2 with `landlock` among its lsm= has version {LEAST_ABI}"
+        )
+
+    def launch(
+        self,
+        argv: Sequence[str],
+        *,
+        mounts: Mapping[str, str],
+        environment: Mapping[str, str],
+        fds: Sequence[int],
+    ) -> Running:
+        """Start the program as an ordinary process: each child closes the file system for itself."""
+        view = machine()
+        sites = [outside for inside, outside in mounts.items() if inside.startswith("/python/")]
+        self.paths = {
+            "read": (*view.folders, *view.optional, *view.links, *_READ, *sites),
+            "write": (*_WRITE, *view.devices),
+        }
+        return super().launch(argv, mounts=mounts, environment=environment, fds=fds)

@@ -1,0 +1,68 @@
+"""The second layer: the same room as bubblewrap's, made by ourselves with the same rights."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from grader import subject
+from grader.sandbox.interpreter import interpreter
+from grader.sandbox.process import Running
+from grader.sandbox.promises import ALL, Promise
+from grader.sandbox.student import may_mount, student_uid
+from grader.sandbox.userns import obstacle, tried
+from grader.sandbox.view import machine
+
+_BOOT = (
+    "import sys, types; p = types.ModuleType('_grader_subject'); p.__path__ = [sys.argv[1]]; "
+    "sys.modules[p.__name__] = p; from _grader_subject.room import main; main(sys.argv[2:])"
+)
+
+
+class NamespacesSandbox:
+    """No network, no other process, no file but the mounted ones; Landlock too, where the kernel has it."""
+
+    name: ClassVar[str] = "namespaces"
+    strength: ClassVar[int] = 20
+    namespaced: ClassVar[bool] = True
+    promises: ClassVar[frozenset[Promise]] = ALL
+    paths: ClassVar[Mapping[str, Sequence[str]]] = {"read": ("/",), "write": ("/tmp", "/dev", "/proc")}  # noqa: S108 - inside
+
+    @property
+    def student_uid(self) -> int | None:
+        """Whom a student's process becomes; in a user namespace of ours there is nobody else."""
+        return student_uid() if may_mount() else None
+
+    def available(self) -> str:
+        """Whether we may mount, or may make a user namespace in which we may."""
+        if may_mount() or tried():
+            return ""
+        why, advice = obstacle()
+        return f"user namespaces are forbidden here ({why}; to allow them: {advice})"
+
+    def launch(
+        self,
+        argv: Sequence[str],
+        *,
+        mounts: Mapping[str, str],
+        environment: Mapping[str, str],
+        fds: Sequence[int],
+    ) -> Running:
+        """Start the program in a room of its own."""
+        view = machine()
+        # links would be followed in the room, where they lead elsewhere
+        room = {
+            "user": not may_mount(),
+            "folders": [
+                *((os.path.realpath(path), path) for path in view.folders),
+                *((os.path.realpath(outside), inside) for inside, outside in mounts.items()),
+            ],
+            "optional": [(os.path.realpath(path), path) for path in view.optional],
+            "links": [(target, path) for path, target in view.links.items()],
+            "devices": view.devices,
+        }
+        boot = [interpreter().executable, "-sPSB", "-c", _BOOT, str(Path(subject.__file__).parent)]
+        return Running([*boot, json.dumps(room), *argv], environment, fds)

@@ -1,0 +1,152 @@
+"""What staff and students may know of a mark: the one place that knows of visibility."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from grader.model.observation import Outcome
+from grader.model.score import Standing
+from grader.model.view import View
+from grader.scoring.late import later
+from grader.scoring.totals import points_of, standing_of, totals_of
+
+if TYPE_CHECKING:
+    from grader.model.evidence import Evidence
+    from grader.model.observation import Observation
+    from grader.model.rubric import Item, Rubric
+    from grader.model.score import Line, Scorecard
+
+WAITS = "waits for an item that is not shown here"
+BESIDE = "judged together with an item that is not shown here"
+SHARED = "what the program did here is not shown: it ran together with items that are not"
+
+_NEVER_RAN = frozenset({Outcome.SKIPPED.value, Outcome.NOT_OBSERVED.value})
+
+
+def staff_view(rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> View:
+    """Everything."""
+    return View(audience="staff", rubric=rubric, evidence=evidence, scorecard=scorecard)
+
+
+def student_view(
+    rubric: Rubric,
+    evidence: Evidence,
+    scorecard: Scorecard,
+    *,
+    now: datetime,
+    published: bool = False,
+    closes: datetime | None = None,
+) -> View:
+    """What the student may know `now`, when hand-ins close at `closes` and marks are `published` or not.
+
+    Nothing of a hidden item is left: no id, title, reason, input or output, neither in its own line nor in
+    what others say of it. The sums are those of the items that are left, and are not final. Whatever a
+    program did in one child with a hidden item goes too, for it could have kept that one's inputs. Flags are
+    for staff.
+    """
+    due_is_over = closes is not None and now > closes
+    shown = {"always": True, "after_due": due_is_over, "after_published": published, "never": False}
+    left_out = [item for item in rubric.items if not shown[item.visible]]
+    hidden = frozenset(item.id for item in left_out)
+    closed = frozenset(line.item for line in scorecard.lines if line.item in hidden and line.fraction != 1)
+    items = {item.id: item for item in rubric.items if item.id not in hidden}
+    groups = {item.group for item in left_out} - {""}
+    shared = frozenset(item.id for item in items.values() if item.group in groups)
+    beside = _users(items, hidden | shared)
+    seen = tuple(line for line in scorecard.lines if line.item in items)
+    reasons = {line.item: _reason(line, items[line.item], closed, hidden, beside, shared) for line in seen}
+    lines = tuple(_line(line, items[line.item], reasons[line.item]) for line in seen)
+    observations = {
+        name: _observation(observation, reasons[name])
+        for name, observation in evidence.observations.items()
+        if name in items
+    }
+    kept = replace(
+        rubric,
+        items=tuple(_item(item, items) for item in items.values()),
+        points=sum(item.points for item in items.values() if item.counts == "earns"),
+    )
+    held = scorecard.standing is Standing.HELD
+    standing = Standing.HELD if held else standing_of(lines)
+    points = points_of(kept, lines)
+    settled = not hidden and standing is Standing.FINAL
+    lates = {total.student: total.late for total in scorecard.totals}
+    return View(
+        audience="student",
+        rubric=kept,
+        evidence=replace(evidence, observations=observations),
+        scorecard=replace(
+            scorecard,
+            lines=lines,
+            points=points,
+            totals=totals_of(points.raw, lates, settled=settled),
+            standing=standing,
+        ),
+        whole=not hidden,
+        later=sum(item.visible != "never" for item in left_out),
+    )
+
+
+def closes(rubric: Rubric, extensions: Mapping[str, float], zone: tzinfo = UTC) -> datetime | None:
+    """When the last student's deadline has passed, grace included; None if there is none.
+
+    One time for all: whoever hands in later must not learn from whoever was sooner.
+    """
+    if rubric.due is None:
+        return None
+    return later(later(rubric.due, max(extensions.values(), default=0.0), zone), rubric.late.grace_s, zone)
+
+
+def _users(items: Mapping[str, Item], of: frozenset[str]) -> frozenset[str]:
+    """Items that are judged together with these, at whatever remove."""
+    found: frozenset[str] = frozenset()
+    while more := {item.id for item in items.values() if (of | found).intersection(item.uses)} - found:
+        found |= more
+    return found
+
+
+def _reason(
+    line: Line,
+    item: Item,
+    closed: frozenset[str],
+    hidden: frozenset[str],
+    beside: frozenset[str],
+    shared: frozenset[str],
+) -> str:
+    """What a line says instead of its own reason, which may tell of hidden items; empty if it may not."""
+    needs = hidden.intersection(item.needs)
+    if needs and (needs & closed or line.outcome in _NEVER_RAN):
+        return WAITS
+    if line.item in beside:
+        return BESIDE
+    return SHARED if line.item in shared else ""
+
+
+def _line(line: Line, item: Item, reason: str) -> Line:
+    line = replace(line, flags=())
+    # The hint of a kind may tell what it saw, too; that of the rubric was written for the student.
+    return replace(line, reason=reason, hint=line.hint and item.hint) if reason else line
+
+
+def _observation(observation: Observation, reason: str) -> Observation:
+    if not reason:
+        return observation
+    return replace(
+        observation,
+        note=reason if observation.note else "",
+        cases=(),
+        quantities={},
+        facts={},
+        output="",
+    )
+
+
+def _item(item: Item, kept: Mapping[str, Item]) -> Item:
+    return replace(
+        item,
+        needs=tuple(name for name in item.needs if name in kept),
+        uses=tuple(name for name in item.uses if name in kept),
+    )

@@ -1,0 +1,227 @@
+"""System calls that a student's process may not make: a filter in the kernel that it cannot take off."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import socket
+import struct
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from . import linux
+
+_ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
+"""The kernel's name of the calling convention, and the column of `CALLS`."""
+
+CALLS: dict[str, tuple[int | None, int | None]] = {
+    "acct": (163, 89),
+    "add_key": (248, 217),
+    "adjtimex": (159, 171),
+    "bpf": (321, 280),
+    "chroot": (161, 51),
+    "clock_adjtime": (305, 266),
+    "clock_settime": (227, 112),
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "delete_module": (176, 106),
+    "fanotify_init": (300, 262),
+    "finit_module": (313, 273),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fsopen": (430, 430),
+    "fspick": (433, 433),
+    "init_module": (175, 105),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "io_uring_setup": (425, 425),
+    "ioperm": (173, None),
+    "iopl": (172, None),
+    "kcmp": (312, 272),
+    "kexec_file_load": (320, 294),
+    "kexec_load": (246, 104),
+    "keyctl": (250, 219),
+    "lookup_dcookie": (212, 18),
+    "memfd_secret": (447, 447),
+    "mount": (165, 40),
+    "mount_setattr": (442, 442),
+    "move_mount": (429, 429),
+    "msgget": (68, 186),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
+    "perf_event_open": (298, 241),
+    "personality": (135, 92),
+    "pidfd_getfd": (438, 438),
+    "pivot_root": (155, 41),
+    "prctl": (157, 167),
+    "prlimit64": (302, 261),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "ptrace": (101, 117),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "reboot": (169, 142),
+    "request_key": (249, 218),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "setdomainname": (171, 162),
+    "sethostname": (170, 161),
+    "setns": (308, 268),
+    "setpriority": (141, 140),
+    "settimeofday": (164, 170),
+    "shmget": (29, 194),
+    "socket": (41, 198),
+    "swapoff": (168, 225),
+    "swapon": (167, 224),
+    "syslog": (103, 116),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "userfaultfd": (323, 282),
+    "vhangup": (153, 58),
+}
+"""Their numbers on x86-64 and on aarch64; None where there is no such call."""
+
+_PRIORITIES = ("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
+_CONDITIONAL = frozenset(
+    {"clone", "clone3", "personality", "prctl", "prlimit64", "setpriority", "socket", *_PRIORITIES}
+)
+_NEW_NAMESPACES = 0x7E020000
+"""CLONE_NEW… in the flags of clone: NS, CGROUP, UTS, IPC, USER, PID, NET."""
+_LINUX_PERSONALITY = (0, 0xFFFFFFFF)
+"""The only one there should be, and the question which one it is."""
+_PID_1 = 1
+_OWN = 0
+_NETLINK_ROUTE = 0
+
+_LOAD = 0x20
+_EQUAL = 0x15
+_AT_LEAST = 0x35
+_ANY_BIT = 0x45
+_RETURN = 0x06
+_ALLOW = 0x7FFF0000
+_ERRNO = 0x00050000
+_KILL_PROCESS = 0x80000000
+_X32 = 0x40000000
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+"""Where these lie in what the kernel shows of a call."""
+_INSTRUCTION = struct.Struct("=HBBI")
+
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SET_MODE_FILTER = 1
+_FILTER_FLAG_SPEC_ALLOW = 4
+"""Before Linux 5.16 a filter would otherwise slow down every branch of the program that is timed."""
+
+
+class _Instruction(NamedTuple):
+    code: int
+    value: int
+    if_true: int = 0
+    if_false: int = 0
+
+
+class _Where(NamedTuple):
+    """A condition on one argument: it has one of these bits, is one of these values, or is none of them."""
+
+    argument: int
+    bits: int = 0
+    among: tuple[int, ...] = ()
+    not_among: tuple[int, ...] = ()
+
+    def instructions(self, skip: int) -> list[_Instruction]:
+        """Go on if it holds, otherwise jump over `skip` instructions behind."""
+        load = _Instruction(_LOAD, _ARGUMENTS + 8 * self.argument)
+        if self.bits:
+            return [load, _Instruction(_ANY_BIT, self.bits, 0, skip)]
+        if self.among:
+            (value,) = self.among
+            return [load, _Instruction(_EQUAL, value, 0, skip)]
+        last = len(self.not_among) - 1
+        return [load, *(_Instruction(_EQUAL, v, skip + last - i) for i, v in enumerate(self.not_among))]
+
+
+class _Rule(NamedTuple):
+    call: str
+    error: int
+    where: tuple[_Where, ...] = ()
+    """All of them must hold for the call to be refused."""
+
+
+def _rules(network: bool) -> Iterable[_Rule]:
+    for call in CALLS.keys() - _CONDITIONAL:
+        yield _Rule(call, errno.EPERM)
+    yield _Rule("clone", errno.EPERM, (_Where(0, bits=_NEW_NAMESPACES),))
+    # its flags lie in memory, where a filter cannot look: the C library falls back to clone
+    yield _Rule("clone3", errno.ENOSYS)
+    yield _Rule("personality", errno.EPERM, (_Where(0, not_among=_LINUX_PERSONALITY),))
+    # whoever counts its memory from outside must be able to read of it
+    yield _Rule("prctl", errno.EPERM, (_Where(0, among=(linux.PR_SET_DUMPABLE,)),))
+    # pid 1 of a check has the same user where we are not root: it must not be starved or cut short
+    yield _Rule("prlimit64", errno.EPERM, (_Where(0, not_among=(_OWN,)),))
+    for call in _PRIORITIES:
+        yield _Rule(call, errno.EPERM, (_Where(0, among=(_PID_1,)),))
+    yield _Rule("setpriority", errno.EPERM, (_Where(0, not_among=(os.PRIO_PROCESS,)),))
+    yield _Rule("setpriority", errno.EPERM, (_Where(1, among=(_PID_1,)),))
+    if not network:
+        yield _Rule("socket", errno.EAFNOSUPPORT)
+        return
+    netlink = int(socket.AF_NETLINK)
+    families = (int(socket.AF_UNIX), int(socket.AF_INET), int(socket.AF_INET6), netlink)
+    yield _Rule("socket", errno.EAFNOSUPPORT, (_Where(0, not_among=families),))
+    # listing interfaces goes through it, which distributed libraries do when they start
+    listing = (_Where(0, among=(netlink,)), _Where(2, not_among=(_NETLINK_ROUTE,)))
+    yield _Rule("socket", errno.EPROTONOSUPPORT, listing)
+
+
+def supported() -> bool:
+    """Whether we know this machine's system calls."""
+    return os.uname().machine in _ARCHITECTURES
+
+
+@cache
+def program(*, network: bool) -> bytes:
+    """The filter for this machine; `network=False` refuses every socket (pairs of sockets stay possible)."""
+    architecture, column = _ARCHITECTURES[os.uname().machine]
+    number = _Instruction(_LOAD, _NUMBER)
+    code = [
+        _Instruction(_LOAD, _ARCHITECTURE),
+        _Instruction(_EQUAL, architecture, 1, 0),
+        _Instruction(_RETURN, _KILL_PROCESS),
+        number,
+        _Instruction(_AT_LEAST, _X32, 0, 1),
+        _Instruction(_RETURN, _KILL_PROCESS),
+    ]
+    for rule in sorted(_rules(network)):
+        call = CALLS[rule.call][column]
+        if call is None:
+            continue
+        body = [_Instruction(_RETURN, _ERRNO | rule.error)]
+        for where in reversed(rule.where):
+            body = where.instructions(len(body)) + body
+        code += [_Instruction(_EQUAL, call, 0, len(body) + 1), *body, number]
+    code.append(_Instruction(_RETURN, _ALLOW))
+    return b"".join(_INSTRUCTION.pack(c.code, c.if_true, c.if_false, c.value) for c in code)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+
+def refuse_calls(*, network: bool) -> None:
+    """Put the filter on this process and all it starts; nothing where `supported` says no.
+
+    Calls in the convention of another architecture end the program.
+
+    Raises:
+        OSError: the kernel has no filters, or new privileges are still possible.
+    """
+    if not supported():
+        return
+    code = program(network=network)
+    filters = _Program(len(code) // _INSTRUCTION.size, code)
+    call = _SECCOMP[os.uname().machine]
+    linux.syscall(call, _SET_MODE_FILTER, _FILTER_FLAG_SPEC_ALLOW, ctypes.byref(filters), name="seccomp")

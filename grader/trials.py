@@ -1,0 +1,236 @@
+"""What a course says of its own hand-ins and references: which there are, and what each must earn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal, NewType
+
+from grader.config.course import Course
+from grader.config.decode import Names, decode
+from grader.config.problem import Problem, show_path, suggestion
+from grader.config.rubric import load_rubric
+from grader.config.yaml_source import read_yaml
+from grader.errors import CourseError, UsageError
+from grader.model.options import option
+from grader.model.rubric import Rubric
+from grader.plugins import Plugins
+
+SOURCES = "tests/submissions"
+"""Where a course has the sources of its hand-ins, each with an `expected.yaml`."""
+ARCHIVES = "submissions"
+BUILDER = "scripts/build_submissions.py"
+
+Points = float | Literal["pending"]
+AssignmentName = NewType("AssignmentName", str)
+RubricName = NewType("RubricName", str)
+SandboxName = NewType("SandboxName", str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What the `expected.yaml` of a hand-in accepts: what it earns, or that it is refused."""
+
+    about: str = option("One sentence: what is right or wrong with it.")
+    assignment: AssignmentName | None = option("Left out, the files say which.", default=None)
+    rubric: RubricName | None = option("Left out, the one named like the assignment.", default=None)
+    earns: Mapping[str, Points] = option(
+        "Points of every item of the rubric, or `pending`.", default_factory=dict
+    )
+    total: float | None = option("What it earns altogether, before any late rule.", default=None)
+    refused: str = option("Part of the line with which it is not accepted.", default="")
+    quick: bool = option("Whether `--quick` takes it.", default=False)
+    archive: Literal["tar.gz", "zip"] = option("How it is packed.", default="tar.gz")
+    base: str = option("The hand-in over whose files its own are laid.", default="")
+    isolation: SandboxName | None = option("The weakest sandbox that it may be run in.", default=None)
+
+    def __post_init__(self) -> None:
+        if self.refused and (self.earns or self.total is not None):
+            raise ValueError("what is refused earns nothing; take out refused, or earns and total")
+        if not self.refused and not (self.assignment and self.earns and self.total is not None):
+            raise ValueError("must give assignment, earns and total, or else refused")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A hand-in, or a reference handed in as it is, and what must become of it."""
+
+    name: str
+    about: str
+    archive: Path
+    assignment: str | None
+    rubric: Rubric | None = None
+    """None if it must be refused."""
+    earns: Mapping[str, Points] = field(default_factory=dict)
+    total: float | None = None
+    """None if only the items matter."""
+    refused: str = ""
+    quick: bool = True
+    isolation: str = ""
+    """The weakest sandbox that it may be run in; empty for any that the course allows."""
+    reference: bool = False
+    build: str = ""
+    """What to do if the archive is not there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What to verify; everything, unless something is said."""
+
+    patterns: tuple[str, ...] = ()
+    """Of the names of hand-ins, and of references (`RUBRIC/reference`)."""
+    quick: bool = False
+    assignment: str | None = None
+    reference: Path | None = None
+    """A folder to take for the reference of `assignment`, and nothing else."""
+
+
+def trials_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Trial, ...]:
+    """What to verify: references first, then hand-ins, both by name.
+
+    Raises:
+        CourseError: a rubric or an `expected.yaml` is wrong, with every problem of all of them; or an
+            assignment has no rubric.
+        UsageError: the selection names something that is not there.
+    """
+    folders, wanted = plugins.assignment_folders, selection.assignment
+    if wanted is not None and wanted not in folders:
+        raise UsageError(f"--assignment {wanted}: there is none of that name; {suggestion(wanted, folders)}")
+    if selection.reference is not None and (wanted is None or selection.patterns or selection.quick):
+        raise UsageError("--reference: goes with --assignment NAME, and with nothing else that selects")
+    rubrics = _rubrics(course, plugins)
+    marking = [rubric for rubric in rubrics.values() if wanted in (None, rubric.assignment)]
+    unmarked = {*(folders if wanted is None else (wanted,))} - {rubric.assignment for rubric in marking}
+    if unmarked or not folders:
+        problems = [f"assignment {name}: no rubric marks it; write one" for name in sorted(unmarked)]
+        raise CourseError(*problems or (f"{show_path(course.folder)}: has no assignments to verify",))
+    if selection.reference is not None:
+        return tuple(reference_trial(selection.reference, rubric) for rubric in marking)
+    references = [reference_trial(folders[rubric.assignment] / "reference", rubric) for rubric in marking]
+    sources = {file.parent.name: file for file in sorted(course.folder.glob(f"{SOURCES}/*/expected.yaml"))}
+    names = [*(trial.name for trial in references), *sources]
+    chosen = [name for name in names if _matches(name, selection.patterns)]
+    if not chosen:
+        asked = " ".join(selection.patterns)
+        raise UsageError(f"{asked}: no hand-in is called so; {suggestion(asked, names)}")
+    hand_ins = _hand_ins([sources[name] for name in chosen if name in sources], course, plugins, rubrics)
+    trials = tuple(
+        trial
+        for trial in (*references, *hand_ins)
+        if trial.name in chosen
+        and (trial.quick or not selection.quick)
+        and wanted in (None, trial.assignment)
+    )
+    if not trials:
+        raise UsageError(f"{' '.join(chosen)}: left out by --quick or --assignment; leave that out instead")
+    return trials
+
+
+def reference_trial(folder: Path, rubric: Rubric) -> Trial:
+    """A folder as the reference of a rubric's assignment: it must earn everything."""
+    return Trial(
+        name=f"{rubric.name}/{folder.resolve().name}",
+        about=f"The reference of {rubric.assignment} earns everything.",
+        archive=folder,
+        assignment=rubric.assignment,
+        rubric=rubric,
+        earns={item.id: 0.0 if item.counts == "penalty" else item.points for item in rubric.items},
+        reference=True,
+        build="put the files there that earn everything",
+    )
+
+
+def _rubrics(course: Course, plugins: Plugins) -> dict[str, Rubric]:
+    rubrics: dict[str, Rubric] = {}
+    problems: list[str] = []
+    for path in course.rubrics():
+        try:
+            rubrics[path.stem] = load_rubric(
+                path, kinds=plugins.checks, assignments=plugins.assignment_folders
+            )
+        except CourseError as error:
+            problems += error.problems
+    if problems:
+        raise CourseError(*problems)
+    return rubrics
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _hand_ins(
+    files: Sequence[Path], course: Course, plugins: Plugins, rubrics: Mapping[str, Rubric]
+) -> list[Trial]:
+    known = {
+        AssignmentName: Names(what="assignment", names=frozenset(plugins.assignment_folders)),
+        RubricName: Names(what="rubric", names=frozenset(rubrics)),
+        SandboxName: Names(what="sandbox", names=frozenset(s.name for s in plugins.sandboxes)),
+    }
+    trials: list[Trial] = []
+    problems: list[str] = []
+    for file in files:
+        expectation, found = _read(file, known, rubrics)
+        problems += found
+        if expectation is not None:
+            trials.append(_trial(file.parent.name, expectation, course, rubrics))
+    if problems:
+        raise CourseError(*problems)
+    return trials
+
+
+def _read(
+    file: Path, known: Mapping[Any, Names], rubrics: Mapping[str, Rubric]
+) -> tuple[Expectation | None, tuple[str, ...]]:
+    """What a file says, or every problem of it as a line."""
+    document = read_yaml(file)
+    problems = list(document.problems)
+    expectation = None
+    if document.data is not None or not problems:
+        expectation, found = decode(Expectation, document.data, known=known)
+        problems += found
+    if expectation is not None and not expectation.refused:
+        problems += _objections(expectation, rubrics)
+    return (None if problems else expectation), document.lines(problems)
+
+
+def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iterator[Problem]:
+    """What is wrong between an expectation and its rubric."""
+    rubric = rubrics.get(_rubric_name(expectation))
+    if rubric is None:
+        yield Problem(path=("assignment",), message="has no rubric of its own name; name one with rubric:")
+        return
+    if rubric.assignment != expectation.assignment:
+        yield Problem(path=("rubric",), message=f"marks {rubric.assignment}; name one of the assignment")
+        return
+    items = {item.id: item for item in rubric.items}
+    for name in expectation.earns:
+        if name not in items:
+            message = f"no item of rubric {rubric.name} has this id; {suggestion(name, items)}"
+            yield Problem(path=("earns", name), message=message)
+    for name in items:
+        if name not in expectation.earns:
+            yield Problem(path=("earns", name), message="missing; give its points, or pending")
+
+
+def _trial(name: str, expectation: Expectation, course: Course, rubrics: Mapping[str, Rubric]) -> Trial:
+    built = (course.folder / BUILDER).is_file()
+    return Trial(
+        name=name,
+        about=expectation.about,
+        archive=course.folder / ARCHIVES / f"{name}.{expectation.archive}",
+        assignment=expectation.assignment,
+        rubric=None if expectation.refused else rubrics[_rubric_name(expectation)],
+        earns=expectation.earns,
+        total=expectation.total,
+        refused=expectation.refused,
+        quick=expectation.quick,
+        isolation=expectation.isolation or "",
+        build=f"run {BUILDER}" if built else f"pack what is in {SOURCES}/{name}/files",
+    )
+
+
+def _rubric_name(expectation: Expectation) -> str:
+    return expectation.rubric or expectation.assignment or ""

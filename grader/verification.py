@@ -1,0 +1,186 @@
+"""The course's own mutation test: references must earn everything, hand-ins exactly what they say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import isclose
+from pathlib import Path
+
+from grader.config.course import Course
+from grader.config.problem import show_path
+from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
+from grader.exams import Request
+from grader.model.observation import Observation, Outcome
+from grader.model.score import Line, Standing
+from grader.pipeline import EXIT_CODES, Graded, grade
+from grader.plugins import Plugins
+from grader.trials import ARCHIVES, Points, Trial
+
+SLACK = 1e-6
+"""A third may be written with six digits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """One thing that is not as it must be."""
+
+    item: str = ""
+    """Empty if it concerns the hand-in as a whole."""
+    text: str
+    exit_code: ExitCode = ExitCode.COURSE
+
+    def __str__(self) -> str:
+        return f"{self.item} {self.text}".lstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What became of one trial."""
+
+    trial: Trial
+    deviations: tuple[Deviation, ...] = ()
+    points: float | None = None
+    """The raw total; None if it was not graded."""
+    lines: tuple[Line, ...] = ()
+    """Of its scorecard."""
+    mistaken: frozenset[str] = frozenset()
+    """Items that lost points by an answer: a program that only crashes puts no check to the test."""
+    wall_s: float = 0.0
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """GRADED if all is as it must be."""
+        return worst(deviation.exit_code for deviation in self.deviations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gaps:
+    """What hand-ins leave untested, each as `rubric: item`."""
+
+    never_mistaken: tuple[str, ...]
+    """No hand-in gets these wrong: the check may be dead."""
+    never_earned: tuple[str, ...]
+    """No hand-in gets these right: the check may be impossible to pass."""
+
+
+def verify(course: Course, plugins: Plugins, trials: Iterable[Trial], out: Path) -> Iterator[Verdict]:
+    """Grade each trial anew, with its results below `out`, and say what is not as it must be.
+
+    However grading ends, it ends in a verdict; only bugs of ours come through.
+    """
+    for trial in trials:
+        begun = time.perf_counter()
+        request = Request(
+            archive=trial.archive,
+            out=out / (trial.name if trial.reference else ARCHIVES),
+            student="reference" if trial.reference else None,
+            assignment=trial.assignment,
+            rubric=trial.rubric.name if trial.rubric else None,
+            fresh=True,
+        )
+        try:
+            if not trial.archive.exists():
+                raise CourseError(f"{show_path(trial.archive)}: is not there; {trial.build}")
+            verdict = _graded(trial, grade(request, _strict(course, plugins, trial.isolation), plugins))
+        except GraderError as error:
+            verdict = Verdict(trial=trial, deviations=tuple(_not_graded(trial, error)))
+        yield replace(verdict, wall_s=time.perf_counter() - begun)
+
+
+def gaps(verdicts: Iterable[Verdict]) -> Gaps:
+    """What the hand-ins among these leave untested; items that are pending everywhere do not count."""
+    settled: dict[str, None] = {}
+    mistaken: set[str] = set()
+    earned: set[str] = set()
+    for verdict in verdicts:
+        rubric = verdict.trial.rubric
+        if rubric is None or verdict.trial.reference:
+            continue
+        mistaken.update(f"{rubric.name}: {item}" for item in verdict.mistaken)
+        for line in verdict.lines:
+            if line.standing is not Standing.PROVISIONAL:
+                settled[f"{rubric.name}: {line.item}"] = None
+                if line.points >= line.possible:
+                    earned.add(f"{rubric.name}: {line.item}")
+    return Gaps(
+        never_mistaken=tuple(item for item in settled if item not in mistaken),
+        never_earned=tuple(item for item in settled if item not in earned),
+    )
+
+
+def _strict(course: Course, plugins: Plugins, least: str) -> Course:
+    """The course, if need be with a stronger demand than its own."""
+    strength = {sandbox.name: sandbox.strength for sandbox in plugins.sandboxes}
+    if strength.get(least, 0) <= strength.get(course.min_isolation, 0):
+        return course
+    return replace(course, min_isolation=least)
+
+
+def _not_graded(trial: Trial, error: GraderError) -> Iterator[Deviation]:
+    if not isinstance(error, SubmissionError):
+        observed = not isinstance(error, NotObservedError)
+        code = ExitCode.COURSE if observed else ExitCode.NOT_OBSERVED
+        yield from (Deviation(text=problem, exit_code=code) for problem in error.problems)
+    elif not trial.refused:
+        yield Deviation(text=f"is refused: {error}")
+    elif trial.refused not in str(error):
+        yield Deviation(text=f"is refused, but the line does not say {trial.refused!r}: {error}")
+
+
+def _graded(trial: Trial, graded: Graded) -> Verdict:
+    seen = graded.evidence.observations
+    return Verdict(
+        trial=trial,
+        deviations=tuple(_deviations(trial, graded)),
+        points=graded.scorecard.points.raw,
+        lines=graded.scorecard.lines,
+        mistaken=frozenset(
+            line.item
+            for line in graded.scorecard.lines
+            if line.points < line.possible and _answered(seen.get(line.item))
+        ),
+    )
+
+
+def _deviations(trial: Trial, graded: Graded) -> Iterator[Deviation]:
+    card, seen = graded.scorecard, graded.evidence.observations
+    if graded.trouble:
+        yield Deviation(text=graded.trouble, exit_code=ExitCode.NOT_OBSERVED)
+    if trial.refused:
+        yield Deviation(text=f"is accepted, expected to be refused: {trial.refused}")
+        return
+    alike = True
+    for line in card.lines:
+        expected = trial.earns[line.item]
+        pending = line.standing is Standing.PROVISIONAL
+        if (expected == "pending") if pending else _same(line.points, expected):
+            continue
+        alike = False
+        earned = "is pending" if pending else f"earned {line.points:.12g}"
+        wanted = expected if isinstance(expected, str) else f"{expected:.12g}"
+        yield Deviation(
+            item=line.item,
+            text=f"{earned}, expected {wanted}: {line.reason}",
+            exit_code=_blame(seen.get(line.item)) if pending else ExitCode.COURSE,
+        )
+    if alike and trial.total is not None and not _same(card.points.raw, trial.total):
+        yield Deviation(text=f"total is {card.points.raw:.12g}, expected {trial.total:.12g}")
+
+
+def _same(points: float, expected: Points) -> bool:
+    return not isinstance(expected, str) and isclose(points, expected, abs_tol=SLACK)
+
+
+def _answered(observation: Observation | None) -> bool:
+    """Whether the program gave an answer that a check could judge."""
+    if observation is None or observation.outcome is not Outcome.OBSERVED:
+        return False
+    return not observation.cases or any(case.outcome is Outcome.OBSERVED for case in observation.cases)
+
+
+def _blame(observation: Observation | None) -> ExitCode:
+    """Whose fault it is that an item is open which must not be."""
+    fault = observation.fault if observation is not None else None
+    return EXIT_CODES[fault] if fault is not None else ExitCode.NOT_OBSERVED
