@@ -21,6 +21,9 @@ class CheckKind(Protocol):
 
     The module is imported by the host for `Options` and `award`; whatever is heavy (numpy, numba, torch)
     is imported inside `observe`.
+
+    Two attributes are optional: `tool`, the name of the tool of ours that `observe` runs, so that its server
+    is started early; and `by_hand = True` if a person may give the points instead.
     """
 
     name: ClassVar[str]

@@ -12,6 +12,11 @@ from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 
 
+def preloads_of(tool: str) -> tuple[str, ...]:
+    """What the server of one of our own tools imports: the tool, which a child could not find any more."""
+    return (f"_grader_subject.tools.{tool}",)
+
+
 class Servers:
     """Starts a server per set of preloads when it is first needed, or earlier by `warm_up`."""
 

@@ -14,11 +14,6 @@ WITHIN_S = 30.0
 """Whatever the assignment's limits are: a report of 200 pages takes some seconds to read."""
 
 
-def preloads_of(tool: str) -> tuple[str, ...]:
-    """What the server of a tool's children imports: the tool, which a child could not find any more."""
-    return (f"_grader_subject.tools.{tool}",)
-
-
 def run_tool(child: Child, tool: str, args: tuple[Any, ...]) -> Call:
     """Run a tool in a child in which nothing of the student has run, then end the child."""
     with closing(child):

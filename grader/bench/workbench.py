@@ -13,8 +13,9 @@ from typing import Any
 from grader.bench.bench import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Run, Subject
 from grader.bench.child import Child
 from grader.bench.children import Children
+from grader.bench.servers import preloads_of
 from grader.bench.subject import run_program
-from grader.bench.tool import preloads_of, run_tool
+from grader.bench.tool import run_tool
 from grader.coursecode import course_module
 from grader.errors import CourseError
 from grader.model.assignment import Limits

@@ -54,6 +54,7 @@ class Report:
 
     name: ClassVar[str] = "report"
     by_hand: ClassVar[bool] = True
+    tool: ClassVar[str] = "report"
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -87,7 +88,7 @@ class Report:
         if file is None:
             return refusal(bench, f"{options.file} was not handed in")
         ratios = [[ratio.claim, *ratio.of] for ratio in options.ratios]
-        call = bench.tool("report", file, list(options.terms), ratios)
+        call = bench.tool(self.tool, file, list(options.terms), ratios)
         found: dict[str, Any] = {}
         if call.outcome is Outcome.OBSERVED:
             found = call.value

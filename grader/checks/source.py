@@ -31,6 +31,7 @@ class Source:
     """
 
     name: ClassVar[str] = "source"
+    tool: ClassVar[str] = "source"
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -78,7 +79,7 @@ class Source:
         file, function = options.file, options.function
         if file not in bench.files:
             return refusal(bench, f"{file} was not handed in")
-        call = bench.tool("source", file, function)
+        call = bench.tool(self.tool, file, function)
         if call.outcome is not Outcome.OBSERVED:
             return refusal(bench, f"{file} cannot be looked at: it takes too much time or memory", call)
         found: dict[str, Any] = call.value

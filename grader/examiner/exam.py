@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.bench.bench import REFERENCE, SUBMISSION, Bench
-from grader.bench.servers import Servers
+from grader.bench.servers import Servers, preloads_of
 from grader.config.codec import from_plain, loads
-from grader.config.decode import decode
+from grader.config.decode import decode, keys_of
 from grader.config.evidence_file import EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
 from grader.contracts import CheckKind, Sandbox
 from grader.errors import CourseError, NotObservedError
@@ -21,6 +21,7 @@ from grader.examiner.environment import environment, missing_devices
 from grader.model.evidence import Exam
 from grader.model.job import Job, Task
 from grader.model.observation import Fault, Observation, Outcome
+from grader.model.options import FunctionName
 from grader.model.rubric import Item
 from grader.plugins import Plugins
 from grader.sandbox.interpreter import interpreter
@@ -53,13 +54,14 @@ def run(job_file: Path, outbox: Path) -> None:
     with ExitStack() as resources:
         evidence = resources.enter_context(EvidenceWriter(outbox / EVIDENCE))
         resources.enter_context(closing(servers))
-        for preloads in _preloads(job):
+        warm = _preloads(job, plugins.checks)
+        for preloads in warm:
             servers.warm_up(preloads)
         # numpy comes with these: the servers import theirs meanwhile
         from grader.bench.children import Children
         from grader.bench.workbench import Workbench
 
-        evidence.write(ExamStarted(submission=job.submission, exam=_exam(job, servers)))
+        evidence.write(ExamStarted(submission=job.submission, exam=_exam(job, warm[0], servers)))
         standing = dict(job.passed)
         children = resources.enter_context(closing(Children(servers, job.preloads, job.limits)))
         for number, task in enumerate(job.tasks, start=1):
@@ -79,18 +81,23 @@ def _strong_enough(sandboxes: tuple[Sandbox, ...], least: str) -> tuple[Sandbox,
     return tuple(s for s in sandboxes if s.strength >= strengths.get(least, 0))
 
 
-def _preloads(job: Job) -> list[tuple[str, ...]]:
+def _preloads(job: Job, kinds: Mapping[str, CheckKind]) -> list[tuple[str, ...]]:
     """What the servers of this exam import, in the order in which they are needed."""
-    texts = [value for task in job.tasks for value in task.options.values() if isinstance(value, str)]
-    modules = [text.partition(".")[0] for text in texts if "." in text]
-    return list(dict.fromkeys(job.preloads.get(module, ()) for module in modules)) or [()]
+    found: list[tuple[str, ...]] = []
+    for task in job.tasks:
+        kind = kinds[task.check]
+        names = [name for name, key in keys_of(kind.Options).items() if key.kind is FunctionName]
+        functions = [str(task.options[name]) for name in names if name in task.options]
+        found += [job.preloads.get(function.partition(".")[0], ()) for function in functions]
+        found += [preloads_of(tool)] if (tool := getattr(kind, "tool", "")) else []
+    return list(dict.fromkeys(found)) or [()]
 
 
-def _exam(job: Job, servers: Servers) -> Exam:
+def _exam(job: Job, preloads: tuple[str, ...], servers: Servers) -> Exam:
     """The exam's own facts, once it is known which sandbox works here."""
     facts: dict[str, Any] = dict(environment())
     try:
-        with servers.serving(_preloads(job)[0]) as server:
+        with servers.serving(preloads) as server:
             facts["subject"] = dict(server.versions)
     except (CourseError, NotObservedError) as error:
         facts["sandbox_error"] = str(error)
