@@ -34,7 +34,9 @@ def tasks_of(
     basis = {
         "grader": __version__,
         "submission": submission.digest,
-        "course": {file.name: digest_bytes(file.read_bytes()) for file in sorted(folder.glob("*.py"))},
+        "course": {
+            str(file.relative_to(folder)): digest_bytes(file.read_bytes()) for file in _course_files(folder)
+        },
         "assignment": to_plain(assignment),
     }
     items = {item.id: item for item in rubric.items}
@@ -53,6 +55,14 @@ def tasks_of(
         )
         for item in (items[name] for name in order)
     )
+
+
+def _course_files(folder: Path) -> list[Path]:
+    """The files of an assignment that an exam works with: not what students are handed."""
+    found = [*folder.glob("*.py")]
+    for part in ("given", "reference", "data"):
+        found += [file for file in folder.glob(f"{part}/**/*") if file.is_file() and file.suffix != ".pyc"]
+    return sorted(found)
 
 
 def holding(evidence: Evidence | None, tasks: Sequence[Task]) -> dict[str, Observation]:

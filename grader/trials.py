@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, NewType
@@ -40,6 +41,8 @@ class Expectation:
         "Points of every item of the rubric, or `pending`.", default_factory=dict
     )
     total: float | None = option("What it earns altogether, before any late rule.", default=None)
+    submitted_at: datetime | None = option("When it was handed in; left out, no late rule.", default=None)
+    after_lateness: float | None = option("What the late rule leaves of the total.", default=None)
     refused: str = option("Part of the line with which it is not accepted.", default="")
     quick: bool = option("Whether `--quick` takes it.", default=False)
     archive: Literal["tar.gz", "zip"] = option("How it is packed.", default="tar.gz")
@@ -66,6 +69,9 @@ class Trial:
     earns: Mapping[str, Points] = field(default_factory=dict)
     total: float | None = None
     """None if only the items matter."""
+    submitted_at: datetime | None = None
+    after_lateness: float | None = None
+    """What the late rule leaves; None if it does not matter."""
     refused: str = ""
     quick: bool = True
     isolation: str = ""
@@ -129,7 +135,7 @@ def trials_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[T
 
 
 def reference_trial(folder: Path, rubric: Rubric) -> Trial:
-    """A folder as the reference of a rubric's assignment: it must earn everything."""
+    """A folder as the reference of a rubric's assignment: it must earn all that can be decided here."""
     return Trial(
         name=f"{rubric.name}/{folder.resolve().name}",
         about=f"The reference of {rubric.assignment} earns everything.",
@@ -225,6 +231,8 @@ def _trial(name: str, expectation: Expectation, course: Course, rubrics: Mapping
         rubric=None if expectation.refused else rubrics[_rubric_name(expectation)],
         earns=expectation.earns,
         total=expectation.total,
+        submitted_at=expectation.submitted_at,
+        after_lateness=expectation.after_lateness,
         refused=expectation.refused,
         quick=expectation.quick,
         isolation=expectation.isolation or "",

@@ -79,6 +79,7 @@ def verify(course: Course, plugins: Plugins, trials: Iterable[Trial], out: Path)
             assignment=trial.assignment,
             rubric=trial.rubric.name if trial.rubric else None,
             fresh=True,
+            submitted_at=trial.submitted_at,
         )
         try:
             if not trial.archive.exists():
@@ -157,6 +158,8 @@ def _deviations(trial: Trial, graded: Graded) -> Iterator[Deviation]:
         pending = line.standing is Standing.PROVISIONAL
         if (expected == "pending") if pending else _same(line.points, expected):
             continue
+        if pending and trial.reference and _waits(seen.get(line.item)):
+            continue
         alike = False
         earned = "is pending" if pending else f"earned {line.points:.12g}"
         wanted = expected if isinstance(expected, str) else f"{expected:.12g}"
@@ -167,6 +170,16 @@ def _deviations(trial: Trial, graded: Graded) -> Iterator[Deviation]:
         )
     if alike and trial.total is not None and not _same(card.points.raw, trial.total):
         yield Deviation(text=f"total is {card.points.raw:.12g}, expected {trial.total:.12g}")
+    left = card.totals[0].adjusted
+    if trial.after_lateness is not None and not _same(left, trial.after_lateness):
+        yield Deviation(text=f"lateness leaves {left:.12g}, expected {trial.after_lateness:.12g}")
+
+
+def _waits(observation: Observation | None) -> bool:
+    """Whether nothing is wrong with an open item: this machine lacks a device, or a person has to look."""
+    return (
+        observation is not None and observation.outcome is Outcome.NOT_OBSERVED and observation.fault is None
+    )
 
 
 def _same(points: float, expected: Points) -> bool:

@@ -1,7 +1,9 @@
 """Builds submissions/*.tar.gz and *.zip from tests/submissions, the same bytes every time.
 
 A folder of `tests/submissions` holds `expected.yaml` and, below `files/`, what the student hands in. There
-`base: NAME` lays these files over those of another submission, and `archive: zip` makes a zip.
+`base: NAME` lays these files over those of another submission, and `archive: zip` makes a zip. Beside it
+may lie `NAME.txt`, a report that is handed in as NAME.pdf, and `without.txt`, naming files of the base, one a
+line, that are not handed in.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -25,6 +27,11 @@ ARCHIVES = ROOT / "submissions"
 MODE = 0o644
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 GZIP_HEADER_BYTES = 10
+
+PICTURE = "[picture]"
+PICTURE_WIDTH, PICTURE_HEIGHT = 160, 48
+"""Of a picture in a report, in pixels."""
+PAGE_LINES, PICTURE_LINES, LEADING = 58, 9, 12
 
 Files = Mapping[str, bytes]
 
@@ -42,6 +49,13 @@ def files_of(folder: Path) -> dict[str, bytes]:
         if not (below / "expected.yaml").is_file() or "base" in _expected(below):
             sys.exit(f"{folder.name}/expected.yaml: base: {base}: name a submission that has no base itself")
         files.update(files_of(below))
+    for path in _lines(folder / "without.txt"):
+        if path not in files:
+            sys.exit(f"{folder.name}/without.txt: {path}: the base has no such file")
+        del files[path]
+    for report in folder.glob("*.txt"):
+        if report.name != "without.txt":
+            files[f"{report.stem}.pdf"] = pdf(report.read_text(encoding="ascii"))
     own = folder / "files"
     files.update(
         (path.relative_to(own).as_posix(), path.read_bytes())
@@ -51,6 +65,83 @@ def files_of(folder: Path) -> dict[str, bytes]:
     if not files:
         sys.exit(f"{folder.name}: hands in nothing; put its files below {folder.name}/files")
     return dict(sorted(files.items()))
+
+
+def pdf(text: str) -> bytes:
+    """A report on A4 pages, as printable ASCII; a line `[picture]` becomes a picture.
+
+    Nothing is compressed, so that the bytes are the same whatever zlib builds them.
+    """
+    pages = ["".join(_page(lines)) for lines in _on_pages(text.splitlines())]
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Count %d /Kids [%s] >>"
+        % (len(pages), b" ".join(b"%d 0 R" % (number * 2 + 5) for number in range(len(pages)))),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>",
+        _stream(
+            b"/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 8"
+            % (PICTURE_WIDTH, PICTURE_HEIGHT),
+            _bars(),
+        ),
+    ]
+    for page in pages:
+        objects += [
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R"
+            b" /Resources << /Font << /F 3 0 R >> /XObject << /P 4 0 R >> >> >>" % (len(objects) + 2),
+            _stream(b"", page.encode("ascii")),
+        ]
+    written = b"%PDF-1.4\n"
+    offsets = []
+    for number, body in enumerate(objects, start=1):
+        offsets.append(len(written))
+        written += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    size = len(objects) + 1
+    return written + (
+        b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+        % (size, table, size, len(written))
+    )
+
+
+def _on_pages(lines: list[str]) -> list[list[str]]:
+    heights = [PICTURE_LINES if line == PICTURE else 1 for line in lines]
+    pages: list[list[str]] = [[]]
+    room = PAGE_LINES
+    for line, height in zip(lines, heights, strict=True):
+        if height > room:
+            pages.append([])
+            room = PAGE_LINES
+        pages[-1].append(line)
+        room -= height
+    return pages
+
+
+def _page(lines: list[str]) -> Iterator[str]:
+    """What draws one page, from the top down."""
+    top = 780
+    for line in lines:
+        if line == PICTURE:
+            top -= PICTURE_LINES * LEADING
+            yield f"q 320 0 0 {(PICTURE_LINES - 1) * LEADING} 60 {top + LEADING} cm /P Do Q\n"
+            continue
+        escaped = line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+        yield f"BT /F 9 Tf 60 {top} Td ({escaped}) Tj ET\n"
+        top -= LEADING
+
+
+def _stream(keys: bytes, content: bytes) -> bytes:
+    return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (keys, len(content), content)
+
+
+def _bars() -> bytes:
+    """Three bars of falling length, dark on light: the times of three functions."""
+    lengths = (90, 40, 10)
+    rows = []
+    for y in range(PICTURE_HEIGHT):
+        bar, within = divmod(y, PICTURE_HEIGHT // len(lengths))
+        filled = lengths[bar] if bar < len(lengths) and within >= 4 else 0
+        rows.append(b"\x30" * filled + b"\xf0" * (PICTURE_WIDTH - filled))
+    return b"".join(rows)
 
 
 def tar_gz(files: Files) -> bytes:
@@ -147,6 +238,10 @@ def main(arguments: list[str] | None = None) -> int:
             (options.archives / name).write_bytes(content)
             print(f"{options.archives.name}/{name}: written")
     return int(options.check and bool(outdated))
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").split("\n")[:-1] if file.exists() else []
 
 
 def _expected(folder: Path) -> dict[str, str]:

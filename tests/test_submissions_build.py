@@ -133,3 +133,32 @@ def test_a_submission_without_files_is_one_line(sources):
     hand_in(sources / "dora", "about: d.\n", {})
     with pytest.raises(SystemExit, match=r"^dora: hands in nothing"):
         script.build(sources / "dora")
+
+
+def test_a_text_beside_the_sources_is_handed_in_as_a_pdf(sources):
+    pypdf = pytest.importorskip("pypdf")
+    (sources / "ann" / "hw1.txt").write_text("Times (all) \\ of max_gpu\n[picture]\n" + "line\n" * 90)
+    _, archive = script.build(sources / "ann")
+    written = entries(archive)["hw1.pdf"]
+    report = pypdf.PdfReader(io.BytesIO(written), strict=True)
+    assert report.pages[0].extract_text().startswith("Times (all) \\ of max_gpu\n")
+    assert sum(page.extract_text().count("line") for page in report.pages) == 90
+    assert len(report.pages) == 2
+    assert "/P" in report.pages[0]["/Resources"]["/XObject"]
+    assert entries(script.build(sources / "ann")[1])["hw1.pdf"] == written
+
+
+def test_files_of_the_base_can_be_left_out(sources):
+    (sources / "ben" / "without.txt").write_text("b/a.txt\n")
+    assert entries(script.build(sources / "ben")[1]) == {"utils.py": b"x = 2\n"}
+
+
+def test_leaving_out_what_the_base_does_not_have_is_one_line(sources):
+    (sources / "ben" / "without.txt").write_text("b/b.txt\n")
+    with pytest.raises(SystemExit, match=r"^ben/without.txt: b/b.txt: the base has no such file$"):
+        script.build(sources / "ben")
+
+
+def test_the_report_of_the_reference_is_what_its_text_says():
+    folder = ROOT / "assignments" / "cdp_hw1" / "reference"
+    assert (folder / "hw1.pdf").read_bytes() == script.pdf((folder / "hw1.txt").read_text())

@@ -1,4 +1,4 @@
-"""What the functions of `utils.py` must give, worked out in float64 by other means than the reference's."""
+"""What the functions of homework 1 must give, worked out by other means than the reference's."""
 
 from __future__ import annotations
 
@@ -59,3 +59,18 @@ def add_elementwise(list1, list2):
     total = [np.add(one, other) for one, other in zip(list1, list2, strict=True)]
     # Of numbers, an array is as good an answer as a list.
     return np.array(total) if all(np.ndim(value) == 0 for value in total) else total
+
+
+def max_cpu(A, B):
+    # Not np.maximum, which a hand-in may have called where it should not.
+    return np.where(A < B, B, A)
+
+
+max_numba = max_gpu = max_cpu
+
+
+def matmul_transpose_trivial(X):
+    return X @ X.T
+
+
+matmul_transpose_numba = matmul_transpose_gpu = matmul_transpose_trivial

@@ -1,4 +1,4 @@
-"""Families of inputs for the functions of `utils.py`, drawn anew for every exam."""
+"""Families of inputs for the functions of homework 1, drawn anew for every exam."""
 
 from __future__ import annotations
 
@@ -82,3 +82,50 @@ def pairs_of_lists(rng):
     yield case("float32 matrices", *arrays((a, c), (c, b), dtype=np.float32))
     yield case("numbers", *rng.normal(size=(2, a + 1)).tolist())
     yield case("whole numbers", *rng.integers(-50, 50, size=(2, b + 1)).tolist())
+
+
+def byte_matrices(rng):
+    yield case("two matrices of 1000 rows and columns", *_bytes(rng, (1000, 1000)))
+
+
+def small_byte_matrices(rng):
+    rows, columns = (int(n) for n in rng.permutation(np.arange(3, 40))[:2])
+    yield case("more rows than columns", *_bytes(rng, (max(rows, columns), min(rows, columns))))
+    yield case("more columns than rows", *_bytes(rng, (min(rows, columns), max(rows, columns))))
+    yield case("a single row", *_bytes(rng, (1, columns)))
+    yield case("a single column", *_bytes(rng, (rows, 1)))
+    A, B = _bytes(rng, (rows, columns))
+    yield case("the first one is nowhere smaller", np.maximum(A, B), np.minimum(A, B))
+    yield case("the second one is nowhere smaller", np.minimum(A, B), np.maximum(A, B))
+    yield case("equal matrices", A, A.copy())
+
+
+def _bytes(rng, shape):
+    """Whole numbers from 0 to 255 as NumPy's randint gives them: int64."""
+    A, B = rng.integers(0, 256, size=(2, *shape))
+    # Both ends of the range, and a tie where there is room for one.
+    A.flat[0], B.flat[0] = 0, 255
+    A.flat[-1] = B.flat[-1]
+    return A, B
+
+
+def tall_matrices(rng):
+    yield case("784 rows of 128 numbers", rng.standard_normal((784, 128)))
+
+
+def tenth_of_a_tall_matrix(rng):
+    yield case("78 rows of 128 numbers", rng.standard_normal((78, 128)))
+
+
+def small_matrices(rng):
+    rows, columns = (int(n) for n in rng.permutation(np.arange(3, 24))[:2])
+    yield case("more rows than columns", rng.standard_normal((max(rows, columns), min(rows, columns))))
+    yield case("more columns than rows", rng.standard_normal((min(rows, columns), max(rows, columns))))
+    yield case("a single row", rng.standard_normal((1, columns)))
+    yield case("a single column", rng.standard_normal((rows, 1)))
+    yield case("more rows than a block has threads for", rng.standard_normal((33 + rows, 3)))
+
+
+def matrices_of_all_sizes(rng):
+    yield from small_matrices(rng)
+    yield from tall_matrices(rng)

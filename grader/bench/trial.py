@@ -52,8 +52,8 @@ def try_out(sandbox: Sandbox, *, python: str, site: Sequence[str]) -> Trial:
                 workspaces={"submission": workspace},
                 limits=limits,
             )
+            server.ready()
             with closing(server):
-                server.ready()
                 ready = time.perf_counter()
                 return Trial(
                     start_s=ready - begun, check_s=min(_check(server, limits) for _ in range(_CHECKS))

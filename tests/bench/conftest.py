@@ -12,7 +12,11 @@ from grader.bench.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
+from grader.sandbox.landlock import LandlockSandbox
+from grader.sandbox.namespaces import NamespacesSandbox
 from grader.sandbox.process import ProcessSandbox
+
+LAYERS = (BubblewrapSandbox, NamespacesSandbox, LandlockSandbox, ProcessSandbox)
 
 LIMITS = Limits(call_wall_s=5.0, import_wall_s=10.0)
 
@@ -62,10 +66,24 @@ def classroom(tmp_path: Path) -> Iterator[Classroom]:
     room.close()
 
 
-@pytest.fixture(params=[BubblewrapSandbox, ProcessSandbox], ids=lambda kind: kind.name)
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "promise(name): only the layers that make this promise")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """`any_classroom` is each layer in turn; with `@pytest.mark.promise(…)`, each that makes this promise."""
+    if "any_classroom" in metafunc.fixturenames:
+        promises = {mark.args[0] for mark in metafunc.definition.iter_markers("promise")}
+        layers = [layer for layer in LAYERS if promises <= layer.promises]
+        metafunc.parametrize("any_classroom", layers, ids=lambda layer: layer.name, indirect=True)
+
+
+@pytest.fixture
 def any_classroom(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Classroom]:
-    """Each layer in turn: what is promised for all of them."""
+    """One layer, of all that the test is about."""
     room = Classroom(request.param(), tmp_path)
+    if missing := room.sandbox.available():
+        pytest.skip(missing)
     yield room
     room.close()
 

@@ -85,7 +85,7 @@ def test_a_missing_function_is_refused_with_the_name_that_is_nearly_right(classr
     with classroom.hand_in("def sigmiod(x): return x") as subject:
         call = subject.call("sigmoid", case(1))
     assert call.outcome is Outcome.REFUSED
-    assert call.note == "work.py has no function sigmoid(); did you mean sigmiod()?"
+    assert call.note == "there is no function sigmoid(); did you mean sigmiod()?"
 
 
 def test_an_exception_is_a_crash_with_the_students_frames_only(classroom):

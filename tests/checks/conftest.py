@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from grader.bench.bench import REFERENCE, SUBMISSION, Call, InputCase
+from grader.bench.children import Children
 from grader.bench.servers import Servers
 from grader.bench.workbench import Workbench
 from grader.model.assignment import Limits
@@ -147,7 +148,7 @@ def real_bench(tmp_path: Path) -> Iterator[Callable[[Mapping[str, str], Mapping[
                 limits=job.limits,
             )
         )
-        return Workbench(job, "item", opened[-1])
+        return Workbench(job, "item", Children(opened[-1], job.preloads, job.limits))
 
     yield make
     for servers in opened:

@@ -14,7 +14,7 @@ from grader.errors import NotObservedError
 from grader.model.evidence import Evidence, Exam
 from grader.model.job import Job
 from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.score import Scorecard
+from grader.model.score import Late, Scorecard, Total
 from grader.model.submission import Submission
 
 texts = st.text(st.characters(codec=None), max_size=8)
@@ -34,6 +34,8 @@ observations = st.builds(
 )
 submissions = st.builds(Submission, submitted_at=st.none() | moments)
 exams = st.builds(Exam, environment=st.dictionaries(texts, plain, max_size=2))
+lates = st.builds(Late, due=moments, submitted_at=st.none() | moments)
+totals = st.builds(Total, late=st.none() | lates)
 nouns = (
     observations
     | submissions
@@ -44,7 +46,7 @@ nouns = (
         observations=st.dictionaries(texts, observations, max_size=2),
         schema=st.just(1),
     )
-    | st.builds(Scorecard)
+    | st.builds(Scorecard, totals=st.lists(totals, max_size=2).map(tuple))
     | st.builds(Job, submission=submissions, tasks=st.just(()))
 )
 

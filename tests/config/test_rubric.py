@@ -187,7 +187,7 @@ def test_load_raises_with_every_line(course: SimpleNamespace, kinds: Mapping[str
         (
             "schema: 1\n",
             "schema: 1\ntitle: x\n",
-            "2:1: title: unknown key; there are assignment, due, items, late, points, schema",
+            "2:1: title: unknown key; there are assignment, at_most, due, floor, items, late, points, schema",
         ),
         ("points: 10\n", "points: 10\npoints: 10\n", "4:1: points: given twice, first in line 3; keep one"),
     ],
@@ -276,3 +276,69 @@ def test_an_option_called_like_a_key_of_every_item_is_refused(
     with pytest.raises(CourseError) as caught:
         check_rubric(course.rubric, kinds={**kinds, "clash": clash}, assignments=course.assignments)
     assert caught.value.problems == ("check kind clash: every item has a key title; rename the option",)
+
+
+EXTRAS = """\
+floor: -5
+at_most: 12.5
+items:
+  - {id: more, title: t, points: 3, check: matches, of: utils.fast, bonus: true, simulated: earns}
+  - {id: less, title: t, points: 2, check: matches, of: utils.fast, penalty: true, on_flag: holds,
+     devices: {gpu: 2}, group: together}
+"""
+WITH_EXTRAS = GOOD.replace("items:\n", EXTRAS)
+
+
+def test_bonus_and_penalty_are_not_in_the_points_of_a_rubric(
+    course: SimpleNamespace, kinds: Mapping[str, Any]
+) -> None:
+    course.rubric.write_text(WITH_EXTRAS)
+    rubric = load_rubric(course.rubric, kinds=kinds, assignments=course.assignments)
+    assert (rubric.points, rubric.floor, rubric.at_most) == (10.0, -5.0, 12.5)
+    more, less, *others = rubric.items
+    assert (more.counts, more.simulated, more.points) == ("bonus", "earns", 3.0)
+    assert (less.counts, less.on_flag, less.devices, less.group) == (
+        "penalty",
+        "holds",
+        {"gpu": 2},
+        "together",
+    )
+    assert [(i.counts, i.simulated, i.on_flag, i.devices, i.group) for i in others] == [
+        ("earns", "informs", "notes", {}, "")
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (
+            "points: 10\n",
+            "points: 13\n",
+            "3:1: points: must equal the sum of the items that are no bonus and no penalty, 10, got 13",
+        ),
+        (
+            "penalty: true",
+            "penalty: true, bonus: true",
+            "10:69: items[1].penalty: an item cannot be a bonus and a penalty; take one of these out",
+        ),
+        (
+            "gpu: 2",
+            "gpus: 2",
+            '11:16: items[1].devices.gpus: no kind of device is called "gpus"; did you mean gpu?',
+        ),
+        (
+            "gpu: 2",
+            "gpu: 0",
+            "11:16: items[1].devices.gpu: must be 1 or more, got 0; leave it out if none is needed",
+        ),
+        ("at_most: 12.5", "at_most: -5", "7:1: at_most: must be more than the floor, -5, got -5"),
+        (
+            "simulated: earns",
+            "simulated: yes",
+            '9:82: items[0].simulated: must be earns or informs, got "yes"',
+        ),
+    ],
+)
+def test_one_mistake_about_what_counts_is_one_line(lines: Lines, old: str, new: str, line: str) -> None:
+    assert old in WITH_EXTRAS
+    assert lines(WITH_EXTRAS.replace(old, new)) == (f"rubrics/hw1.yaml:{line}",)

@@ -20,6 +20,8 @@ due: 2024-12-23T23:59:00+02:00
 late: {grace: 1h30m, per_day: 2.5%, at_most: 3d}
 items:
   - {id: a, title: A, points: 2, check: matches, of: utils.fast, tolerance: {float32: {rtol: 0.1}}}
+  - {id: c, title: C, points: 9, check: matches, of: utils.fast, bonus: true, penalty: false,
+     devices: {gpu: 1}, group: g}
   - {id: b, title: B, points: 1, check: speedup, needs: [a], of: utils.fast, over: utils.slow,
      inputs: vectors, at_least: 40, budget: 5s}
 """
@@ -46,6 +48,11 @@ MISTAKES = [
     ("needs: [a]", "needs: a"),
     ("budget: 5s", "budget: 5"),
     ("needs: [a]", "visible: sometimes"),
+    ("needs: [a]", "bonus: true, penalty: true"),
+    ("needs: [a]", "on_flag: maybe"),
+    ("needs: [a]", "devices: {tpu: 1}"),
+    ("needs: [a]", "devices: {gpu: 0}"),
+    ("points: 3\n", "points: 3\nfloor: low\n"),
 ]
 
 

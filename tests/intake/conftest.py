@@ -95,3 +95,17 @@ def zip_of(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return pack
+
+
+@pytest.fixture
+def header_with() -> Callable[..., bytes]:
+    """The tar header of an empty file, with some of its bytes replaced and the sum made right."""
+
+    def header(at: int, data: bytes, name: str = "utils.py") -> bytes:
+        block = bytearray(tarfile.TarInfo(name).tobuf(tarfile.GNU_FORMAT))
+        block[at : at + len(data)] = data
+        block[148:156] = b" " * 8
+        block[148:156] = b"%06o\0 " % sum(block)
+        return bytes(block)
+
+    return header

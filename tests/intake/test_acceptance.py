@@ -6,6 +6,7 @@ import pytest
 
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
+from grader.intake.limits import ArchiveLimits
 from grader.model.assignment import Assignment
 
 
@@ -15,6 +16,7 @@ from grader.model.assignment import Assignment
         ("utils.py", "utils.py Utils.py sub/utils.py utils.pyx", "utils.py"),
         ("*.py", "a.py b.pyc c/d.py", "a.py"),
         ("hw?.cu", "hw1.cu hw12.cu hw.cu", "hw1.cu"),
+        ("a?b.py", "axb.py a/b.py", "axb.py"),
         ("src/*.py", "src/a.py src/b/c.py a.py", "src/a.py"),
         ("a.py a[b].py", "a.py ab.py a[b].py", "a.py a[b].py"),
         ("utils.py", "hw1/utils.py hw1/more/x.txt", "utils.py"),
@@ -83,17 +85,19 @@ def test_junk_may_be_anything_because_nothing_looks_at_it(tar_of, taken):
     assert got.dropped == ("hw1/.venv/",)
 
 
-def test_junk_of_a_folder_is_not_even_read(taken, tmp_path):
+def test_a_junk_folder_is_not_even_looked_into(taken, tmp_path):
     (tmp_path / "alice/.git").mkdir(parents=True)
     (tmp_path / "alice/utils.py").write_bytes(b"")
     (tmp_path / "alice/.git/link").symlink_to("/etc")
-    assert taken(tmp_path / "alice").dropped == (".git/",)
+    (tmp_path / "alice/.git/HEAD").write_bytes(b"")
+    assert taken(tmp_path / "alice", limits=ArchiveLimits(entries=2)).dropped == (".git/",)
 
 
 HW = {
     "hw1": Assignment(name="hw1", title="", accepts=("utils.py", "max_functions.py")),
     "hw2": Assignment(name="hw2", title="", accepts=("utils.py", "network.py")),
     "hw3": Assignment(name="hw3", title="", accepts=("src/*.cu",)),
+    "hw4": Assignment(name="hw4", title="", accepts=("README.md",)),
 }
 
 
@@ -139,6 +143,11 @@ def test_the_assignment_with_most_files_is_taken(files, name, tar_of, taken):
             ["EX2.CU"],
             "hw3",
             "holds no file of hw3; hand in src/*.cu (it holds EX2.CU: did you mean src/*.cu?)",
+        ),
+        (
+            ["readme.md"],
+            "hw4",
+            "holds no file of hw4; hand in README.md (it holds readme.md: did you mean README.md?)",
         ),
         (
             ["hw1.zip"],

@@ -45,6 +45,19 @@ def test_every_form_gives_the_same_submission(ending, tar_of, zip_of, taken, tmp
     assert got.digest == f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"
 
 
+@pytest.mark.parametrize("form", ["tar", "zip", "folder"])
+def test_a_file_of_many_pieces_arrives_whole(form, tar_of, zip_of, taken, tmp_path):
+    data = os.urandom(200_001)
+    source = tmp_path / "alice"
+    if form == "folder":
+        source.mkdir()
+        (source / "utils.py").write_bytes(data)
+    else:
+        source = {"tar": tar_of, "zip": zip_of}[form]({"utils.py": data})
+    taken(source)
+    assert held(tmp_path / "results/workspace") == {"utils.py": data}
+
+
 def test_archives_of_the_systems_own_tools_are_read(taken, tmp_path):
     source = tmp_path / "src"
     (source / "hw1").mkdir(parents=True)
@@ -163,3 +176,35 @@ def test_a_folder_is_known_by_its_real_name(taken, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "alice")
     got = taken(Path(), workspace=tmp_path / "w")
     assert (got.student, got.archive) == ("alice", "alice")
+
+
+def test_the_archive_in_a_folder_of_moodle_is_taken_as_the_student_named_it(tar_of, taken, tmp_path):
+    folder = tmp_path / "Jane Doe_123_assignsubmission_file"
+    folder.mkdir()
+    archive = tar_of({"utils.py": WORK}, f"{folder.name}/1 (2).tar.gz")
+    for number, source in enumerate((archive, folder)):
+        got = taken(source, workspace=tmp_path / f"w{number}")
+        assert (got.student, got.archive, got.files) == ("janedoe_123", "1 (2).tar.gz", ("utils.py",))
+
+
+def test_a_folder_of_moodle_with_the_files_themselves_is_taken_as_it_lies(tar_of, taken, tmp_path):
+    folder = tmp_path / "Jane Doe_123_assignsubmission_file"
+    folder.mkdir()
+    tar_of({"utils.py": b"another"}, f"{folder.name}/data.tar.gz")
+    (folder / "utils.py").write_bytes(WORK)
+    got = taken(folder)
+    assert (got.student, got.archive, got.dropped) == ("janedoe_123", folder.name, ("data.tar.gz",))
+    assert held(tmp_path / "results/workspace") == {"utils.py": WORK}
+
+
+@pytest.mark.parametrize(
+    ("name", "student", "members"),
+    [
+        ("doejane_LATE_12345_67890_hw1.tar-2.gz", "doejane_12345", ()),
+        ("bob+alice.tar.gz", "alice+bob", ("alice", "bob")),
+        ("doebob_777_67890_hw1.tar.gz", "alice+bob", ("alice", "bob")),
+    ],
+)
+def test_platforms_teams_and_the_roster_are_understood(name, student, members, tar_of, taken):
+    got = taken(tar_of({"utils.py": WORK}, name), roster={"777": "alice+bob"})
+    assert (got.student, got.members, got.archive) == (student, members, name)

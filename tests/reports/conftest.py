@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,8 +13,11 @@ from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Scorecard, Standing
 from grader.model.submission import Submission
+from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
 
+NOW = datetime(2024, 12, 24, 12, 0, tzinfo=UTC)
+DUE = datetime(2024, 12, 19, 8, 0, tzinfo=UTC)
 HOSTILE = (
     "<script>alert('x')</script>\" onload='x' "
     "\x00\x07\x1b[31m\x9b2J\ud800\ufffe\u202eevil\r]]> &amp; [bold]שלום"
@@ -29,8 +33,11 @@ class Graded:
     scorecard: Scorecard
 
     @property
-    def all(self):
-        return self.rubric, self.evidence, self.scorecard
+    def staff(self):
+        return staff_view(self.rubric, self.evidence, self.scorecard)
+
+    def student(self, **when):
+        return student_view(self.rubric, self.evidence, self.scorecard, **{"now": NOW, **when})
 
 
 class Share:
@@ -45,11 +52,12 @@ class Share:
             fraction=share,
             reason=observation.facts.get("reason")
             or ("all cases agree" if share == 1 else "1 of 2 cases agrees"),
+            flags=tuple(observation.facts.get("flags", ())),
         )
 
 
 def item(name, title, points=3.0, **keys):
-    return Item(id=name, title=title, points=points, check="share", options=None, **keys)
+    return Item(**{"id": name, "title": title, "points": points, "check": "share", "options": None, **keys})
 
 
 def case(name="3 x 4", **keys):
@@ -65,14 +73,16 @@ def seen(name, share=1.0, outcome=Outcome.OBSERVED, **keys):
     return Observation(item=name, outcome=outcome, facts=facts, seed="00ff" * 8, wall_s=0.0123, **keys)
 
 
-def graded(items, observations, *, late=None, late_s=None, student="alice", exams=True, **of_submission):
+def graded(
+    items, observations, *, student="alice", exams=True, of_rubric=None, extensions=None, **of_submission
+):
     rubric = Rubric(
         name="cdp_hw1",
         assignment="cdp_hw1",
-        points=sum(i.points for i in items),
+        points=sum(i.points for i in items if i.counts == "earns"),
         items=tuple(items),
-        late=late or LatePolicy(),
         digest="sha256:" + "ab" * 32,
+        **(of_rubric or {}),
     )
     exam = Exam(
         id="e1",
@@ -102,7 +112,9 @@ def graded(items, observations, *, late=None, late_s=None, student="alice", exam
         observations={o.item: o for o in observations},
     )
     return Graded(
-        rubric=rubric, evidence=evidence, scorecard=score(rubric, evidence, {"share": Share()}, late_s=late_s)
+        rubric=rubric,
+        evidence=evidence,
+        scorecard=score(rubric, evidence, {"share": Share()}, extensions=extensions),
     )
 
 
@@ -182,8 +194,78 @@ def held():
     return replace(card, scorecard=replace(card.scorecard, lines=lines, standing=Standing.HELD))
 
 
+LATE = {"due": DUE, "late": LatePolicy(per_day=0.1)}
+
+
 def late():
-    return graded([item("a", "first", 10.0)], [seen("a")], late=LatePolicy(per_day=0.1), late_s=100_000.0)
+    return graded(
+        [item("a", "first", 10.0)], [seen("a")], of_rubric=LATE, submitted_at=DUE + timedelta(hours=27)
+    )
+
+
+def team():
+    """Two with one hand-in, one with an extension; a bonus, a penalty, and more than the rubric gives."""
+    items = [
+        item("a", "first", 10.0),
+        item("b", "second", 2.0, counts="bonus"),
+        item("c", "only what was asked for", 1.0, counts="penalty"),
+    ]
+    return graded(
+        items,
+        [seen("a"), seen("b"), seen("c", 0.5)],
+        of_rubric={**LATE, "at_most": 11.0},
+        student="red",
+        members=("alice", "bob"),
+        extensions={"bob": 172_800.0},
+        submitted_at=DUE + timedelta(hours=27),
+    )
+
+
+def unknown_time():
+    return graded([item("a", "first", 10.0)], [seen("a")], of_rubric=LATE, submitted_at=None)
+
+
+def fast(ratio=56.0, half=2.0, threshold=40.0, **keys):
+    """A speedup, as it is measured."""
+    slow, quick = 0.231, 0.231 / ratio
+    times = {
+        name: [middle * (1 + 0.01 * k) for k in range(-3, 4)]
+        for name, middle in (("of", quick), ("over", slow), ("reference_over", 0.22))
+    }
+    numbers = {"ratio": ratio, "ratio_low": ratio - half, "ratio_high": ratio + half, "threshold": threshold}
+    return {
+        "quantities": {
+            **{name: Quantity(value=value) for name, value in numbers.items()},
+            **{f"{name}_s": Quantity(value=middle[3], unit="s") for name, middle in times.items()},
+            "rounds": Quantity(value=7, unit="rounds"),
+        },
+        "facts": {"samples": times},
+        **keys,
+    }
+
+
+def speedups():
+    options = SimpleNamespace(of="max_functions.max_gpu", over="max_functions.max_cpu", at_least=40.0)
+    items = [
+        item("fast", "max_gpu is at least 40 times faster than max_cpu", 5.0, options=options),
+        item("slow", "max_numba is fast enough", 5.0, options=options, hint="Which loop runs in parallel?"),
+        item("near", "nearly", 5.0),
+    ]
+    return graded(
+        items,
+        [seen("fast", **fast()), seen("slow", 0.0, **fast(12.5)), seen("near", **fast(40.5))],
+    )
+
+
+def hidden():
+    """Something to see now, something later, something never; and a flag."""
+    items = [
+        item("a", "first"),
+        item("b", "second", visible="after_due"),
+        item("c", "third", visible="never", on_flag="holds"),
+    ]
+    flagged = {"facts": {"flags": ["near_threshold: a person may look"]}}
+    return graded(items, [seen("a", 0.5, **flagged), seen("b"), seen("c", **flagged)])
 
 
 def hostile():
@@ -204,16 +286,19 @@ def hostile():
         item(HOSTILE, HOSTILE, hint=HOSTILE),
         item("b" + HOSTILE, HOSTILE, hint=HOSTILE),
         item("c", HOSTILE, needs=("b" + HOSTILE,)),
-        item("d", HOSTILE),
+        item("d", HOSTILE, options=SimpleNamespace(of=HOSTILE, over=HOSTILE)),
+        item("e", HOSTILE),
     ]
     card = graded(
         items,
         [
             replace(seen(HOSTILE, 0.5, facts={"reason": HOSTILE}, **keys), seed=HOSTILE),
             seen("b" + HOSTILE, outcome=Outcome.CRASHED, note=HOSTILE, **keys),
-            seen("d", **keys),
+            seen("d", **(fast() | keys | {"quantities": fast()["quantities"] | keys["quantities"]})),
+            seen("e", outcome=Outcome.NOT_OBSERVED, note=HOSTILE),
         ],
         student=HOSTILE,
+        members=(HOSTILE, HOSTILE + "2"),
         archive=HOSTILE,
         digest=HOSTILE,
         files=(HOSTILE,),
@@ -262,7 +347,11 @@ def long():
 
 
 SCENARIOS = {
-    f.__name__: f for f in (normal, perfect, empty, nothing, pending, held, late, hostile, many, long)
+    f.__name__: f
+    for f in (
+        *(normal, perfect, empty, nothing, pending, held, hidden, late, team, unknown_time, speedups),
+        *(hostile, many, long),
+    )
 }
 
 
@@ -285,9 +374,6 @@ def make():
 
 
 class Builders:
-    graded, item, seen, case = (
-        staticmethod(graded),
-        staticmethod(item),
-        staticmethod(seen),
-        staticmethod(case),
-    )
+    graded, item, seen, case, fast = map(staticmethod, (graded, item, seen, case, fast))
+    late = LATE
+    due = DUE

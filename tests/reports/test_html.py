@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import math
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 
-from grader.model.observation import Outcome
-from grader.model.rubric import LatePolicy
-from grader.reports.html import LONGEST, MOST_CASES, Html
+from grader.model.observation import Outcome, Quantity
+from grader.reports.html import Html
+from grader.reports.markup import LONGEST
+from grader.reports.sections import MOST_CASES
 
 
 class Page(HTMLParser):
@@ -40,12 +43,12 @@ class Page(HTMLParser):
 
 
 def page(card):
-    return Page(Html().render(*card.all))
+    return Page(Html().render(card.staff))
 
 
 def sections(card):
     """The sections below the table, by the title of their item: whether open, and the source."""
-    source = Html().render(*card.all)
+    source = Html().render(card.staff)
     found = re.findall(r'<section class="item.*?</section>', source, re.DOTALL)
     titles = [re.search(r"<h3>(.*?)</h3>", section, re.DOTALL)[1] for section in found]
     return dict(zip(titles, found, strict=True))
@@ -59,7 +62,7 @@ def test_says_whose_work_and_how_many_points_and_how_sure(stored):
 
 
 def test_says_why_points_are_missing_and_what_to_try(stored):
-    source = Html().render(*stored("normal").all)
+    source = Html().render(stored("normal").staff)
     assert "<p>ended in ZeroDivisionError: division by zero</p>" in source
     assert '<p class="hint">Which side is the input&#x27;s?</p>' in source
 
@@ -68,15 +71,112 @@ def test_a_held_card_says_that_a_person_looks_first(stored):
     assert "Held: a person has to look first" in page(stored("held")).text
 
 
-def test_lateness_is_told_beside_the_raw_total(stored):
+def test_a_late_total_is_told_with_how_it_comes_about(stored):
     text = page(stored("late")).text
-    assert "10 / 10 points" in text
-    assert "Handed in late: 8 / 10 remain." in text
+    assert "8 / 10 points" in text
+    assert "Handed in late, by 1 day 3 hours: 2 points less, 8 / 10 remain." in text
+    assert ledger(stored("late")) == [
+        ("Earned", "10"),
+        ("Raw total", "10"),
+        ("Late, by 1 day 3 hours", "-2"),
+        ("Final", "8"),
+    ]
+
+
+def test_a_team_sees_the_total_of_each_of_it(stored):
+    assert "alice, bob" in page(stored("team")).text
+    assert ledger(stored("team")) == [
+        ("Earned", "10"),
+        ("Bonus", "+2"),
+        ("Penalty", "-0.5"),
+        ("Raw total, within the bounds of the rubric", "11"),
+        ("Late of alice, by 1 day 3 hours", "-2.2"),
+        ("Final of alice", "8.8"),
+        ("Final of bob", "11"),
+    ]
+    assert ledger(stored("normal")) == []
+
+
+def ledger(card):
+    source = Html().render(card.staff)
+    found = re.search(r'<dl class="ledger">(.*?)</dl>', source, re.DOTALL)
+    return re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", found[1]) if found else []
+
+
+def test_what_is_pending_is_gathered_by_its_reason(make):
+    waits = {"outcome": Outcome.NOT_OBSERVED, "note": "needs 1 GPU; this machine has none"}
+    items = [make.item(name, f"Title {name}", 2.0) for name in "abc"]
+    card = make.graded(items, [make.seen("a", **waits), make.seen("b", **waits), make.seen("c")])
+    source = Html().render(card.staff)
+    (entry,) = re.findall(r"<li><strong>(.*?)</li>", source, re.DOTALL)
+    assert entry.startswith("4 points</strong> needs 1 GPU; this machine has none")
+    assert "Title a; Title b" in entry
+    penalty = [make.item("a", "Title a", 2.0, counts="penalty")]
+    assert "<li>needs 1 GPU" in Html().render(make.graded(penalty, [make.seen("a", **waits)]).staff)
+    assert "Still open" not in Html().render(make.graded(items, [make.seen(n) for n in "abc"]).staff)
+
+
+def test_a_speedup_is_drawn_against_what_is_needed_and_told_in_words(stored):
+    section = sections(stored("speedups"))["max_gpu is at least 40 times faster than max_cpu"]
+    assert "56 times faster, between 54 and 58; 40 times are needed." in section
+    assert '<rect class="reached" x="0" y="24" width="88.83%"' in section  # 92 % times 56 / 58
+    assert 'class="needed" x1="63.45%"' in section
+    assert section.count('class="whisker"') == 3
+    assert "max_functions.max_gpu: 4.12 ms, median of 7" in section
+    assert "max_functions.max_cpu: 231 ms, median of 7" in section
+    assert section.count("<circle") == 21
+    assert "ratio low" not in section  # what is drawn is not listed again
+    assert "rounds: 7 rounds" in section
+    assert section.count('role="img" aria-label="56 times faster') == 1  # the rest is told in its labels
+    assert "<details open>" in section  # although it earned everything
+
+
+def test_a_speedup_that_falls_short_looks_different_and_says_so(stored):
+    section = sections(stored("speedups"))["max_numba is fast enough"]
+    assert 'class="short"' in section
+    assert 'class="reached"' not in section
+
+
+def test_the_threshold_that_is_drawn_is_the_one_that_judges_now(make):
+    options = SimpleNamespace(of="m.f", over="m.g", at_least=20.0)
+    card = make.graded(
+        [make.item("a", "Title", options=options)], [make.seen("a", **make.fast(threshold=40.0))]
+    )
+    assert "20 times are needed" in sections(card)["Title"]
+
+
+@pytest.mark.parametrize("value", ["fast", None, True, math.nan, math.inf, -1.0])
+def test_what_is_no_measurement_is_listed_and_not_drawn(make, value):
+    quantities = {"ratio": Quantity(value=value), "threshold": Quantity(value=40.0)}
+    card = make.graded([make.item("a", "Title")], [make.seen("a", quantities=quantities)])
+    section = sections(card)["Title"]
+    assert "<svg" not in section
+    assert "ratio: " in section
+
+
+def test_no_time_at_all_is_no_division_by_zero(make):
+    quantities = {name: Quantity(value=0.0) for name in ("ratio", "threshold", "of_s", "over_s")}
+    card = make.graded([make.item("a", "Title")], [make.seen("a", quantities=quantities)])
+    assert "0 times faster" in sections(card)["Title"]
+
+
+def test_staff_sees_flags_and_what_students_do_not_see(stored, make):
+    staff = Html().render(stored("hidden").staff)
+    assert staff.count("flag: near_threshold: a person may look") == 2
+    assert "students never see it" in staff
+    assert "students see it after the deadline" in staff
+    assert "for staff" in staff
+    student = Html().render(stored("hidden").student())
+    assert "flag" not in student
+    assert "for staff" not in student
+    later = Html().render(stored("hidden").student(closes=make.due))
+    assert "second" in later
+    assert "students see" not in later
 
 
 def test_marks_have_words_for_those_who_do_not_see_signs(stored):
-    source = Html().render(*stored("normal").all)
-    for word in ("earned", "partly earned", "not earned", "skipped", "open"):
+    source = Html().render(stored("normal").staff)
+    for word in ("earned", "partly earned", "not earned", "skipped", "pending"):
         assert f'<span class="sr">{word}</span>' in source
 
 
@@ -171,11 +271,13 @@ def test_nothing_from_outside_becomes_markup(stored):
     assert names <= {
         "aria-hidden", "charset", "class", "content", "href", "http-equiv", "id", "lang", "name", "open",
         "scope", "style",
+        "width", "height", "role", "aria-label", "x", "y", "rx", "x1", "x2", "y1", "y2", "cx", "cy", "r",
+        "text-anchor",
     }  # fmt: skip
 
 
 def test_the_page_needs_nothing_but_itself(each):
-    source = Html().render(*each.all)
+    source = Html().render(each.staff)
     links = page(each)
     assert "src=" not in source
     assert "url(" not in source
@@ -183,38 +285,7 @@ def test_the_page_needs_nothing_but_itself(each):
     assert set(links.attributes("href")) <= {f"#{name}" for name in links.attributes("id")}
 
 
-def hidden_card(make, visible, **late):
-    items = [
-        make.item("open.one", "an open item", 4.0, needs=("SECRET.gate",)),
-        make.item("open.two", "another open item", 6.0),
-        make.item("SECRET.gate", "SECRET title", 5.0, visible=visible, hint="SECRET hint"),
-        make.item("SECRET.pending", "SECRET title", 3.0, visible=visible),
-    ]
-    observations = [
-        make.seen("open.one", outcome=Outcome.SKIPPED),
-        make.seen("open.two"),
-        make.seen(
-            "SECRET.gate",
-            outcome=Outcome.CRASHED,
-            note="SECRET",
-            output="SECRET",
-            cases=(make.case("SECRET"),),
-        ),
-    ]
-    return make.graded(items, observations, **late)
-
-
-@pytest.mark.parametrize("visible", ["never", "after_due", "after_published"])
-def test_nothing_of_a_hidden_item_is_on_the_page(make, visible):
-    shown = page(hidden_card(make, visible, late=LatePolicy(per_day=0.5), late_s=60.0)).text
-    assert "SECRET" not in shown
-    assert "6 / 10 points" in shown
-    assert "Provisional" not in shown
-    assert "18" not in shown.partition("Where this mark comes from")[0]
-    assert "Handed in late." in shown
-    assert "waits for an item that is not shown here" in shown
-
-
-def test_items_for_later_are_counted_and_those_for_nobody_are_not(make):
-    assert "2 items are shown later." in page(hidden_card(make, "after_due")).text
-    assert "shown later" not in page(hidden_card(make, "never")).text
+def test_a_students_page_shows_the_sums_of_what_is_on_it(stored):
+    text = Page(Html().render(stored("hidden").student())).text
+    assert "1.5 / 3 points" in text
+    assert "These are the points of the items that are shown here. 1 item is shown later." in text

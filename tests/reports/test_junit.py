@@ -6,11 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from grader.model.observation import Fault, Outcome
 from grader.reports.junit import LONGEST, JUnit
 
 
 def cases(card):
-    root = ElementTree.fromstring(JUnit().render(*card.all))
+    root = ElementTree.fromstring(JUnit().render(card.staff))
     return root, {case.get("name"): case for case in root.iter("testcase")}
 
 
@@ -31,7 +32,7 @@ def test_an_item_is_a_case_below_its_assignment_and_section(stored):
         ("utils.weights", "failure", "observed", "1/3 points: 1 of 2 cases agrees"),
         ("max.cpu", "failure", "crashed", "0/4 points: ended in ZeroDivisionError: division by zero"),
         ("max.fast", "skipped", "needs", "skipped: needs max.cpu (max_cpu finds the larger element)"),
-        ("gpu", "error", "provisional", "no GPU on this machine: pending, not lost"),
+        ("gpu", "skipped", "provisional", "no GPU on this machine: pending, not lost"),
     ],
 )
 def test_what_became_of_an_item_is_told_the_way_readers_of_junit_expect(stored, item, element, kind, message):
@@ -45,28 +46,37 @@ def test_full_marks_pass(stored):
     assert [child.tag for child in case["utils.add"]] == ["properties"]
 
 
-def test_held_lines_are_errors_because_nobody_may_count_them_yet(stored):
+def test_held_lines_are_skipped_because_nobody_may_count_them_yet(stored):
     _, case = cases(stored("held"))
-    assert {child.tag for c in case.values() for child in c} == {"properties", "error", "system-out"}
+    assert {child.tag for c in case.values() for child in c} == {"properties", "skipped", "system-out"}
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+def test_what_is_not_the_students_fault_is_an_error_that_says_whose(make, fault):
+    seen = make.seen("a", outcome=Outcome.NOT_OBSERVED, note="the disk is full", fault=fault)
+    _, case = cases(make.graded([make.item("a", "A")], [seen]))
+    error = case["a"].find("error")
+    assert (error.get("type"), error.get("message")) == (fault.value, "the disk is full")
 
 
 def test_totals_are_counted(stored):
     root, _ = cases(stored("normal"))
     counts = [root.get(name) for name in ("tests", "failures", "skipped", "errors")]
-    assert counts == ["6", "3", "1", "1"]
+    assert counts == ["6", "3", "2", "0"]
 
 
 def test_points_travel_as_properties_and_those_of_the_suite_come_first(stored):
     root, case = cases(stored("normal"))
     suite = root.find("testsuite")
     assert suite[0].tag == "properties"
-    assert properties(suite)["points"] == "5.5"
-    assert properties(suite)["student"] == "alice"
+    assert (properties(suite)["points"], properties(suite)["max_points"]) == ("5.5", "21.0")
+    assert (properties(suite)["students"], properties(suite)["adjusted.alice"]) == ("alice", "5.5")
     assert properties(suite)["isolation"] == "bubblewrap"
     assert properties(case["utils.weights"]) == {
         "title": "zeros_weights has the right shapes",
         "points": "1.0",
-        "possible": "3.0",
+        "max_points": "3.0",
+        "counts": "earns",
         "standing": "final",
         "visible": "always",
     }
@@ -98,11 +108,12 @@ from grader.model.evidence import Evidence
 from grader.model.rubric import Rubric
 from grader.model.submission import Submission
 from grader.reports.junit import JUnit
+from grader.scoring.redact import staff_view
 from grader.scoring.score import score
 rubric = Rubric(name="a", assignment="a", points=0, items=())
 submission = Submission(student="a", assignment="a", archive="a", digest="", files=())
 evidence = Evidence(submission=submission, exams=(), observations={})
-sys.stdout.write(JUnit().render(rubric, evidence, score(rubric, evidence, {})))
+sys.stdout.write(JUnit().render(staff_view(rubric, evidence, score(rubric, evidence, {}))))
 print("importlib.metadata" in sys.modules)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -34,6 +34,22 @@ cdp_hw1  alice
 """
 
 
+TEAM = """\
+cdp_hw1  red
+
+  ✓ first                    10 / 10
+  ✓ second                        +2
+  ◐ only what was asked for     -0.5
+      1 of 2 cases agrees
+
+    total                    11 / 10
+    Final.
+    10 points earned, +2 bonus, -0.5 penalty: 11, within the bounds of the rubric.
+    Handed in late (alice), by 1 day 3 hours: 2.2 points less, 8.8 / 10 remain. The rule: 10 % of
+    the points for each started day.
+"""
+
+
 class Terminal:
     """A real pseudo-terminal, and all that was written to it."""
 
@@ -92,7 +108,13 @@ def test_wide_letters_keep_the_points_in_their_column(make):
 
 
 def test_lateness_is_told(stored):
-    assert "Handed in late: 2 points less, 8 / 10 remain." in table(stored("late").scorecard)
+    assert "Handed in late, by 1 day 3 hours: 2 points less, 8 / 10 remain." in table(
+        stored("late").scorecard
+    )
+
+
+def test_bonus_and_penalty_stand_in_the_column_of_the_points(stored):
+    assert table(stored("team").scorecard) == TEAM
 
 
 def test_a_file_gets_plain_text(stored):
@@ -112,13 +134,13 @@ def test_a_stream_of_a_poor_encoding_gets_what_it_can_hold(stored):
 def test_writing_to_a_pipe_loads_no_rich():
     code = """
 import sys
-from grader.model.score import Scorecard, Standing
+from grader.model.score import Points, Scorecard, Standing
 from grader.reports.terminal import Progress, show
 progress = Progress(sys.stderr)
 progress.started(1)
 progress.finished()
 show(Scorecard(student="a", assignment="b", rubric="b", rubric_digest="", submission_digest="", lines=(),
-               points=0, possible=0, pending=0, late_points=0, standing=Standing.FINAL), sys.stdout)
+               points=Points(), totals=(), standing=Standing.FINAL), sys.stdout)
 print("rich" in sys.modules)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,14 +1,38 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from grader.model.score import Line, Standing
-from grader.reports.words import Mark, clean, counted, mark, number, out_of, shorten, standing_of
+from grader.reports.words import (
+    Mark,
+    clean,
+    counted,
+    elapsed,
+    figure,
+    lateness,
+    mark,
+    number,
+    out_of,
+    remarks,
+    shorten,
+    standing_of,
+    sums,
+)
 
 
-def line(points=3.0, possible=3.0, standing=Standing.FINAL, outcome="observed"):
+def line(points=3.0, possible=3.0, fraction=1.0, standing=Standing.FINAL, outcome="observed", **keys):
     return Line(
-        item="a", title="A", points=points, possible=possible, reason="", standing=standing, outcome=outcome
+        item="a",
+        title="A",
+        points=points,
+        possible=possible,
+        fraction=None if standing is Standing.PROVISIONAL else fraction,
+        reason="",
+        standing=standing,
+        outcome=outcome,
+        **keys,
     )
 
 
@@ -16,19 +40,84 @@ def line(points=3.0, possible=3.0, standing=Standing.FINAL, outcome="observed"):
     ("of", "expected"),
     [
         (line(), Mark.FULL),
-        (line(1.0), Mark.PARTIAL),
-        (line(0.0), Mark.LOST),
-        (line(0.0, outcome="crashed"), Mark.LOST),
-        (line(0.0, 0.0, outcome="crashed"), Mark.LOST),
+        (line(1.0, fraction=1 / 3), Mark.PARTIAL),
+        (line(0.0, fraction=0.0), Mark.LOST),
+        (line(0.0, fraction=0.0, outcome="crashed"), Mark.LOST),
+        (line(0.0, 0.0, 0.0, outcome="observed"), Mark.LOST),
         (line(0.0, 0.0), Mark.FULL),
-        (line(0.0, outcome="skipped"), Mark.SKIPPED),
-        (line(0.0, outcome="missing"), Mark.SKIPPED),
+        (line(0.0, fraction=0.0, outcome="skipped"), Mark.SKIPPED),
+        (line(0.0, fraction=0.0, outcome="missing"), Mark.SKIPPED),
         (line(0.0, standing=Standing.PROVISIONAL, outcome="skipped"), Mark.OPEN),
         (line(standing=Standing.HELD), Mark.HELD),
+        (line(0.0, 0.0, counts="penalty"), Mark.FULL),
+        (line(-1.0, 0.0, 0.5, counts="penalty"), Mark.PARTIAL),
+        (line(-2.0, 0.0, 0.0, counts="penalty"), Mark.LOST),
     ],
 )
 def test_a_line_is_what_became_of_it(of, expected):
     assert mark(of) is expected
+
+
+@pytest.mark.parametrize(
+    ("of", "shown"),
+    [
+        (line(2.0), "2 / 3"),
+        (line(standing=Standing.PROVISIONAL), "? / 3"),
+        (line(2.0, 2.0, counts="bonus"), "+2"),
+        (line(0.0, 2.0, counts="bonus"), "0"),
+        (line(-1.5, 0.0, counts="penalty"), "-1.5"),
+        (line(0.0, 0.0, counts="penalty", standing=Standing.PROVISIONAL), "?"),
+    ],
+)
+def test_a_line_shows_what_it_adds(of, shown):
+    assert figure(of, "?") == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (0.5, "less than a second"),
+        (1.0, "1 second"),
+        (61.0, "1 minute 1 second"),
+        (97_201.0, "1 day 3 hours"),
+        (86_400.0, "1 day"),
+    ],
+)
+def test_a_time_is_told_in_its_two_largest_units(seconds, told):
+    assert elapsed(seconds) == told
+
+
+def test_a_total_with_bonus_and_penalty_says_how_it_comes_about(stored):
+    (told,) = sums(stored("team").scorecard)
+    assert told == "10 points earned, +2 bonus, -0.5 penalty: 11, within the bounds of the rubric."
+    assert list(sums(stored("normal").scorecard)) == []
+
+
+def test_lateness_is_told_of_each_whom_it_concerns(stored):
+    assert list(lateness(stored("team").scorecard)) == [
+        "Handed in late (alice), by 1 day 3 hours: 2.2 points less, 8.8 / 10 remain. "
+        "The rule: 10 % of the points for each started day."
+    ]
+    (told,) = lateness(stored("unknown_time").scorecard)
+    assert told == "When it was handed in is unknown: nothing is taken off for lateness."
+    assert list(lateness(stored("normal").scorecard)) == []
+
+
+def test_lateness_that_costs_nothing_is_not_told(make):
+    late = {"of_rubric": {"due": make.due}, "submitted_at": make.due + timedelta(days=1)}
+    card = make.graded([make.item("a", "A")], [make.seen("a")], **late).scorecard
+    assert card.totals[0].late.days == 1
+    assert list(lateness(card)) == []
+
+
+def test_a_part_of_a_mark_is_not_called_final(stored):
+    told = list(remarks(stored("hidden").student()))
+    assert told == [
+        "Held: a person has to look first.",
+        "These are the points of the items that are shown here.",
+        "1 item is shown later.",
+    ]
+    assert standing_of(Standing.FINAL, 0, whole=False) == "Nothing of this is open."
 
 
 @pytest.mark.parametrize(
@@ -79,3 +168,7 @@ def test_shortening_keeps_both_ends_and_says_how_much_is_missing():
 def test_a_held_card_also_says_what_is_open():
     assert standing_of(Standing.HELD, 0) == "Held: a person has to look first."
     assert "1 point still open" in standing_of(Standing.HELD, 1)
+
+
+def test_an_open_bonus_or_penalty_is_not_called_no_points():
+    assert standing_of(Standing.PROVISIONAL, 0) == "Provisional: what may still add or take points is open."

@@ -1,0 +1,274 @@
+"""Writes the reference parts of docs/*.md from the code, so that they cannot say anything else.
+
+A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; the rest of a page is written by people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader import hookspecs
+from grader.cli.main import COMMANDS, cli
+from grader.config import course, evidence_file, rubric_keys
+from grader.config.decode import describe
+from grader.model import assignment, evidence, observation, score, submission
+from grader.model.options import FunctionName, InputsName, OracleName
+from grader.plugins import Plugins
+from grader.reports import score_json
+from grader.scoring.score import REASONS
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PART = re.compile(r"(?<=<!-- generated: )([a-z-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+REQUIRED = "required"
+NAMES = {
+    FunctionName: "a function of the hand-in",
+    InputsName: "a function of `inputs.py`",
+    OracleName: "a function of `expected.py`",
+    tuple[OracleName, ...]: "a list of functions of `expected.py`",
+}
+"""What the names in a rubric are names of."""
+
+
+def table(*rows: Iterable[str]) -> str:
+    """A table of Markdown; the first row is its head."""
+    head, *body = (tuple(cell.replace("|", "\\|") for cell in row) for row in rows)
+    lines = (head, ("---",) * len(head), *body)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def first_paragraph(thing: object) -> str:
+    """What a docstring says before its first empty line, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+
+
+def attributes(kind: type) -> Iterator[tuple[str, str, str, str]]:
+    """Name, type, default and docstring of each field or member, as its source says them."""
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(definition, ast.ClassDef)
+    statements = definition.body
+    for statement, following in zip(statements, [*statements[1:], None], strict=True):
+        doc = ""
+        if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            doc = " ".join(str(following.value.value).split())
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
+                default = REQUIRED if value is None else default_text(value)
+                yield name, ast.unparse(annotation), default, doc
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
+                yield name, "", repr(value), doc
+
+
+def default_text(value: ast.expr) -> str:
+    """A default as source text; a factory by what it makes."""
+    text = ast.unparse(value)
+    made = re.fullmatch(r"field\(default_factory=(\w+)\)", text)
+    return {"dict": "{}", "list": "[]"}.get(made[1], f"{made[1]}()") if made else text
+
+
+def noun(kind: type, intro: str = "") -> str:
+    """One dataclass or enumeration, field by field."""
+    if issubclass(kind, StrEnum):
+        docs = {name: doc for name, _, _, doc in attributes(kind)}
+        rows = ((f"`{member}`", docs[member.name] or REASONS.get(member, "")) for member in kind)
+        body = table(("value", "means"), *rows)
+    else:
+        rows = ((f"`{name}`", f"`{of}`", doc) for name, of, _, doc in attributes(kind))
+        body = table(("field", "type", "is"), *rows)
+    return f"### {kind.__name__}\n\n{intro or first_paragraph(kind)}\n\n{body}\n"
+
+
+def keys(kind: type) -> str:
+    """The YAML keys that a dataclass accepts."""
+    from dataclasses import fields
+
+    from grader.config.decode import keys_of
+
+    own = keys_of(kind)
+    rows = [
+        (
+            f"`{f.name}`",
+            NAMES.get(own[f.name].kind) or describe(own[f.name].kind, own[f.name].above),
+            REQUIRED if own[f.name].required else yaml_default(f),
+            "re-scores" if f.metadata.get("judges") else "observes again",
+            f.metadata.get("doc", ""),
+        )
+        for f in fields(kind)
+    ]
+    judging = any(row[3] == "re-scores" for row in rows)
+    head = ("key", "value", "default", "a change", "says")
+    return table(*(row if judging else (*row[:3], row[4]) for row in (head, *rows)))
+
+
+def yaml_default(key: Any) -> str:
+    """A key's default as a rubric would write it; nested mappings are described in the text."""
+    value = key.default
+    if isinstance(value, bool | int | float | str) and value != "":
+        return f"`{value}`"
+    return "`[]`" if value == () else ""
+
+
+def check_kinds() -> str:
+    """Every built-in kind of check with its options."""
+    parts = []
+    for name, kind in Plugins().checks.items():
+        doc = inspect.getdoc(kind) or ""
+        parts.append(f"### `{name}`\n\n{doc}\n\n{keys(kind.Options)}\n")
+    return "".join(parts)
+
+
+def hooks() -> str:
+    """Every hook with its arguments and the four parts of its docstring."""
+    parts = []
+    for name, function in hooks_of(hookspecs):
+        what, _, rest = (inspect.getdoc(function) or "").partition("\n\n")
+        answers = re.sub(r"^(\w+):", r"* **\1:**", rest, flags=re.MULTILINE)
+        answers = re.sub(r"\n(?!\*)", "\n  ", answers)
+        signature = str(inspect.signature(function)).replace("'", "")
+        parts.append(f"### {name}\n\n```python\n{name}{signature}\n```\n\n{what}\n\n{answers}\n\n")
+    return "".join(parts)
+
+
+def hooks_of(module: object) -> list[tuple[str, Callable[..., Any]]]:
+    """The hook specifications of a module, in its order."""
+    return [(name, f) for name, f in vars(module).items() if name.startswith("grader_") and callable(f)]
+
+
+def commands() -> str:
+    """Every command with its arguments and options."""
+    context = click.Context(cli)
+    parts = [f"### grader\n\n{options(cli)}\n"]
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        parts += [command_text(f"grader {name}", command)]
+    return "".join(parts)
+
+
+def command_text(path: str, command: click.Command) -> str:
+    """One command, or a group with the commands below it."""
+    if isinstance(command, click.Group):
+        return "".join(command_text(f"{path} {name}", sub) for name, sub in command.commands.items())
+    arguments = [
+        p.make_metavar(click.Context(command)) for p in command.params if isinstance(p, click.Argument)
+    ]
+    doc = inspect.cleandoc(command.help or "")
+    call = " ".join([path, "[OPTIONS]", *arguments])
+    return f"### {path}\n\n```\n{call}\n```\n\n{doc}\n\n{options(command)}\n"
+
+
+def options(command: click.Command) -> str:
+    """A table of a command's options; nothing if it has none."""
+    rows = [
+        (
+            " ".join(f"`{opt}`" for opt in p.opts)
+            + ("" if p.is_flag else f" {p.make_metavar(click.Context(command))}"),
+            p.help or "",
+        )
+        for p in command.params
+        if isinstance(p, click.Option)
+    ]
+    return table(("option", "does"), *rows) if rows else ""
+
+
+def reports() -> str:
+    """What lies in a results folder when a submission was graded."""
+    rows = [(f"`{r.filename}`", first_paragraph(type(r))) for r in Plugins().reports.values()]
+    return table(("file", "is"), *rows)
+
+
+def records() -> str:
+    """The lines of `evidence.jsonl`, then the nouns in them."""
+    rows = [
+        (f"`{name}`", first_paragraph(kind), ", ".join(f"`{field}`" for field, *_ in attributes(kind)))
+        for name, kind in evidence_file.RECORDS.items()
+    ]
+    nouns = (
+        submission.Submission,
+        evidence.Exam,
+        observation.Observation,
+        observation.Case,
+        observation.Quantity,
+        observation.Outcome,
+        observation.Fault,
+    )
+    return table(("`record`", "is", "further fields"), *rows) + "\n" + "".join(map(noun, nouns))
+
+
+def scores() -> str:
+    """`score.json`, field by field."""
+    doc = (inspect.getdoc(score_json) or "").partition("\n\n")[2]
+    parts = []
+    for paragraph in doc.split("\n\n"):
+        head, *lines = re.sub(r"\n {5,}", " ", paragraph).splitlines()
+        entries = (line.strip().partition(": ") for line in lines)
+        names = (", ".join(f"`{n.strip()}`" for n in name.split(",")) for name, _, _ in entries)
+        texts = (line.strip().partition(": ")[2] for line in lines)
+        parts.append(f"{head}\n\n{table(('field', 'is'), *zip(names, texts, strict=True))}\n")
+    return "".join(parts) + noun(score.Standing)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "assignment": lambda: noun(assignment.Assignment),
+    "check-kinds": check_kinds,
+    "commands": commands,
+    "course-keys": lambda: keys(course.CourseKeys),
+    "evidence": records,
+    "hooks": hooks,
+    "item-keys": lambda: keys(rubric_keys.ItemKeys),
+    "late-keys": lambda: keys(rubric_keys.LateKeys),
+    "limits": lambda: "".join(
+        table(
+            ("limit", "default", "is"),
+            *((f"`{name}`", f"`{default}`", doc) for name, _, default, doc in attributes(assignment.Limits)),
+        )
+    ),
+    "reports": reports,
+    "rubric-keys": lambda: keys(rubric_keys.RubricKeys),
+    "score": scores,
+}
+
+
+def renewed(page: str) -> str:
+    """A page with its generated parts as the code is now.
+
+    Raises:
+        KeyError: it has a part of a name that is not known.
+    """
+
+    def part(found: re.Match[str]) -> str:
+        text = re.sub(r"\n{3,}", "\n\n", PARTS[found[1]]()).strip()
+        return f"{found[1]}{found[2]}\n{text}\n\n"
+
+    return PART.sub(part, page)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Renew what is stale, or with `--check` only name it and return 1 if there is any."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if a page is stale")
+    check = parser.parse_args(arguments).check
+    stale = 0
+    for path in sorted(DOCS.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        if (now := renewed(text)) != text:
+            stale += 1
+            print(f"docs/{path.name}: {'stale; run scripts/docs.py' if check else 'written'}")
+            if not check:
+                path.write_text(now, encoding="utf-8")
+    return int(check and stale > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,311 @@
+"""The network of cdp_hw1 learns from the stand-in's digits; who trains it never has the labels that count."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import pickle  # noqa: TID251 - MNIST is handed round as a pickle
+import runpy
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.bench.bench import REFERENCE, SUBMISSION
+from grader.bench.children import Children
+from grader.bench.servers import Servers
+from grader.bench.workbench import Workbench
+from grader.coursecode import course_module
+from grader.errors import CourseError
+from grader.model.assignment import Limits
+from grader.model.job import Job
+from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.submission import Submission
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.interpreter import interpreter
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "assignments" / "cdp_hw1"
+UTILS = (FOLDER / "reference" / "utils.py").read_text()
+
+checks = course_module(FOLDER / "checks.py")
+data = course_module(FOLDER / "data.py")
+Trains = checks.Trains
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return data.load()
+
+
+@pytest.fixture
+def kit(tmp_path):
+    """What a student has: the starter's files and the reference's functions."""
+    shutil.copytree(FOLDER / "starter", tmp_path, dirs_exist_ok=True)
+    shutil.copy(FOLDER / "data.py", tmp_path)
+    shutil.copytree(FOLDER / "data", tmp_path / "data")
+    (tmp_path / "utils.py").write_text(UTILS)
+    return tmp_path
+
+
+@pytest.fixture
+def bench(tmp_path):
+    """A bench over a real sandbox for the files of a hand-in."""
+    if not shutil.which("bwrap"):
+        pytest.skip("bubblewrap is not installed")
+    tmp_path.chmod(0o755)
+    opened = []
+
+    def make(**files):
+        workspace = tmp_path / "workspace"
+        workspace.mkdir()
+        for name, text in files.items():
+            (workspace / f"{name}.py").write_text(text)
+        job = Job(
+            id="1",
+            submission=Submission(student="s", assignment="a", archive="s.zip", digest="d", files=()),
+            course=str(ROOT),
+            assignment_folder=str(FOLDER),
+            workspace=str(workspace),
+            tasks=(),
+            preloads={"driver": ("numpy", "numpy.random")},
+            limits=Limits(call_wall_s=60.0),
+            seed="5eed",
+        )
+        servers = Servers(
+            (BubblewrapSandbox(),),
+            python=interpreter().executable,
+            site=interpreter().site,
+            workspaces={SUBMISSION: workspace, REFERENCE: FOLDER / "reference"},
+            given=FOLDER / "given",
+            limits=job.limits,
+        )
+        opened.append(servers)
+        return Workbench(job, "network.trains", Children(servers, job.preloads, job.limits))
+
+    yield make
+    for servers in opened:
+        servers.close()
+
+
+def look(bench, **options):
+    options = Trains.Options(**options)
+    observation = Trains().observe(options, bench)
+    earned = observation.outcome is Outcome.OBSERVED and Trains().award(options, observation, {}).fraction
+    return observation, earned
+
+
+def test_the_stand_in_has_the_sizes_and_types_of_mnist(digits):
+    assert [part.pictures.shape for part in digits] == [(50_000, 784), (10_000, 784), (10_000, 784)]
+    for pictures, labels in digits:
+        assert (pictures.dtype, labels.dtype) == (np.uint8, np.int64)
+        assert pictures.max() == 255
+        assert np.array_equal(np.unique(labels), np.arange(10))
+        assert data.inputs(pictures[:2]).dtype == np.float32
+        assert data.inputs(pictures).max() < 1
+
+
+def test_the_same_seed_gives_the_same_digits_and_another_one_others(digits):
+    again, other = data.load(), data.load(seed=1)
+    for part, same, different in zip(digits, again, other, strict=True):
+        assert np.array_equal(part.pictures, same.pictures)
+        assert np.array_equal(part.labels, same.labels)
+        assert not np.array_equal(part.labels, different.labels)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_digit_of_one_part_is_in_another_wherever_it_is_shifted_to(seed):
+    def drawn(part):
+        """Each digit once, as its pixels from dark to bright: no shift changes that."""
+        return {bytes(picture) for picture in np.sort(part.pictures, axis=1)}
+
+    training, validation, test = map(drawn, data.load(seed=seed))
+    assert [len(training), len(validation), len(test)] == [1437, 180, 180]
+    assert not training & validation
+    assert not (training | validation) & test
+
+
+def mnist(folder, parts):
+    (folder / "mnist.pkl.gz").write_bytes(gzip.compress(pickle.dumps(parts)))
+    digest = hashlib.sha256((folder / "mnist.pkl.gz").read_bytes()).hexdigest()
+    (folder / "mnist.pkl.gz.sha256").write_text(f"{digest}  mnist.pkl.gz\n")
+
+
+def test_mnist_is_taken_if_it_is_there_and_its_digest_is_right(tmp_path):
+    levels = np.arange(3 * 784).reshape(3, 784) % 256
+    mnist(tmp_path, [((levels / 256).astype(np.float32), np.array([part, 1, 2])) for part in range(3)])
+    parts = data.load(tmp_path)
+    assert [part.labels.tolist() for part in parts] == [[0, 1, 2], [1, 1, 2], [2, 1, 2]]
+    assert all(np.array_equal(part.pictures, levels) for part in parts)
+
+
+class Evil:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('unpickled')",)
+
+
+def test_a_file_of_another_digest_is_refused_before_it_is_unpickled(tmp_path):
+    mnist(tmp_path, [])
+    (tmp_path / "mnist.pkl.gz").write_bytes(gzip.compress(pickle.dumps(Evil())))
+    with pytest.raises(data.WrongData, match=r"is not the file whose digest mnist.pkl.gz.sha256 holds"):
+        data.load(tmp_path)
+
+
+def test_a_file_without_a_digest_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "mnist.pkl.gz").write_bytes(gzip.compress(pickle.dumps(Evil())))
+    with pytest.raises(data.WrongData, match=r"run: sha256sum mnist.pkl.gz > mnist.pkl.gz.sha256$"):
+        data.load(tmp_path)
+
+
+@pytest.mark.parametrize("parts", [None, [], [(np.zeros((2, 784)), np.zeros(3))], [1, 2, 3]])
+def test_a_file_that_holds_something_else_is_one_line(tmp_path, parts):
+    mnist(tmp_path, parts)
+    with pytest.raises(data.WrongData, match=r"cannot be read as three parts of pictures and labels \(.*\)$"):
+        data.load(tmp_path)
+
+
+def test_the_network_gets_more_right_after_an_epoch_and_the_labels_stay_here(bench):
+    observation, earned = look(bench(utils=UTILS), epochs=1, at_least=0.85)
+    assert earned == 1.0
+    assert observation.quantities["accuracy"].taken_by == "examiner"
+    assert 0.85 < observation.quantities["accuracy"].value < 1
+    assert observation.quantities["learning_rate"] == Quantity(value=0.1, taken_by="subject")
+
+
+def test_a_slope_that_points_uphill_earns_nothing(bench):
+    uphill = UTILS + "\n\ndef sigmoid_prime(x):\n    return -sigmoid(x) * (1 - sigmoid(x))\n"
+    observation, earned = look(bench(utils=uphill), epochs=1)
+    assert earned == 0.0
+    assert observation.quantities["accuracy"].value < 0.5
+
+
+def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(bench):
+    main = "learning_rate = 0.5\nlearning_rate = 1e-12\nraise SystemExit\n"
+    observation, earned = look(bench(utils=UTILS, main=main), epochs=1)
+    assert observation.quantities["learning_rate"].value == 1e-12
+    assert earned == 0.0
+
+
+@pytest.mark.parametrize("main", ["learning_rate = (", "learning_rate = min(1, 2)", "other = 3", "\0"])
+def test_a_main_without_a_plain_number_leaves_the_given_one(bench, main):
+    observation, _ = look(bench(utils="raise_it = 1\n" + UTILS, main=main), epochs=1, sizes=(784, 2, 10))
+    assert observation.quantities["learning_rate"].value == 0.1
+
+
+def test_a_hand_in_s_own_driver_and_network_are_not_used(bench):
+    own = "def begin(*_):\n    return 0.1\n\n\ndef epoch(x):\n    raise OSError('own')\n"
+    files = {"utils": UTILS, "driver": own, "network": "raise OSError('own')"}
+    observation, _ = look(bench(**files), epochs=1, sizes=(784, 2, 10))
+    assert observation.outcome is Outcome.OBSERVED
+
+
+@pytest.mark.parametrize(
+    ("utils", "outcome", "said"),
+    [
+        ("def sigmoid(x:\n", Outcome.CRASHED, "was never closed"),
+        (UTILS + "\n\ndef create_batches(*_):\n    return 1 / 0\n", Outcome.CRASHED, "ZeroDivisionError"),
+        (UTILS + "\n\ndef sigmoid(x):\n    import os\n    os._exit(0)\n", Outcome.CRASHED, ""),
+    ],
+)
+def test_a_program_that_fails_is_the_student_s_doing(bench, utils, outcome, said):
+    observation, _ = look(bench(utils=utils))
+    assert observation.outcome is outcome
+    assert said in observation.note
+
+
+def test_answers_of_another_shape_or_type_are_worth_nothing():
+    from grader.bench.bench import Call
+
+    labels = np.arange(5)
+    for answers in (labels[:4], labels.astype(float), labels.tolist(), None, labels[:, None]):
+        case = checks._case("epoch 1", Call(outcome=Outcome.OBSERVED, value=answers), labels)
+        observation = Observation(item="x", outcome=Outcome.OBSERVED, cases=(case,))
+        award = Trains().award(Trains.Options(), observation, {})
+        assert award.fraction == 0.0
+        assert award.reason == "epoch 1: the network does not give one class for each of 5 pictures"
+
+
+@pytest.mark.parametrize(("accuracy", "fraction"), [(0.95, 1.0), (0.9499, 0.0), (1.0, 1.0)])
+def test_the_threshold_is_judged_and_not_measured(accuracy, fraction):
+    case = Case(name="epoch 5", outcome=Outcome.OBSERVED, quantities={"accuracy": Quantity(value=accuracy)})
+    observation = Observation(item="x", outcome=Outcome.OBSERVED, cases=(case,))
+    assert Trains().award(Trains.Options(), observation, {}).fraction == fraction
+
+
+def test_wrong_data_is_the_course_s_fault(bench, monkeypatch):
+    def load(seed):
+        raise sys.modules["grader_course.cdp_hw1.data"].WrongData("mnist.pkl.gz: is broken; replace it")
+
+    subject = bench(utils=UTILS)
+    monkeypatch.setattr(sys.modules["grader_course.cdp_hw1.data"], "load", load)
+    with pytest.raises(CourseError, match=r"^mnist.pkl.gz: is broken; replace it$"):
+        look(subject)
+
+
+def test_the_course_s_files_are_the_same_for_student_and_exam():
+    assert (FOLDER / "given" / "network.py").read_text() == (FOLDER / "starter" / "network.py").read_text()
+
+
+@pytest.mark.parametrize("with_layer_0", [True, False])
+def test_the_slopes_of_the_network_are_those_of_its_error(kit, monkeypatch, with_layer_0):
+    monkeypatch.syspath_prepend(str(kit))
+    for name in ("utils", "network"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    if with_layer_0:
+        text = UTILS.replace("for n in sizes[1:]]", "for n in sizes]")
+        assert text != UTILS
+        (kit / "utils.py").write_text(text)
+    network = runpy.run_path(str(kit / "network.py"))
+    rng = np.random.default_rng(3)
+    nn = network["NeuralNetwork"]([4, 3, 2], 0.1, 2, 1, np.matmul)
+    samples, labels = rng.normal(size=(5, 4)), rng.integers(0, 2, 5)
+
+    def error():
+        _, activations = nn.forward_prop(samples)
+        return ((activations[-1] - np.eye(2)[labels]) ** 2).sum() / 2
+
+    by_weights, by_biases = nn.back_prop(samples, labels)
+    assert [slopes.shape for slopes in by_biases] == [(3,), (2,)]
+    for values, slopes in zip([*nn.weights, *nn.biases], [*by_weights, *by_biases], strict=True):
+        for index in np.ndindex(values.shape):
+            there = values[index]
+            values[index] = there + 1e-6
+            above = error()
+            values[index] = there - 1e-6
+            below = error()
+            values[index] = there
+            assert slopes[index] == pytest.approx((above - below) / 2e-6, abs=1e-6)
+
+
+def test_main_prints_what_the_hand_out_says(kit):
+    text = (kit / "main.py").read_text()
+    (kit / "main.py").write_text(text.replace("epochs = 5", "epochs = 1").replace("128, 64", "4"))
+    lines = subprocess.run(
+        [sys.executable, "main.py"], cwd=kit, capture_output=True, text=True, check=True, timeout=300
+    ).stdout.splitlines()
+    epoch, time, accuracy = lines
+    assert epoch.startswith("Epoch 1, accuracy ")
+    assert epoch.endswith(" %.")
+    assert time.startswith("Time to train using np.matmul: ")
+    assert time.endswith(" seconds")
+    assert accuracy.startswith("Test Accuracy: ")
+    assert accuracy.endswith("%")
+
+
+def test_collect_packs_the_four_files_and_names_what_is_missing(kit):
+    def collect():
+        return subprocess.run(
+            [sys.executable, "collect.py"], cwd=kit, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    without = collect()
+    assert (without.returncode, without.stderr) == (1, "missing: hw1.pdf\n")
+    assert not (kit / "hw1.zip").exists()
+    (kit / "hw1.pdf").write_bytes(b"%PDF-")
+    assert collect().returncode == 0
+    with zipfile.ZipFile(kit / "hw1.zip") as archive:
+        assert archive.namelist() == ["utils.py", "max_functions.py", "matmul_functions.py", "hw1.pdf"]

@@ -1,0 +1,236 @@
+"""Every promise of a layer, attacked in every layer that makes it; each attack works outside."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from grader.bench.bench import InputCase
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+from grader.sandbox.promises import Promise
+
+
+def case(*args) -> InputCase:
+    return InputCase(name="a case", args=args)
+
+
+def outside(code: str, call: str) -> str:
+    """What an attack gets as an ordinary program: the control."""
+    program = f"{dedent(code)}\nprint({call})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.promise(Promise.FEWER_CALLS)
+def test_no_namespace_mount_trace_or_kernel_interface_is_to_be_had(any_classroom):
+    code = """
+        import ctypes, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        CLONE_NEWUSER = 0x10000000
+        numbers = {"x86_64": (321, 250, 425, 323, 298), "aarch64": (280, 219, 425, 282, 241)}
+        def refused():
+            bpf, keyctl, io_uring_setup, userfaultfd, perf_event_open = numbers[os.uname().machine]
+            tries = {
+                "unshare": lambda: libc.unshare(CLONE_NEWUSER),
+                "mount": lambda: libc.mount(b"none", b"/tmp", b"tmpfs", 0, None),
+                "chroot": lambda: libc.chroot(b"/tmp"),
+                "ptrace": lambda: libc.ptrace(0, 0, 0, 0),
+                "bpf": lambda: libc.syscall(bpf, 0, None, 0),
+                "keyctl": lambda: libc.syscall(keyctl, 0, -3, 0),
+                "io_uring_setup": lambda: libc.syscall(io_uring_setup, 1, None),
+                "userfaultfd": lambda: libc.syscall(userfaultfd, 1),
+                "perf_event_open": lambda: libc.syscall(perf_event_open, None, 0, -1, -1, 0),
+                "shmget": lambda: libc.shmget(0, 4096, 0o1600),
+            }
+            got = {}
+            for name, attempt in tries.items():
+                ctypes.set_errno(0)
+                got[name] = (attempt() == -1, ctypes.get_errno())
+            return sorted(name for name, (failed, error) in got.items() if not failed or error != 1)
+    """
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("refused", case()).value == []
+    assert "ptrace" in outside(code, "refused()"), "the attack itself does not work"
+
+
+@pytest.mark.promise(Promise.FEWER_CALLS)
+def test_a_call_in_the_convention_of_another_architecture_ends_the_program(any_classroom):
+    if os.uname().machine != "x86_64":
+        pytest.skip("only x86-64 has a second convention that is always there")
+    code = """
+        import ctypes
+        X32_GETPID = 0x40000000 + 39
+        def call(): return ctypes.CDLL(None).syscall(X32_GETPID)
+    """
+    with any_classroom.hand_in(code) as subject:
+        call = subject.call("call", case())
+    assert call.outcome is Outcome.CRASHED
+    assert "Bad system call" in call.note
+    assert outside(code, "call()").lstrip("-").isdigit()
+
+
+@pytest.mark.promise(Promise.NO_NETWORK)
+def test_no_network_is_reached(any_classroom):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+        socket.socket(socket.AF_UNIX) as named,
+    ):
+        udp.bind(("127.0.0.1", 0))
+        udp.settimeout(0.2)
+        named.bind(f"\0grader-test-{os.getpid()}")
+        named.listen()
+        code = f"""
+            import os, socket
+            def reach():
+                reached = []
+                for family, kind, address in (
+                    (socket.AF_INET, socket.SOCK_STREAM, {tcp.getsockname()!r}),
+                    (socket.AF_UNIX, socket.SOCK_STREAM, {named.getsockname()!r}),
+                    (socket.AF_INET, socket.SOCK_DGRAM, {udp.getsockname()!r}),
+                ):
+                    try:
+                        with socket.socket(family, kind) as end:
+                            end.connect(address)
+                            end.send(b"out")
+                        reached.append(int(kind) * 10 + int(family))
+                    except OSError: pass
+                for family in (socket.AF_PACKET, 40, 38):
+                    try: socket.socket(family, socket.SOCK_RAW).close(); reached.append(family)
+                    except OSError: pass
+                return reached
+        """
+        with any_classroom.hand_in(code) as subject:
+            reached = subject.call("reach", case()).value
+        # sending a datagram into an empty network is no error; that it does not arrive is what counts
+        assert [r for r in reached if r != 22] == []
+        with pytest.raises(TimeoutError):
+            udp.recv(16)
+        assert outside(code, "reach()").startswith("[12, 11, 22"), "the attack itself does not work"
+
+
+@pytest.mark.promise(Promise.HIDES_FILES)
+def test_no_file_of_the_machine_is_read_or_written(any_classroom, tmp_path_factory):
+    secrets = tmp_path_factory.mktemp("secrets")
+    secrets.chmod(0o777)
+    (secrets / "expected.py").write_text("42")
+    (secrets / "expected.py").chmod(0o666)
+    code = f"""
+        import os
+        def look():
+            found = []
+            for path in ({str(secrets / "expected.py")!r}, {__file__!r}, "/etc/hostname", "/etc/passwd"):
+                try: found.append((path, open(path).read()[:3]))
+                except OSError: pass
+                try: open(path, "r+").close(); found.append((path, "written"))
+                except OSError: pass
+                try: os.truncate(path, os.path.getsize(path)); found.append((path, "truncated"))
+                except OSError: pass
+            for path in ({str(secrets)!r}, "/root", "/home", "/etc", "/"):
+                left = path + "/grader-test-left"
+                try: open(left, "w").close(); os.unlink(left); found.append(left)
+                except OSError: pass
+            return found
+    """
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("look", case()).value == []
+    assert "truncated" in outside(code, "look()"), "the attack itself does not work"
+
+
+@pytest.mark.promise(Promise.OWN_PROCESSES)
+def test_no_process_but_its_own_is_seen_reached_starved_or_cut_short(any_classroom):
+    code = """
+        import ctypes, os, resource
+        libc = ctypes.CDLL(None)
+        def reach():
+            reached = []
+            others = [int(n) for n in os.listdir("/proc") if n.isdigit() and int(n) != os.getpid()]
+            for pid in others:
+                for name in ("mem", "environ", "maps", "root/usr", *(f"fd/{number}" for number in range(64))):
+                    try: os.close(os.open(f"/proc/{pid}/{name}", os.O_RDONLY))
+                    except OSError: continue
+                    reached.append(f"{name} of {pid}")
+            for name, attempt in {
+                "prlimit": lambda: resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0)),
+                "affinity": lambda: os.sched_setaffinity(1, {0}),
+                "policy": lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)),
+                "nice": lambda: os.setpriority(os.PRIO_PROCESS, 1, 19),
+                "nice of the user": lambda: os.setpriority(os.PRIO_USER, os.getuid(), 19),
+            }.items():
+                try: attempt(); reached.append(name)
+                except OSError: pass
+            return others, reached
+        def still(): return "here"
+    """
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("reach", case()).value == ([1], [])
+        assert subject.call("still", case()).value == "here"
+
+
+@pytest.mark.promise(Promise.FRESH_FOLDERS)
+def test_nothing_that_one_check_left_is_found_by_the_next(any_classroom):
+    code = """
+        import os
+        PLACES = ("/tmp/left", "/dev/shm/left")
+        def leave():
+            for path in PLACES: open(path, "w").close()
+        def find(): return [path for path in PLACES if os.path.exists(path)]
+    """
+    with any_classroom.hand_in(code) as subject:
+        subject.call("leave", case())
+        assert len(subject.call("find", case()).value) == 2
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("find", case()).value == []
+
+
+def test_temporary_files_are_gone_with_their_check_in_every_layer(any_classroom):
+    code = """
+        import tempfile
+        def leave():
+            with tempfile.NamedTemporaryFile(delete=False) as file: return file.name
+    """
+    with any_classroom.hand_in(code) as subject:
+        left = subject.call("leave", case())
+        assert left.outcome is Outcome.OBSERVED, left.note
+    assert not Path(left.value).exists()
+
+
+def test_what_numerical_programs_do_works_in_every_layer(any_classroom):
+    code = """
+        import multiprocessing, subprocess, sys, threading, time, os
+        import numpy as np
+        def double(x): return 2 * x
+        def work():
+            done = []
+            with multiprocessing.get_context("fork").Pool(2) as pool: done.append(pool.map(double, [1, 2]))
+            done.append(subprocess.run([sys.executable, "-c", "print(3)"], capture_output=True).stdout)
+            worker = threading.Thread(target=lambda: done.append("thread")); worker.start(); worker.join()
+            queue = multiprocessing.Queue(); queue.put(7); done.append(queue.get())
+            done.append(float((np.ones((300, 300)) @ np.ones((300, 300))).sum()))
+            os.sched_setaffinity(0, os.sched_getaffinity(0))
+            return repr(done)
+    """
+    with any_classroom.hand_in(code, Limits(call_wall_s=20.0)) as subject:
+        call = subject.call("work", case())
+    assert call.value == repr([[2, 4], b"3\n", "thread", 7, 300.0**3]), call.note + call.traceback
+
+
+def test_numba_compiles_and_runs_in_parallel_in_every_layer(any_classroom):
+    pytest.importorskip("numba")
+    code = """
+        import numba, numpy as np
+        @numba.njit(parallel=True)
+        def total(x):
+            s = 0.0
+            for i in numba.prange(x.size): s += x[i]
+            return s
+        def work(): return float(total(np.ones(100_000)))
+    """
+    with any_classroom.hand_in(code, Limits(import_wall_s=60.0, call_wall_s=60.0)) as subject:
+        call = subject.call("work", case())
+    assert call.value == 100_000.0, subject.imported.note + call.note

@@ -1,0 +1,148 @@
+"""What a hand-in may use of the machine: too much ends in an outcome, and the next check works."""
+
+import pytest
+
+from grader.bench.bench import InputCase
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+from grader.sandbox.promises import Promise
+
+LIMITS = Limits(memory_mb=256, file_mb=64, processes=64, call_wall_s=8.0)
+
+CODE = """
+    import mmap, os, time
+    import numpy as np
+
+    def touch(mb):
+        block = np.empty(mb * 2**20, np.uint8)
+        block[:] = 1
+        return block
+
+    def huge():
+        np.zeros(20 * 2**30, np.uint8)[:] = 1
+
+    def fork_tree():
+        for _ in range(6):
+            if os.fork() == 0:
+                block = touch(100)
+                time.sleep(60)
+        time.sleep(60)
+
+    def memory_files():
+        files = [os.memfd_create("m") for _ in range(12)]
+        for file in files:
+            for _ in range(48): os.write(file, bytes(2**20))
+        time.sleep(60)
+
+    def shared_memory():
+        blocks = [mmap.mmap(-1, 100 * 2**20) for _ in range(6)]
+        for block in blocks: np.frombuffer(block, np.uint8)[:] = 1
+        time.sleep(60)
+
+    def both_disks():
+        for number in range(6):
+            with open(f"{('/tmp', '/dev/shm')[number % 2]}/{number}", "wb") as file:
+                for _ in range(60): file.write(bytes(2**20))
+        time.sleep(60)
+
+    def within():
+        kept = [touch(40), mmap.mmap(-1, 40 * 2**20), os.memfd_create("m")]
+        np.frombuffer(kept[1], np.uint8)[:] = 1
+        for _ in range(40): os.write(kept[2], bytes(2**20))
+        mmap.mmap(kept[2], 40 * 2**20).read()
+        for _ in range(4):
+            if os.fork() == 0: time.sleep(60)
+        time.sleep(0.3)
+        return "fine"
+"""
+
+
+def case(*args) -> InputCase:
+    return InputCase(name="a case", args=args)
+
+
+@pytest.mark.parametrize(
+    ("attack", "note"),
+    [
+        ("huge", "MemoryError"),
+        ("fork_tree", "256 MiB are allowed"),
+        ("memory_files", "256 MiB are allowed"),
+        ("shared_memory", "256 MiB are allowed"),
+    ],
+)
+def test_memory_beyond_the_limit_ends_the_check_and_the_next_one_works(any_classroom, attack, note):
+    with any_classroom.hand_in(CODE, LIMITS) as subject:
+        call = subject.call(attack, case())
+    assert call.outcome is Outcome.OUT_OF_MEMORY
+    assert note in call.note
+    with any_classroom.hand_in(CODE, LIMITS) as subject:
+        assert subject.call("within", case()).value == "fine"
+
+
+@pytest.mark.promise(Promise.BOUNDED_DISK)
+def test_files_in_the_two_folders_of_memory_count_as_memory(any_classroom):
+    with any_classroom.hand_in(CODE, LIMITS) as subject:
+        call = subject.call("both_disks", case())
+    assert call.outcome is Outcome.OUT_OF_MEMORY
+    assert "with all its processes; 256 MiB are allowed" in call.note
+
+
+@pytest.mark.promise(Promise.BOUNDED_DISK)
+def test_a_disk_that_is_full_is_an_error_of_the_programs_own(any_classroom):
+    code = """
+        def fill():
+            for number in range(100):
+                with open(f"/tmp/{number}", "wb") as file: file.write(bytes(3 * 2**20))
+    """
+    limits = Limits(memory_mb=1024, file_mb=4)
+    with any_classroom.hand_in(code, limits) as subject:
+        call = subject.call("fill", case())
+    assert call.outcome is Outcome.CRASHED
+    assert "No space left on device" in call.note
+
+
+def test_memory_that_short_calls_pile_up_is_found_at_the_next_one(classroom):
+    code = """
+        import numpy as np, os
+        kept = []
+        def more():
+            kept.append(os.memfd_create("m"))
+            os.write(kept[-1], bytes(30 * 2**20))
+    """
+    with classroom.hand_in(code, LIMITS) as subject:
+        outcomes = [subject.call("more", case()).outcome for _ in range(12)]
+    assert outcomes[0] is Outcome.OBSERVED
+    assert outcomes[-1] is Outcome.OUT_OF_MEMORY
+
+
+def test_inputs_are_not_the_programs_memory(classroom):
+    import numpy as np
+
+    code = """
+        import time
+        def total(x):
+            s = int(x.sum())
+            time.sleep(0.3)
+            return s
+    """
+    with classroom.hand_in(code, Limits(memory_mb=256)) as subject:
+        call = subject.call("total", case(np.ones(320 * 2**20, np.uint8)))
+    assert call.value == 320 * 2**20, call.note
+
+
+def test_more_processes_than_allowed_are_refused_or_end_the_check(any_classroom):
+    code = """
+        import os, time
+        def many():
+            started = 0
+            for _ in range(200):
+                try:
+                    if os.fork() == 0: time.sleep(60)
+                    started += 1
+                except OSError: break
+            return started
+    """
+    with any_classroom.hand_in(code, Limits(processes=40)) as subject:
+        calls = [subject.call("many", case()) for _ in range(3)]
+    refused = calls[-1].outcome is Outcome.OBSERVED and sum(call.value for call in calls) < 60
+    assert refused or calls[-1].note.endswith("40 are allowed")

@@ -1,0 +1,134 @@
+"""Servers and children give back everything they took."""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+
+import pytest
+
+from grader.bench.bench import InputCase
+from grader.bench.child import Child
+from grader.bench.servers import Servers
+from grader.bench.subject import ChildSubject
+from grader.errors import CourseError, NotObservedError
+from grader.model.assignment import Limits
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.interpreter import interpreter
+from grader.sandbox.process import ProcessSandbox
+
+LIMITS = Limits(call_wall_s=20.0, import_wall_s=20.0)
+NOTHING = InputCase(name="nothing", args=())
+
+
+def servers(workspace: Path, *sandboxes) -> Servers:
+    workspace.chmod(0o755)
+    (workspace / "work.py").write_text("def one(): return 1\ndef end():\n    import os\n    os._exit(1)\n")
+    return Servers(
+        sandboxes,
+        python=interpreter().executable,
+        site=interpreter().site,
+        workspaces={"submission": workspace},
+        limits=LIMITS,
+    )
+
+
+def descriptors() -> list[str]:
+    """What our open files are; the listing itself is none of them any more."""
+    gc.collect()
+    files = list(Path("/proc/self/fd").iterdir())
+    return sorted(str(file.readlink()) for file in files if file.is_symlink())
+
+
+def children() -> list[str]:
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def one_check(room: Servers, function: str = "one") -> None:
+    with (
+        room.serving(()) as server,
+        ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject,
+    ):
+        subject.call(function, NOTHING)
+
+
+@pytest.mark.parametrize(("sandbox", "checks"), [(BubblewrapSandbox, 50), (ProcessSandbox, 8)])
+def test_no_descriptor_and_no_process_is_left_of_many_checks(tmp_path, sandbox, checks):
+    first = servers(tmp_path, sandbox())
+    one_check(first)  # libraries keep what they opened once
+    first.close()
+    before, alone = descriptors(), children()
+    room = servers(tmp_path, sandbox())
+    one_check(room)
+    while_serving = len(descriptors())
+    for number in range(checks):
+        one_check(room, "end" if number % 5 == 0 else "one")
+    assert len(descriptors()) == while_serving
+    room.close()
+    assert descriptors() == before
+    assert children() == alone
+
+
+def test_without_namespaces_two_subjects_at_once_have_a_server_each(tmp_path):
+    room = servers(tmp_path, ProcessSandbox())
+    with room.serving(()) as one:
+        with room.serving(()) as other:
+            assert one is not other
+        with ChildSubject(Child(one, "submission", LIMITS), "work", LIMITS) as subject:
+            assert subject.call("one", NOTHING).value == 1
+    room.close()
+
+
+def test_a_server_that_broke_is_replaced_for_the_next_check(tmp_path):
+    room = servers(tmp_path, BubblewrapSandbox())
+
+    def use_a_broken_one() -> None:
+        with room.serving(()) as broken:
+            broken._process._process.kill()
+            assert broken._control.recv(1) == b"", "it ends with its wall"
+            broken.spawn("submission", arguments_bytes=0, arena_bytes=0, fds=[])
+
+    with pytest.raises(NotObservedError, match="the subject server ended with status"):
+        use_a_broken_one()
+    one_check(room)
+    room.close()
+
+
+def test_once_a_layer_worked_a_weaker_one_is_never_taken(tmp_path, monkeypatch):
+    room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
+    one_check(room)
+    monkeypatch.setattr(
+        BubblewrapSandbox, "launch", lambda self, argv, **rest: ProcessSandbox().launch(["false"], **rest)
+    )
+    with pytest.raises(NotObservedError, match="ended with status 1"), room.serving(("json",)):
+        pass
+    assert room.isolation == "bubblewrap"
+    room.close()
+
+
+def test_where_no_sandbox_works_every_reason_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(BubblewrapSandbox, "available", lambda self: "no bubblewrap")
+    monkeypatch.setattr(ProcessSandbox, "launch", lambda self, argv, **rest: _false(**rest))
+    room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
+    with (
+        pytest.raises(NotObservedError, match=r"no bubblewrap; sandbox process: .*status 1"),
+        room.serving(()),
+    ):
+        pass
+    assert room.isolation == "none"
+    room.close()
+
+
+def _false(*, fds, **rest):
+    from grader.sandbox.process import Running
+
+    return Running(["/bin/false"], {}, fds)
+
+
+def test_a_library_that_raises_on_import_is_told_apart_from_a_sandbox_that_does_not_work(tmp_path):
+    room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
+    with pytest.raises(CourseError, match=r"cannot import this\.that"), room.serving(("this.that",)):
+        pass
+    assert (room.isolation, room.missing) == ("bubblewrap", [])
+    room.close()

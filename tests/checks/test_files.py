@@ -1,0 +1,117 @@
+"""Files that were asked for, files that nobody asked for, and how both count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from grader.checks.files import MB, Files
+from grader.model.options import measuring
+
+KIND = Files()
+
+
+@dataclass
+class Folder:
+    """A bench that knows names and sizes: all that this kind asks for."""
+
+    sizes: dict[str, int]
+    dropped: tuple[str, ...] = ()
+    item: str = "files"
+    seed: str = "c0ffee"
+    files: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self):
+        self.files = tuple(sorted(self.sizes))
+
+    def size(self, file):
+        return self.sizes[file]
+
+
+def options(**keys):
+    return Files.Options(**{"required": ("utils.py", "hw1.pdf"), **keys})
+
+
+def award(sizes, dropped=(), **keys):
+    chosen = options(**keys)
+    return KIND.award(chosen, KIND.observe(chosen, Folder(sizes, dropped)), {})
+
+
+def test_everything_there_earns_everything():
+    found = award({"utils.py": 10, "hw1.pdf": 20})
+    assert (found.fraction, found.reason, found.flags) == (1.0, "2 of 2 requirements are met", ())
+
+
+def test_a_missing_file_loses_everything_and_is_named():
+    found = award({"utils.py": 10})
+    assert (found.fraction, found.reason) == (0.0, "hw1.pdf is missing")
+
+
+def test_credit_per_case_earns_the_share():
+    found = award({"utils.py": 10}, credit="per_case")
+    assert (found.fraction, found.reason) == (0.5, "1 of 2 requirements are met; hw1.pdf is missing")
+
+
+def test_an_empty_file_is_as_good_as_none():
+    found = award({"utils.py": 10, "hw1.pdf": 0})
+    assert (found.fraction, found.reason) == (0.0, "hw1.pdf is empty")
+
+
+def test_a_name_that_is_nearly_right_is_pointed_out():
+    found = award({"utils.py": 10}, ("report/HW1.pdf",))
+    assert found.reason == "hw1.pdf is missing; report/HW1.pdf was handed in: names must be exact"
+
+
+@pytest.mark.parametrize("handed_in", ["hw1.pdf", "hw1.md"])
+def test_a_pattern_is_met_by_any_file_that_fits(handed_in):
+    assert award({"utils.py": 10, handed_in: 20}, required=("utils.py", "hw1.*")).fraction == 1.0
+
+
+def test_what_nobody_asked_for_is_noted_ignored_or_costs():
+    sizes, extra = {"utils.py": 10, "hw1.pdf": 20}, ("notes.txt", "sitecustomize.py")
+    noted = award(sizes, extra)
+    assert (noted.fraction, noted.flags) == (1.0, ("nobody asked for notes.txt, sitecustomize.py",))
+    ignored = award(sizes, extra, extra="ignored")
+    assert (ignored.fraction, ignored.flags) == (1.0, ())
+    costs = award(sizes, extra, extra="costs")
+    assert (costs.fraction, costs.reason) == (0.0, "nobody asked for notes.txt, sitecustomize.py")
+    assert award(sizes, extra, extra="costs", credit="per_case").fraction == pytest.approx(2 / 3)
+
+
+def test_what_tools_leave_behind_is_held_against_nobody():
+    junk = ("__MACOSX/", ".DS_Store", "__pycache__/", "a.pyc", "inner.zip")
+    assert award({"utils.py": 10, "hw1.pdf": 20}, junk, extra="costs").fraction == 1.0
+
+
+def test_a_thousand_extra_files_make_a_short_sentence():
+    found = award({"utils.py": 1, "hw1.pdf": 1}, tuple(f"{n:03}.txt" for n in range(1000)))
+    assert found.flags[0].endswith("009.txt and 990 more")
+
+
+def test_the_size_is_one_more_requirement():
+    sizes = {"utils.py": MB, "hw1.pdf": 2 * MB}
+    assert award(sizes, max_mb=3).fraction == 1.0
+    found = award(sizes, max_mb=2.5)
+    assert (found.fraction, found.reason) == (0.0, "the files have 3.0 MiB together, and may have 2.5")
+
+
+def test_how_it_is_judged_can_change_without_looking_again():
+    assert measuring(options()) == {"required": ("utils.py", "hw1.pdf")}
+
+
+def test_a_real_bench_tells_sizes_and_follows_no_link(real_bench, tmp_path):
+    bench = real_bench({"utils.py": "x = 1\n", "hw1.pdf": "%PDF"}, {"reference/utils.py": ""})
+    assert KIND.award(options(), KIND.observe(options(), bench), {}).fraction == 1.0
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    link = tmp_path / "workspace" / "utils.py"
+    assert bench.read("utils.py") == b"x = 1\n"
+    with pytest.raises(ValueError, match=r"utils\.py: is larger than 3 bytes"):
+        bench.read("utils.py", at_most=3)
+    (tmp_path / "workspace" / "beside.py").write_text("not among the accepted files")
+    link.unlink()
+    link.symlink_to(secret)
+    for name in ("utils.py", "../secret", "beside.py", "nothing.py"):
+        with pytest.raises(FileNotFoundError):
+            bench.read(name)

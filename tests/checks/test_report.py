@@ -1,0 +1,211 @@
+"""Reports: what they must hold, and ratios that must follow from the times beside them."""
+
+from __future__ import annotations
+
+import pytest
+from pypdf import PdfWriter
+
+from grader.checks.report import AtLeast, Ratio, Report
+from grader.config.decode import decode
+from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.options import measuring
+from grader.subject.tools import report
+
+KIND = Report()
+RATIO = Ratio(of=("max_cpu", "max_gpu"))
+RIGHT = """
+We measured all three functions. The max_kernel gives each of 1000 blocks a row.
+max_cpu: 1.234 s
+max_numba: 0.0312 s
+max_gpu: 0.022 s
+The speedup of max_gpu over max_cpu is 56.1, that over max_numba is 1.42.
+"""
+PICTURE = "\n![a screenshot](times.png)\n"
+COURSE = {"reference/work.py": ""}
+
+
+def options(**keys):
+    return Report.Options(**{"file": "hw1.*", **keys})
+
+
+def facts_of(text, tmp_path, chosen):
+    path = tmp_path / "hw1.md"
+    path.write_text(text)
+    found = report.main(str(path), list(chosen.terms), [[r.claim, *r.of] for r in chosen.ratios])
+    counted = {n: Quantity(value=found.pop(n), unit=n) for n in ("pages", "pictures", "words")}
+    return Observation(
+        item="report", outcome=Outcome.OBSERVED, quantities=counted, facts={"file": "hw1.md", **found}
+    )
+
+
+@pytest.fixture
+def award(tmp_path):
+    def award(text, **keys):
+        chosen = options(**keys)
+        return KIND.award(chosen, facts_of(text, tmp_path, chosen), {})
+
+    return award
+
+
+def test_a_right_report_earns_everything(award):
+    found = award(
+        RIGHT + PICTURE,
+        terms=("max_kernel", "matmul|max_numba"),
+        ratios=(RATIO, Ratio(of=("max_numba", "max_gpu"))),
+        pages=AtLeast(at_least=1),
+        pictures=AtLeast(at_least=1),
+        min_words=20,
+    )
+    assert (found.fraction, found.flags, found.undecided) == (1.0, (), False)
+    assert found.reason == "7 of 7 requirements are met"
+
+
+def test_an_invented_ratio_loses_and_is_told_what_the_times_give(award):
+    found = award(RIGHT.replace("56.1", "81.5"), ratios=(RATIO,))
+    assert found.fraction == 0.0
+    assert found.reason.startswith(
+        "its times of max_cpu and max_gpu give 1.234 s / 0.022 s = 56.1, and it claims 81.5"
+    )
+
+
+def test_of_many_claims_those_written_as_multiples_are_told(award):
+    text = "max_cpu: 1.234 s\nmax_gpu: 0.022 s\nThe speedup in step 2 is 81.5x."
+    assert award(text, ratios=(RATIO,)).reason.endswith("and it claims 81.5x")
+
+
+def test_a_demand_that_is_repeated_is_no_claim_that_agrees(award):
+    text = "max_cpu: 0.880 s\nmax_gpu: 0.022 s\nA speedup of at least 40 was asked for; our speedup is 99.0"
+    assert award(text, ratios=(RATIO,)).fraction == 0.0
+
+
+@pytest.mark.parametrize(
+    ("cpu", "gpu", "claim", "fraction"),
+    [
+        ("1.234", "0.022", "56", 1.0),
+        ("1.234", "0.022", "57.5", 1.0),
+        ("1.2", "0.02", "56.1", 1.0),
+        ("1.234", "0.022", "60", 0.0),
+        ("1.234", "0.022", "0.0178", 1.0),
+    ],
+)
+def test_rounding_is_allowed_for_and_no_more(award, cpu, gpu, claim, fraction):
+    text = f"Times in seconds: max_cpu {cpu} s, max_gpu {gpu} s, thus the speedup {claim}"
+    assert award(text, ratios=(RATIO,)).fraction == fraction
+
+
+@pytest.mark.parametrize(("gpu", "claim"), [("0.01", "123.4"), ("0.0", "56.1")])
+def test_times_that_are_rounded_away_are_left_to_a_person(award, gpu, claim):
+    found = award(f"max_cpu 1.234 s, max_gpu {gpu} s, thus the speedup {claim}", ratios=(RATIO,))
+    assert found.undecided
+    assert "rounded so much that they give no ratio" in found.reason
+
+
+def test_the_tolerance_judges(award):
+    text = "max_cpu: 1.234 s, max_gpu: 0.0220 s, speedup: 60.0"
+    assert award(text, ratios=(RATIO,), tolerance=0.1).fraction == 1.0
+    assert measuring(options(ratios=(RATIO,))) == {"file": "hw1.*", "terms": (), "ratios": (RATIO,)}
+
+
+def test_a_further_claim_without_its_times_is_flagged(award):
+    found = award(RIGHT + "On another machine the speedup was 500x.", ratios=(RATIO,))
+    assert found.fraction == 1.0
+    assert found.flags == ("claims 500x, which follows from no two of its times",)
+
+
+def test_what_may_stand_in_a_picture_is_left_to_a_person(award):
+    text = RIGHT.replace("max_gpu: 0.022 s", "See the screenshot.")
+    found = award(text + PICTURE, ratios=(RATIO,))
+    assert found.undecided
+    assert found.reason == (
+        "no time of max_gpu is found in its text, perhaps it is in a picture; a person must look"
+    )
+    lost = award(text, ratios=(RATIO,))
+    assert (lost.fraction, lost.undecided) == (0.0, False)
+
+
+def test_what_is_lost_whatever_a_person_sees_is_lost_now(award):
+    found = award(
+        "See the screenshot for everything, please." + PICTURE, ratios=(RATIO,), terms=("max_kernel",)
+    )
+    assert (found.fraction, found.undecided) == (0.0, False)
+    assert found.reason == "it does not mention max_kernel"
+
+
+def test_requirements_can_earn_their_share(award):
+    found = award(RIGHT, terms=("max_kernel", "matmul_kernel"), min_words=1000, credit="per_case")
+    assert found.fraction == pytest.approx(1 / 3)
+    assert found.reason.endswith("it does not mention matmul_kernel")
+    assert "and should have 1000 at least" in found.reason
+
+
+def test_nothing_asked_is_met_by_a_file_that_opens(award):
+    assert award("x").fraction == 1.0
+
+
+def test_points_that_a_person_gave_stand_above_all(tmp_path):
+    chosen = options(ratios=(RATIO,))
+    seen = facts_of("empty", tmp_path, chosen)
+    given = {"points_given": Quantity(value=3), "points_possible": Quantity(value=4)}
+    judged = Observation(item="report", outcome=Outcome.OBSERVED, quantities=given, facts=dict(seen.facts))
+    assert KIND.award(chosen, judged, {}).fraction == 0.75
+
+
+def test_a_ratio_has_two_names():
+    data = {"file": "hw1.pdf", "ratios": [{"of": ["max_cpu"]}]}
+    _, problems = decode(Report.Options, data)
+    assert "needs two names in of, got 1" in str(problems[0])
+
+
+def pages(count, tmp_path):
+    writer = PdfWriter()
+    for _ in range(count):
+        writer.add_blank_page(100, 100)
+    writer.write(tmp_path / "made.pdf")
+    return (tmp_path / "made.pdf").read_bytes()
+
+
+def test_a_pdf_is_read_in_a_sandbox(real_bench, tmp_path):
+    bench = real_bench({"hw1.pdf": ""}, COURSE)
+    (tmp_path / "workspace" / "hw1.pdf").write_bytes(pages(3, tmp_path))
+    chosen = options(pages=AtLeast(at_least=3), min_words=1, credit="per_case")
+    observation = KIND.observe(chosen, bench)
+    assert {n: q.value for n, q in observation.quantities.items()} == {"pages": 3, "pictures": 0, "words": 0}
+    assert KIND.award(chosen, observation, {}).fraction == 0.5
+
+
+def test_a_pdf_that_draws_but_holds_no_text_waits_for_a_person(real_bench, tmp_path):
+    bench = real_bench({"hw1.pdf": ""}, COURSE)
+    writer = PdfWriter()
+    page = writer.add_blank_page(100, 100)
+    writer.write(tmp_path / "made.pdf")
+    from pypdf.generic import NameObject, StreamObject
+
+    drawing = StreamObject()
+    drawing.set_data(b"0 0 m 50 50 l S")
+    page[NameObject("/Contents")] = writer._add_object(drawing)
+    writer.write(tmp_path / "workspace" / "hw1.pdf")
+    chosen = options(terms=("max_kernel",))
+    found = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    assert found.undecided
+    assert found.reason == "hw1.pdf: it holds no text that can be read; a person must look"
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        (b"", "hw1.pdf is empty"),
+        (b"%PDF-1.7\n" + b"\x00" * 500, "hw1.pdf is damaged, and cannot be opened"),
+        (b"PK\x03\x04\x00\x00", "hw1.pdf is neither a PDF nor a text"),
+    ],
+)
+def test_a_file_that_is_no_report_is_refused(real_bench, tmp_path, content, note):
+    bench = real_bench({"hw1.pdf": ""}, COURSE)
+    (tmp_path / "workspace" / "hw1.pdf").write_bytes(content)
+    observation = KIND.observe(options(), bench)
+    assert (observation.outcome, observation.fault) == (Outcome.REFUSED, None)
+    assert observation.note.startswith(note)
+
+
+def test_a_report_that_was_not_handed_in_is_refused(real_bench):
+    observation = KIND.observe(options(), real_bench({"work.py": ""}, COURSE))
+    assert (observation.outcome, observation.note) == (Outcome.REFUSED, "hw1.* was not handed in")

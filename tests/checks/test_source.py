@@ -1,0 +1,175 @@
+"""Rules on the source: hints to a person, unless the rubric lets them decide."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from grader.checks.source import Source
+from grader.config.decode import decode
+from grader.model.observation import Fault, Observation, Outcome
+from grader.model.options import measuring
+from grader.subject.tools import source
+
+KIND = Source()
+TRIVIAL = """
+    import numpy as np
+
+    def max_cpu(A, B):
+        C = np.zeros(A.shape)
+        for i in range(A.shape[0]):
+            for j in range(A.shape[1]):
+                C[i, j] = A[i, j] if A[i, j] > B[i, j] else B[i, j]
+        return C
+"""
+VECTORISED = """
+    import numpy as np
+
+    def max_cpu(A, B):
+        for i in range(2):
+            for j in range(2):
+                pass
+        return np.maximum(A, B)
+"""
+ALIASED = """
+    from numpy import maximum as helper
+
+    def better(a, b):
+        return helper(a, b)
+
+    def max_cpu(A, B):
+        return [[better(a, b) for a, b in zip(x, y)] for x, y in zip(A, B)]
+"""
+FLAT = """
+    def max_cpu(A, B):
+        return [max(a, b) for a, b in zip(A, B)]
+"""
+HIDDEN = """
+    import numpy as np
+
+    def max_cpu(A, B):
+        for a in A:
+            for b in B:
+                return getattr(np, "maxi" + "mum")(A, B)
+"""
+COURSE = {"reference/work.py": ""}
+RULES = {"forbid": ("numpy.*", "@", ".max"), "allow": ("numpy.zeros",), "require_loops": 2}
+
+
+def options(**keys):
+    return Source.Options(**{"file": "work.py", "function": "max_cpu", **keys})
+
+
+@pytest.fixture
+def award(tmp_path):
+    def award(code, **keys):
+        (tmp_path / "work.py").write_text(dedent(code))
+        chosen = options(**keys)
+        facts = source.main(str(tmp_path / "work.py"), chosen.function)
+        return KIND.award(chosen, Observation(item="i", outcome=Outcome.OBSERVED, facts=facts), {})
+
+    return award
+
+
+def test_a_trivial_loop_keeps_the_rules(award):
+    found = award(TRIVIAL, **RULES, decides=True)
+    assert (found.fraction, found.reason, found.flags) == (1.0, "the source keeps the rules", ())
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (VECTORISED, "work.py:8: uses numpy.maximum: return np.maximum(A, B)"),
+        (ALIASED, "work.py:5: uses numpy.maximum: return helper(a, b)"),
+        (FLAT, "work.py: max_cpu has loops nested 1 deep, not 2"),
+    ],
+)
+def test_a_broken_rule_is_shown_to_a_person_and_costs_only_if_it_decides(award, code, said):
+    hint = award(code, **RULES)
+    assert hint.fraction == 1.0
+    assert hint.flags == (said,)
+    decided = award(code, **RULES, decides=True)
+    assert (decided.fraction, decided.reason) == (0.0, said)
+
+
+def test_what_may_hide_a_use_is_flagged_and_never_decides(award):
+    found = award(HIDDEN, **RULES, decides=True)
+    assert found.fraction == 1.0
+    assert found.flags == (
+        'work.py:7: getattr may hide what is used: return getattr(np, "maxi" + "mum")(A, B)',
+    )
+    assert award(HIDDEN, require_loops=2).flags == ()
+
+
+@pytest.mark.parametrize(
+    ("required", "kept"),
+    [
+        (("numba.njit",), True),
+        (("numba.njit(parallel=True)",), True),
+        (("numba.njit(parallel=False)",), False),
+        (("numba.njit(cache=True)",), False),
+        (("numba.cuda.jit",), False),
+        (("numba.cuda.jit|numba.njit",), True),
+        (("numba.njit", "numba.cuda.jit"), False),
+    ],
+)
+def test_a_decorator_is_required_by_name_and_keywords(award, required, kept):
+    code = "import numba as nb\n@nb.njit(parallel=True)\ndef max_cpu(A, B): return A"
+    assert award(code, require_decorator=required, decides=True).fraction == kept
+
+
+def test_a_hundred_findings_make_a_short_list(award):
+    code = "import numpy as np\ndef max_cpu(A, B):\n" + "    np.maximum(A, B)\n" * 100
+    assert award(code, forbid=("numpy.*",)).flags[-1] == "and 90 more"
+
+
+def test_rules_judge_and_do_not_measure():
+    assert measuring(options(**RULES)) == {"file": "work.py", "function": "max_cpu"}
+
+
+@pytest.mark.parametrize("text", ["numba.njit(", "numba.njit(True)", "3", "numba.njit()()"])
+def test_a_decorator_that_cannot_be_read_is_refused_with_the_rubric(text):
+    _, problems = decode(Source.Options, {"file": "a.py", "function": "f", "require_decorator": [text]})
+    assert "must be like numba.njit" in str(problems[0])
+
+
+def test_a_decorator_needs_a_function():
+    _, problems = decode(Source.Options, {"file": "a.py", "require_decorator": ["numba.njit"]})
+    assert "needs a function" in str(problems[0])
+
+
+def test_a_file_is_read_in_a_sandbox_and_nothing_of_it_runs(real_bench):
+    evil = dedent(VECTORISED) + "\nimport os\nos._exit(3)\nprint('ran')\n"
+    observation = KIND.observe(options(), real_bench({"work.py": evil}, COURSE))
+    assert observation.outcome is Outcome.OBSERVED
+    assert KIND.award(options(**RULES), observation, {}).flags == (
+        "work.py:8: uses numpy.maximum: return np.maximum(A, B)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("hand_in", "outcome", "note"),
+    [
+        ({"other.py": ""}, Outcome.REFUSED, "work.py was not handed in"),
+        ({"work.py": "print 'hi'\n"}, Outcome.REFUSED, "work.py:1: is written for Python 2"),
+        ({"work.py": "def max_cpu(:\n"}, Outcome.REFUSED, "work.py:1: SyntaxError: "),
+        (
+            {"work.py": "def max_CPU(A, B): pass\n"},
+            Outcome.REFUSED,
+            "work.py has no function max_cpu; did you mean max_CPU?",
+        ),
+        ({"work.py": "x = " + "-" * 60_000 + "1"}, Outcome.REFUSED, "work.py"),
+        ({"work.py": "[" * 90_000}, Outcome.REFUSED, "work.py:1: "),
+    ],
+)
+def test_what_cannot_be_looked_at_is_the_students_doing_and_said_so(real_bench, hand_in, outcome, note):
+    observation = KIND.observe(options(), real_bench(hand_in, COURSE))
+    assert (observation.outcome, observation.fault) == (outcome, None)
+    assert observation.note.startswith(note)
+
+
+def test_a_bug_of_our_tool_is_not_held_against_the_student(real_bench):
+    bench = real_bench({"work.py": FLAT}, COURSE)
+    observation = KIND.observe(options(function=["f"]), bench)
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.GRADER)

@@ -1,0 +1,255 @@
+"""A tiny real course, and the installed `grader` at work on it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import select
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+GRADER = str(Path(sys.executable).with_name("grader"))
+WITHIN_S = 60
+RIGHT = """
+    def double(x): return 2 * x
+    def square(x): return x * x
+    def mark():
+        import os
+        if os.fork() == 0:
+            os.setsid()
+            while True: pass
+    def spin():
+        while True: pass
+"""
+
+COURSE = {
+    "course.yaml": "title: A tiny course\n",
+    "assignments/tiny/assignment.py": """
+        from grader.api import Assignment, Limits, hookimpl
+
+        @hookimpl
+        def grader_assignments():
+            return [Assignment(name="tiny", title="Tiny", accepts=("work.py", "more.py"),
+                               limits=Limits(import_wall_s=20.0, call_wall_s=60.0))]
+
+        @hookimpl
+        def grader_checks():
+            from .checks import Breaks, KillsOnce, Waits
+            return [Breaks, KillsOnce, Waits]
+    """,
+    "assignments/tiny/inputs.py": """
+        from grader.api import case
+
+        def numbers(rng):
+            yield case("a number", int(rng.integers(3, 100)))
+            yield case("zero", 0)
+    """,
+    "assignments/tiny/expected.py": """
+        def double(x): return x + x
+        def square(x): return x**2
+    """,
+    "assignments/tiny/reference/work.py": RIGHT,
+    "assignments/tiny/checks.py": """
+        import os
+        import signal
+        from dataclasses import dataclass
+        from pathlib import Path
+
+        from grader.model.observation import Observation, Outcome
+        from grader.model.options import option
+        from grader.model.score import Award
+
+        class _Kind:
+            @dataclass(frozen=True, slots=True, kw_only=True)
+            class Options:
+                path: str = option("A file outside.", default="")
+
+            def observe(self, options, bench):
+                self.act(options, bench)
+                return Observation(item=bench.item, outcome=Outcome.OBSERVED, seed=bench.seed)
+
+            def award(self, options, observation, related):
+                return Award(fraction=1.0, reason="it was looked at")
+
+        class Breaks(_Kind):
+            name = "breaks"
+
+            def act(self, options, bench):
+                raise ZeroDivisionError("nobody thought of this")
+
+        class KillsOnce(_Kind):
+            name = "kills_once"
+
+            def act(self, options, bench):
+                if Path(options.path).exists():
+                    Path(options.path).unlink()
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        class Waits(_Kind):
+            name = "waits"
+
+            def act(self, options, bench):
+                from grader.bench.bench import InputCase
+
+                nothing = InputCase(name="nothing", args=())
+                with bench.subject("work") as subject:
+                    subject.call("mark", nothing)
+                    with open(options.path, "w") as told:
+                        told.write("here")
+                    subject.call("spin", nothing)
+    """,
+}
+
+DOUBLE = {
+    "id": "double",
+    "title": "double doubles",
+    "points": 1,
+    "check": "matches_reference",
+    "of": "work.double",
+    "inputs": "numbers",
+}
+SQUARE = DOUBLE | {"id": "square", "title": "square squares", "points": 2, "of": "work.square"}
+
+
+class CourseFolder:
+    """The course's files, hand-ins for it, and what `grader` says of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "course"
+        self.out = folder / "results"
+        self.hand_ins = folder / "hand_ins"
+        self.cwd = folder / "elsewhere"
+        self.tmp = folder / "tmp"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder / "home"),
+            "TMPDIR": str(self.tmp),
+            "GRADER_COURSE": str(self.folder),
+        }
+        for place in (self.hand_ins, self.cwd, self.tmp, folder / "home"):
+            place.mkdir()
+        for name, text in COURSE.items():
+            self.write(name, text)
+        self.rubric(DOUBLE, SQUARE)
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+        return path
+
+    def rubric(self, *items: Mapping[str, Any], **keys: Any) -> None:
+        points = sum(item["points"] for item in items)
+        whole = {"schema": 1, "assignment": "tiny", "points": points, **keys, "items": items}
+        self.write("rubrics/tiny.yaml", json.dumps(whole))  # JSON is YAML, too
+
+    def sandbox(self, where: str, kind: str, body: str = "pass") -> None:
+        """Have the course bring a sandbox that is tried first: like an existing one, but for `body`."""
+        self.write(
+            "assignments/zz_sandbox/assignment.py",
+            f"""
+            from grader.api import hookimpl
+
+            @hookimpl
+            def grader_sandboxes():
+                from grader.sandbox.{where} import {kind}
+
+                class Chosen({kind}):
+                    name = "chosen"
+                    strength = 99
+                    {body}
+
+                return [Chosen]
+            """,
+        )
+
+    def hand_in(self, student: str = "ann", code: str = RIGHT, *, name: str = "work.py") -> str:
+        archive = self.hand_ins / f"{student}.tar.gz"
+        content = dedent(code).encode()
+        member = tarfile.TarInfo(name)
+        member.size = len(content)
+        with tarfile.open(archive, "w:gz") as file:
+            file.addfile(member, io.BytesIO(content))
+        return str(archive)
+
+    def command(self, *arguments: str) -> list[str]:
+        return [GRADER, *arguments, *(("--out", str(self.out)) if arguments[0] == "run" else ())]
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*arguments),
+            env=self.environment | environment,
+            cwd=self.cwd,
+            capture_output=True,
+            text=True,
+            timeout=WITHIN_S,
+            check=False,
+        )
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        """Begin, in a session of its own as a terminal would have it."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            env=self.environment | environment,
+            cwd=self.cwd,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def results(self, student: str = "ann") -> Path:
+        return self.out / "tiny" / student
+
+    def records(self, student: str = "ann") -> list[dict[str, Any]]:
+        lines = (self.results(student) / "evidence.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+    def observed(self, student: str = "ann") -> list[str]:
+        """The items of all records of an observation, in their order."""
+        return [r["observation"]["item"] for r in self.records(student) if r["record"] == "observation"]
+
+    def points(self, student: str = "ann") -> dict[str, float]:
+        card = json.loads((self.results(student) / "score.json").read_text())
+        return {item["id"]: item["points"] for item in card["items"]}
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> CourseFolder:
+    return CourseFolder(tmp_path)
+
+
+class Signal:
+    """A named pipe through which a check says that it is there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        os.mkfifo(path)
+        self.end = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+
+    def wait(self) -> None:
+        assert select.select([self.end], [], [], WITHIN_S)[0], "the check was never reached"
+        os.read(self.end, 64)
+
+
+@pytest.fixture
+def signal_pipe(tmp_path: Path) -> Iterator[Signal]:
+    pipe = Signal(tmp_path / "signal")
+    yield pipe
+    os.close(pipe.end)
+
+
+@pytest.fixture
+def no_bubblewrap(tmp_path: Path) -> dict[str, str]:
+    """An environment in which only the weakest sandbox is there."""
+    empty = tmp_path / "no_programs"
+    empty.mkdir()
+    return {"PATH": str(empty)}

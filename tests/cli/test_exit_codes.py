@@ -1,0 +1,238 @@
+"""Every exit code, through the installed command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+WRONG = "def double(x): return x + 1\ndef square(x): return x"
+
+
+def lines_of(done):
+    """The error output; a traceback is for our bugs alone."""
+    assert "Traceback" not in done.stderr
+    return done.stderr.splitlines()
+
+
+def test_0_if_everything_was_graded_and_a_zero_is_a_grade(course):
+    done = course.run("run", course.hand_in(code=WRONG))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert course.points() == {"double": 0, "square": 0}
+
+
+def test_0_if_points_are_open_but_5_if_they_must_not_be(course):
+    archive = course.hand_in()
+    assert course.run("run", archive, "--item", "double").returncode == 0
+    assert course.run("run", archive, "--item", "double", "--require-final").returncode == 5
+    assert course.run("run", archive, "--require-final").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run"], "ARCHIVES"),
+        (["run", "{archive}", "--itme", "x"], "--itme"),
+        (
+            ["run", "{archive}", "--item", "nothing.*"],
+            "--item nothing.*: matches no item; there are double, square",
+        ),
+        (["run", "{archive}", "--rubric", "nowhere"], "--rubric nowhere"),
+        (["run", "{archive}", "--assignment", "hw9"], "--assignment hw9"),
+        (["run", "{archive}", "{archive}", "--student", "x"], "--student"),
+        (["run", "/nowhere/at/all.tar.gz"], "/nowhere/at/all.tar.gz"),
+        (["--course", "/nowhere", "run", "{archive}"], "/nowhere"),
+        (["no_such_command"], "no_such_command"),
+    ],
+    ids=" ".join,
+)
+def test_2_if_the_command_was_used_wrongly(course, arguments, said):
+    archive = course.hand_in()
+    done = course.run(*(argument.format(archive=archive) for argument in arguments))
+    assert done.returncode == 2
+    assert said in lines_of(done)[-1]
+
+
+def test_2_if_there_is_no_course_and_the_line_says_how_to_name_one(course):
+    done = course.run("run", course.hand_in(), GRADER_COURSE="")
+    assert done.returncode == 2
+    (line,) = lines_of(done)
+    assert "--course" in line
+    assert "GRADER_COURSE" in line
+
+
+def test_3_with_a_traceback_if_a_check_kind_breaks_and_the_other_items_are_observed_still(course):
+    double = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
+    double |= {"of": "work.double", "inputs": "numbers"}
+    course.rubric({"id": "broken", "title": "b", "points": 1, "check": "breaks"}, double)
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 3
+    assert course.points() == {"broken": 0, "double": 1}
+    broken, fine = (r["observation"] for r in course.records() if r["record"] == "observation")
+    assert (broken["outcome"], broken["fault"]) == ("not_observed", "grader")
+    assert "breaks: ZeroDivisionError: nobody thought of this" in broken["note"]
+    assert fine["outcome"] == "observed"
+    assert "Traceback" in (course.results() / "examiner.log").read_text()
+
+
+def test_3_if_judging_breaks_and_the_other_archives_are_graded_still(course):
+    checks = course.folder / "assignments/tiny/checks.py"
+    checks.write_text(checks.read_text().replace('reason="it was looked at"', "reason=1 / 0"))
+    course.rubric({"id": "w", "title": "w", "points": 1, "check": "kills_once", "path": "/nowhere"})
+    done = course.run("run", course.hand_in("ann"), course.hand_in("ben"))
+    assert done.returncode == 3
+    assert "this is a bug of ours" in done.stderr
+    assert course.observed("ann") == course.observed("ben") == ["w"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("course.yaml", "titel: x", "course.yaml:1:1: "),
+        ("rubrics/tiny.yaml", "schema: 1\nassignment: tiny\npoints: 1\nitems: 7\n", "tiny.yaml:4:1: "),
+        ("assignments/tiny/assignment.py", "def f(:\n", "assignment.py"),
+        ("assignments/tiny/inputs.py", "def numbers(rng:\n", "inputs.py:1:"),
+    ],
+    ids=lambda text: text.partition("\n")[0],
+)
+def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file, text, said):
+    course.write(file, text)
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 4
+    assert said in lines_of(done)[0]
+    assert not course.out.exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "where"),
+    [
+        ("inputs.py", "def numbers(rng):\n    yield 1 / 0\n", "inputs.py:2: numbers: ZeroDivisionError"),
+        (
+            "inputs.py",
+            "import nowhere\ndef numbers(rng): pass\n",
+            "inputs.py:1: numbers: ModuleNotFoundError",
+        ),
+        ("inputs.py", "def numbers(rng):\n    raise SystemExit(0)\n", "inputs.py:2: numbers: SystemExit"),
+        ("inputs.py", "def numbers(rng): return []\n", "inputs.py: numbers: gives no cases"),
+        (
+            "expected.py",
+            "def double(x):\n    return helper(x)\ndef helper(x):\n    return {}[x]\nsquare = double\n",
+            "expected.py:4: double: KeyError",
+        ),
+    ],
+    ids=lambda text: text.splitlines()[-1],
+)
+def test_4_if_inputs_or_oracles_fail_and_the_item_says_where(course, file, text, where):
+    course.write(f"assignments/tiny/{file}", text)
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 4
+    assert lines_of(done) == []
+    seen = next(r["observation"] for r in course.records() if r["record"] == "observation")
+    assert (seen["outcome"], seen["fault"]) == ("not_observed", "course")
+    assert where in seen["note"]
+
+
+def test_4_if_the_course_demands_a_layer_that_does_not_exist(course):
+    course.write("course.yaml", "title: x\nmin_isolation: bubblewarp\n")
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 4
+    (line,) = lines_of(done)
+    assert "min_isolation" in line
+    assert "bubblewarp" in line
+    assert "process" in line
+
+
+def test_5_if_no_sandbox_is_strong_enough_and_no_point_is_lost(course, no_bubblewrap):
+    course.write("course.yaml", "title: x\nmin_isolation: bubblewrap\n")
+    done = course.run("run", course.hand_in(), **no_bubblewrap)
+    assert done.returncode == 5
+    assert lines_of(done) == []
+    seen = [r["observation"] for r in course.records() if r["record"] == "observation"]
+    assert [(s["outcome"], s["fault"]) for s in seen] == [("not_observed", "machine")] * 2
+    assert all("bubblewrap is not installed" in s["note"] for s in seen)
+    assert course.records()[0]["exam"]["isolation"] == "none"
+    assert "provisional" in done.stdout.lower()
+
+
+def test_5_if_somebody_put_something_else_where_the_results_go(course):
+    course.out.mkdir()
+    (course.out / "tiny").write_text("a file")
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 5
+    assert len(lines_of(done)) == 1
+
+
+def test_5_if_the_workspace_cannot_be_replaced(course):
+    course.results().mkdir(parents=True)
+    (course.results() / "workspace").write_text("a file")
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 5
+    (line,) = lines_of(done)
+    assert "workspace" in line
+
+
+def test_6_if_the_submission_is_not_accepted_and_nothing_at_all_is_left(course):
+    archive = course.hand_ins / "eve.tar.gz"
+    archive.write_bytes(b"no archive")
+    done = course.run("run", str(archive))
+    assert done.returncode == 6
+    assert len(lines_of(done)) == 1
+    assert not course.out.exists()
+
+
+def test_several_archives_end_with_the_worst_and_each_is_graded(course, no_bubblewrap):
+    fine, refused = course.hand_in("ann"), course.hand_in("eve", name="else.txt")
+    assert course.run("run", fine, refused).returncode == 6
+    assert course.run("run", refused, fine).returncode == 6
+
+    course.write("course.yaml", "title: x\nmin_isolation: bubblewrap\n")
+    done = course.run("run", refused, course.hand_in("ben"), **no_bubblewrap)
+    assert done.returncode == 5
+
+    course.write("course.yaml", "title: x\n")
+    course.write("assignments/tiny/inputs.py", "def numbers(rng):\n    yield 1 / 0\n")
+    assert course.run("run", refused, course.hand_in("cem"), **no_bubblewrap).returncode == 4
+
+
+def test_json_is_alone_on_standard_output(course):
+    done = course.run("run", "--json", course.hand_in("ann"))
+    assert json.loads(done.stdout)["items"][0]["id"] == "double"
+    done = course.run("run", "--json", course.hand_in("ann"), course.hand_in("eve", name="else.txt"))
+    assert [len(card["items"]) for card in json.loads(done.stdout)] == [2]
+    assert len(lines_of(done)) == 1
+
+
+def test_whoever_stops_reading_our_output_gets_no_traceback(course):
+    with course.start("plugins") as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+def test_outside_linux_one_line_says_so_and_rubric_check_still_works(course):
+    code = "import sys; sys.platform = 'darwin'; from grader.cli.main import main; main()"
+    for arguments, status in (["run", "x.zip"], 2), (["rubric", "check"], 0):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            env=course.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status
+        assert len(lines_of(done)) == (1 if status else 0)
+
+
+def test_help_names_every_command_and_imports_none_of_them(course):
+    code = """if True:
+        import sys
+        from grader.cli.main import main
+        try: main()
+        except SystemExit as end: assert not end.code
+        print(sorted(name for name in sys.modules if name in {"numpy", "yaml", "pluggy", "rich"}))
+    """
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "rubric" in done.stdout

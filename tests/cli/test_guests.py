@@ -1,0 +1,154 @@
+"""What others bring: plugins, check kinds and sandboxes; and that whoever is wrong is named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def install(folder, name, code):
+    """A distribution `name` that brings a plugin of that name, as an installer would lay it down."""
+    site = folder / "site"
+    info = site / f"{name}-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[grader]\n{name} = {name}\n")
+    if code is not None:
+        (site / f"{name}.py").write_text(code)
+    return {"PYTHONPATH": str(site)}
+
+
+REPORT = """
+from grader.markers import hookimpl
+
+class {name}:
+    name = "{report}"
+    filename = "{report}.txt"
+    def render(self, *what): return "by a guest"
+
+@hookimpl
+def grader_reports(): return [{name}]
+"""
+
+
+def test_an_installed_plugin_brings_a_report(course, tmp_path):
+    environment = install(tmp_path, "guest", REPORT.format(name="Plain", report="plain"))
+    assert course.run("run", course.hand_in(), **environment).returncode == 0
+    assert (course.results() / "plain.txt").read_text() == "by a guest"
+
+
+def test_plugins_lists_everybody_with_place_and_hooks(course, tmp_path):
+    environment = install(tmp_path, "guest", REPORT.format(name="Plain", report="plain"))
+    done = course.run("plugins", "--json", **environment)
+    listed = json.loads(done.stdout)
+    by_name = {plugin["name"]: plugin for plugin in listed["plugins"]}
+    assert by_name["guest"]["hooks"] == ["grader_reports"]
+    assert by_name["guest"]["where"].endswith("site/guest.py")
+    assert by_name["grader_course.tiny"]["hooks"] == ["grader_assignments", "grader_checks"]
+    assert by_name["grader_course.tiny"]["where"] == str(course.folder / "assignments/tiny/assignment.py")
+    assert "plain" in listed["reports"]
+    assert {"breaks", "matches_reference"} <= set(listed["checks"])
+    assert listed["sandboxes"][0] == "bubblewrap"
+
+    text = course.run("plugins", **environment).stdout
+    assert "guest\n" in text
+    assert "reports: " in text
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (None, "plugin guest: cannot be imported: ModuleNotFoundError: No module named 'guest'"),
+        ("1 / 0", "plugin guest: cannot be imported: ZeroDivisionError"),
+        ("raise SystemExit(0)", "plugin guest: cannot be imported: SystemExit"),
+        (REPORT.format(name="Mine", report="html"), "rename one"),
+        (REPORT.replace("grader_reports", "grader_raports").format(name="M", report="m"), "grader_raports"),
+        (
+            REPORT.replace("grader_reports()", "grader_reports(x)").format(name="M", report="m"),
+            "plugin guest: ",
+        ),
+        (
+            REPORT.replace("return [", "return 1 / 0 #").format(name="M", report="m"),
+            "plugin guest: grader_reports",
+        ),
+    ],
+    ids=["missing", "raises", "exits", "collides", "unknown hook", "unknown argument", "answer raises"],
+)
+def test_a_plugin_that_is_wrong_is_named_in_one_line(course, tmp_path, code, said):
+    done = course.run("plugins", **install(tmp_path, "guest", code))
+    assert done.returncode == 4
+    (line,) = done.stderr.splitlines()
+    assert said in line
+    assert "guest" in line
+
+
+def test_a_name_that_two_bring_is_told_with_both(course):
+    twin = course.folder / "assignments/tiny/assignment.py"
+    course.write("assignments/twin/assignment.py", twin.read_text().replace('name="tiny"', 'name="twin"'))
+    course.write("assignments/twin/checks.py", (course.folder / "assignments/tiny/checks.py").read_text())
+    done = course.run("plugins")
+    assert done.returncode == 4
+    (line,) = done.stderr.splitlines()
+    assert "grader_course.tiny" in line
+    assert "grader_course.twin" in line
+    assert "'breaks'" in line
+
+
+@pytest.mark.parametrize("code", ["def f(:", "1 / 0", "import nowhere_at_all", "raise SystemExit(0)"])
+def test_an_assignment_that_cannot_be_imported_is_named_by_its_file(course, code):
+    file = course.write("assignments/tiny/assignment.py", code)
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 4
+    (line,) = done.stderr.splitlines()
+    assert f"{file}: cannot be imported: " in line
+
+
+def test_a_check_kind_of_the_course_looks_in_the_examiner_and_judges_on_the_host(course):
+    course.rubric({"id": "own", "title": "o", "points": 2, "check": "kills_once", "path": "/nowhere"})
+    done = course.run("run", course.hand_in())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert course.points() == {"own": 2}
+
+
+def test_a_sandbox_that_is_not_there_leaves_its_reason_and_the_next_one_is_taken(course):
+    course.sandbox("process", "ProcessSandbox", 'available = lambda self: "chosen: buy a better machine"')
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 0
+    exam = course.records()[0]["exam"]
+    assert exam["isolation"] == "bubblewrap"
+    assert exam["environment"]["stronger_layers_missing"] == ["chosen: buy a better machine"]
+    assert "buy a better machine" in done.stdout
+
+
+def test_a_sandbox_that_ends_at_once_leaves_its_complaint_and_the_next_one_is_taken(course):
+    broken = """
+                    def launch(self, argv, **rest):
+                        return super().launch(["sh", "-c", "echo this kernel is too old >&2; exit 7"], **rest)
+    """
+    course.sandbox("process", "ProcessSandbox", broken.strip())
+    assert course.run("run", course.hand_in()).returncode == 0
+    exam = course.records()[0]["exam"]
+    assert exam["isolation"] == "bubblewrap"
+    (reason,) = exam["environment"]["stronger_layers_missing"]
+    assert "ended with status 7 (this kernel is too old)" in reason
+
+
+def test_a_preload_that_cannot_be_imported_is_no_reason_for_a_weaker_sandbox(course):
+    assignment = course.folder / "assignments/tiny/assignment.py"
+    preload = 'title="Tiny", preloads={"more": ("no_such_library",)},'
+    assignment.write_text(assignment.read_text().replace('title="Tiny",', preload))
+    course.write("assignments/tiny/reference/more.py", "def double(x): return 2 * x\n")
+    double = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
+    double |= {"of": "work.double", "inputs": "numbers"}
+    course.rubric(double | {"id": "first", "of": "more.double"}, double)
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 4
+    started, first, second, _ = course.records()
+    assert started["exam"]["isolation"] == "bubblewrap"
+    assert "stronger_layers_missing" not in started["exam"]["environment"]
+    assert first["observation"]["fault"] == "course"
+    note = first["observation"]["note"]
+    assert "cannot import no_such_library" in note
+    assert "install it on this machine, or correct the name" in note
+    assert second["observation"]["outcome"] == "observed"

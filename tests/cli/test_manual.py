@@ -1,0 +1,135 @@
+"""`grader manual` from the first run to the last: export, fill in, import, run again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+STYLE = {"id": "style", "title": "=HYPERLINK(1)", "points": 4, "check": "manual", "asks": "Readable?"}
+FILES = {"id": "files", "title": "work.py is there", "points": 1, "check": "files", "required": ["work.py"]}
+
+
+class Table:
+    def __init__(self, course) -> None:
+        self.course = course
+        self.path: Path = course.cwd / "points.csv"
+
+    def export(self) -> list[dict[str, str]]:
+        done = self.course.run("manual", "export", "--out", str(self.path), "--results", str(self.course.out))
+        assert (done.returncode, done.stdout) == (0, "")
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def save(self, rows) -> None:
+        with self.path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def load(self):
+        options = ("--by", "Ada", "--results", str(self.course.out))
+        return self.course.run("manual", "import", str(self.path), *options)
+
+
+@pytest.fixture
+def table(course):
+    course.rubric(STYLE, FILES)
+    return Table(course)
+
+
+def item(course, student="ann"):
+    card = json.loads((course.results(student) / "score.json").read_text())
+    lines = card.get("lines") or card["items"]
+    return next(line for line in lines if "style" in {line.get("item"), line.get("id")})
+
+
+def test_points_wait_come_in_as_a_table_and_count_at_the_next_run(course, table):
+    archives = [course.hand_in("ann"), course.hand_in("bob")]
+    assert course.run("run", *archives).returncode == 0
+    assert item(course)["reason"] == "waits for a person"
+    assert course.observed() == ["files"]
+
+    rows = table.export()
+    assert [(row["student"], row["item"], row["points"]) for row in rows] == [
+        ("ann", "style", ""),
+        ("bob", "style", ""),
+    ]
+    assert (rows[0]["title"], rows[0]["asks"], rows[0]["possible"]) == ("'=HYPERLINK(1)", "Readable?", "4")
+    table.save([rows[0] | {"points": "2,5", "comment": "tidy"}, rows[1]])
+    done = table.load()
+    assert (done.returncode, done.stderr.split(": ")[1]) == (
+        0,
+        "1 new judgements kept; run the archives again\n",
+    )
+
+    before = course.records()
+    assert course.run("run", *archives).returncode == 0
+    assert course.records() == before, "nothing is observed again for it"
+    assert (item(course)["points"], item(course)["reason"]) == (2.5, "a person gave 2.5 of 4: tidy")
+    assert item(course, "bob")["reason"] == "waits for a person"
+
+    assert [(row["student"], row["points"], row["comment"]) for row in table.export()] == [
+        ("ann", "2.5", "tidy"),
+        ("bob", "", ""),
+    ]
+    assert "0 new judgements" in table.load().stderr
+
+
+def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table):
+    assert course.run("run", course.hand_in()).returncode == 0
+    (row,) = table.export()
+    wrong = [
+        row | {"points": "3"},
+        row | {"points": "4.5"},
+        row | {"points": "nan"},
+        row | {"student": "anna", "points": "1"},
+        row | {"student": "../ann", "points": "1"},
+        row | {"item": "stlye", "points": "1"},
+        row | {"item": "files", "points": "1"},
+        row | {"points": "1", "hand_in": "0123456789ab"},
+        row | {"points": ""},
+    ]
+    table.save(wrong)
+    done = table.load()
+    assert done.returncode == 2
+    said = [line.removeprefix(f"grader: {table.path}:") for line in done.stderr.splitlines()]
+    assert [line.partition(":")[0] for line in said[:-1]] == [
+        "3",
+        "3",
+        "4",
+        "4",
+        "5",
+        "6",
+        "7",
+        "8",
+        "9",
+        "9",
+    ]
+    for part in ("line 2", "from 0 to 4, got '4.5'", "got 'nan'", "ann", "style", "handed in again"):
+        assert any(part in line for line in said), part
+    assert said[-1] == "grader: nothing was written"
+    assert not (course.results() / "manual.jsonl").exists()
+
+
+def test_a_new_hand_in_waits_again(course, table):
+    course.run("run", course.hand_in())
+    (row,) = table.export()
+    table.save([row | {"points": "4"}])
+    table.load()
+    course.run("run", course.hand_in(code="def other(): pass"))
+    assert item(course)["reason"] == "waits for a person"
+    done = table.load()
+    assert done.returncode == 2
+    assert "ann has handed in again since" in done.stderr
+
+
+def test_a_folder_that_is_not_there_is_said_in_a_line(course, table):
+    done = course.run("manual", "export", "--out", str(table.path), "--results", "nowhere")
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == "grader: nowhere: there is no such results folder; grade first, or name one by --results\n"
+    )

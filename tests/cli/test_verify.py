@@ -1,0 +1,383 @@
+"""`grader verify` tells a course that does what it says from one that does not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from grader.cli.main import main
+
+ASSIGNMENT = """
+    from dataclasses import dataclass
+    from grader.api import Assignment, hookimpl
+    from grader.errors import NotObservedError
+    from grader.model.observation import Observation, Outcome
+    from grader.model.options import option
+    from grader.model.score import Award
+
+    @hookimpl
+    def grader_assignments():
+        return [Assignment(name="sums", title="Sums", accepts=("sums.py",), preloads={"sums": ("numpy",)})]
+
+    class Unlucky:
+        name = "unlucky"
+
+        @dataclass(frozen=True, slots=True, kw_only=True)
+        class Options:
+            how: str = option("What happens.")
+
+        def observe(self, options, bench):
+            if options.how == "unfit":
+                raise NotObservedError("no such device")
+            if options.how == "bug":
+                raise KeyError("a slip")
+            return Observation(item=bench.item, outcome=Outcome.OBSERVED)
+
+        def award(self, options, observation, related):
+            return Award(fraction=1.0, reason="whatever it did")
+
+    @hookimpl
+    def grader_checks():
+        return [Unlucky]
+"""
+INPUTS = """
+    from grader.api import case
+
+    def numbers(rng):
+        yield case("a number", int(rng.integers(3, 9)))
+        yield case("zero", 0)
+"""
+EXPECTED = """
+    def double(x):
+        return 2 * x
+
+    def square(x):
+        return x * x
+"""
+RIGHT = "def double(x):\n    return x + x\n\n\ndef square(x):\n    return x**2\n"
+CONFUSED = RIGHT.replace("x**2", "x + x")
+CRASHES = "def double(x):\n    raise ValueError('not today')\n\n\nsquare = double\n"
+ITEMS = """
+      - {id: double, title: it doubles, points: 2, check: matches_reference, of: sums.double, inputs: numbers}
+      - {id: square, title: it squares, points: 1, check: matches_reference, of: sums.square, inputs: numbers}
+"""
+UNLUCKY = "      - {id: luck, title: it is lucky, points: 1, check: unlucky, how: %s}\n"
+
+
+class Course:
+    """A course in a folder of its own, small enough to be verified within a second."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.write("course.yaml", "title: A course\n")
+        self.write("assignments/sums/assignment.py", ASSIGNMENT)
+        self.write("assignments/sums/inputs.py", INPUTS)
+        self.write("assignments/sums/expected.py", EXPECTED)
+        self.write("assignments/sums/reference/sums.py", RIGHT)
+        self.rubric(3, ITEMS)
+
+    def write(self, path: str, text: str) -> Path:
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(dedent(text))
+        return file
+
+    def rubric(self, points: int, items: str) -> None:
+        self.write("rubrics/sums.yaml", f"schema: 1\nassignment: sums\npoints: {points}\nitems:{items}")
+
+    def hand_in(self, name: str, source: str, expected: str, *, file: str = "sums.py") -> None:
+        path = self.write(f"tests/submissions/{name}/files/{file}", source)
+        self.write(f"tests/submissions/{name}/expected.yaml", f"about: That is {name}.\n{expected}\n")
+        (self.folder / "submissions").mkdir(exist_ok=True)
+        with tarfile.open(self.folder / "submissions" / f"{name}.tar.gz", "w:gz") as archive:
+            archive.add(path, file)
+
+    def files(self) -> dict[str, bytes]:
+        return {
+            str(path): path.read_bytes()
+            for path in self.folder.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+
+
+def earns(double, square, total, *more):
+    return "\n".join(
+        ["assignment: sums", f"earns: {{double: {double}, square: {square}}}", f"total: {total}", *more]
+    )
+
+
+@pytest.fixture
+def course(tmp_path):
+    return Course(tmp_path / "course")
+
+
+@pytest.fixture
+def verify(course, capsys, monkeypatch):
+    def run(*arguments: str) -> tuple[int, list[str], list[str]]:
+        monkeypatch.setattr(sys, "argv", ["grader", "--course", str(course.folder), "verify", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return ended.value.code, printed.out.splitlines(), printed.err.splitlines()
+
+    return run
+
+
+def test_a_course_that_does_what_it_says_ends_with_0_and_leaves_nothing_behind(
+    course, verify, tmp_path, monkeypatch
+):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    course.hand_in("benedict", CONFUSED, earns(2, 0, 2))
+    before = course.files()
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    code, out, err = verify()
+    assert code == 0
+    assert err == []
+    assert out[:4] == [
+        "✓ sums/reference  3 / 3  The reference of sums earns everything.",
+        "✓ ann             3 / 3  That is ann.",
+        "✓ benedict        2 / 3  That is benedict.",
+        "",
+    ]
+    assert out[-1].startswith("2 hand-ins and 1 reference: 3 as expected; ")
+    assert list(place.iterdir()) == []
+    assert course.files() == before
+
+
+def test_out_keeps_the_results_which_are_observed_anew_each_time(course, verify, tmp_path):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    lines = []
+    for _ in range(2):
+        assert verify("--out", str(tmp_path / "kept"))[0] == 0
+        kept = (tmp_path / "kept").rglob("evidence.jsonl")
+        lines.append({file.parent.name: len(file.read_text().splitlines()) for file in kept})
+    assert lines[0].keys() == {"ann", "reference"}
+    assert lines[1] == {student: 2 * count for student, count in lines[0].items()}
+
+
+def test_a_hand_in_that_earns_something_else_is_told_item_by_item_with_the_reason(course, verify):
+    course.hand_in("ann", CONFUSED, earns(0, 1, 1))
+    code, out, _ = verify("ann")
+    assert code == 4
+    assert out[0] == "✗ ann: double earned 2, expected 0: 2 of 2 cases agree"
+    assert out[1].startswith("✗ ann: square earned 0, expected 1: a number: ")
+    assert out[-1].startswith("1 hand-in and 0 references: 1 not as expected; ")
+
+
+def test_a_total_that_is_not_the_one_that_is_given_deviates(course, verify):
+    course.hand_in("ann", CONFUSED, earns(2, 0, 3))
+    code, out, _ = verify("ann")
+    assert code == 4
+    assert out[0] == "✗ ann: total is 2, expected 3"
+
+
+def test_a_reference_that_does_not_earn_everything_deviates(course, verify):
+    course.write("assignments/sums/reference/sums.py", CONFUSED)
+    code, out, _ = verify()
+    assert code == 4
+    assert out[0].startswith("✗ sums/reference: square earned 0, expected 1: ")
+
+
+def test_another_folder_is_verified_as_if_it_were_the_reference(course, verify, tmp_path):
+    course.hand_in("ann", CONFUSED, earns(2, 1, 3))
+    wrong = course.write("other/sums.py", CONFUSED).parent
+    code, out, _ = verify("--assignment", "sums", "--reference", str(wrong))
+    assert code == 4
+    assert out[0].startswith("✗ sums/other: square earned 0, expected 1: ")
+    assert "0 hand-ins and 1 reference: 1 not as expected" in out[-1]
+    course.write("other/sums.py", RIGHT)
+    assert verify("--assignment", "sums", "--reference", str(wrong))[0] == 0
+
+
+def test_an_archive_that_must_be_refused_is_refused_with_the_line_it_says(course, verify):
+    course.hand_in("ann", "hello", "refused: holds no file of sums", file="notes.txt")
+    code, out, _ = verify("ann")
+    assert code == 0
+    assert out[0] == "✓ ann  refused  That is ann."
+
+
+@pytest.mark.parametrize(
+    ("expected", "file", "told"),
+    [
+        (
+            "refused: too large",
+            "notes.txt",
+            "is refused, but the line does not say 'too large': ann.tar.gz: ",
+        ),
+        ("refused: too large", "sums.py", "is accepted, expected to be refused: too large"),
+        (earns(2, 1, 3), "notes.txt", "is refused: ann.tar.gz: holds no file of sums; "),
+    ],
+)
+def test_a_refusal_that_is_not_as_expected_deviates(course, verify, expected, file, told):
+    course.hand_in("ann", RIGHT, expected, file=file)
+    code, out, _ = verify("ann")
+    assert code == 4
+    assert out[0].startswith(f"✗ ann: {told}")
+
+
+@pytest.mark.parametrize(
+    ("script", "advice"),
+    [(False, "pack what is in tests/submissions/ann/files"), (True, "run scripts/")],
+)
+def test_an_archive_that_is_not_there_deviates_and_says_how_to_build_it(course, verify, script, advice):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    (course.folder / "submissions" / "ann.tar.gz").unlink()
+    if script:
+        course.write("scripts/build_submissions.py", "")
+    code, out, _ = verify("ann")
+    assert code == 4
+    assert "submissions/ann.tar.gz: is not there; " + advice in out[0]
+
+
+def test_what_may_be_pending_is_as_expected_and_what_must_not_be_was_not_observed(course, verify):
+    course.rubric(4, ITEMS + UNLUCKY % "unfit")
+    course.hand_in("ann", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: pending}\ntotal: 3")
+    course.hand_in("ben", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: 1}\ntotal: 4")
+    assert verify("ann")[0] == 0
+    code, out, _ = verify("ben")
+    assert code == 5
+    assert out[0] == "… ben: luck is pending, expected 1: no such device"
+    assert "1 hand-in and 0 references: 1 not observed; " in out[-1]
+
+
+def test_what_must_be_pending_and_is_not_deviates(course, verify):
+    course.hand_in("ann", RIGHT, earns("pending", 1, 1))
+    code, out, _ = verify("ann")
+    assert code == 4
+    assert out[0] == "✗ ann: double earned 2, expected pending: 2 of 2 cases agree"
+
+
+def test_a_deviation_outweighs_what_was_not_observed_and_a_bug_outweighs_both(course, verify):
+    course.rubric(4, ITEMS + UNLUCKY % "unfit")
+    course.hand_in("ann", RIGHT, "assignment: sums\nearns: {double: 0, square: 1, luck: 1}\ntotal: 2")
+    assert verify("ann")[0] == 4
+    course.rubric(4, ITEMS + UNLUCKY % "bug")
+    code, out, _ = verify("ann")
+    assert code == 3
+    assert any("luck is pending, expected 1: a bug in check kind unlucky" in line for line in out)
+
+
+def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, verify):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3, "quik: true"))
+    course.hand_in("ben", RIGHT, "assignment: sums\nearns: {doubel: 2, square: 1}\ntotal: 3")
+    course.hand_in("cleo", RIGHT, earns(2, 1, 3, "refused: too large"))
+    course.hand_in("dora", RIGHT, earns("much", 1, 3).replace("assignment: sums", "assignment: sum"))
+    course.hand_in("emil", RIGHT, earns(2, 1, 3, "isolation: bubblewarp"))
+    course.hand_in("fay", RIGHT, "assignment: sums")
+    code, out, err = verify()
+    assert code == 4
+    assert out == []
+    told = {line.rpartition("submissions/")[2] for line in err}
+    assert told == {
+        "ann/expected.yaml:5:1: quik: unknown key; did you mean quick?",
+        "ben/expected.yaml:3:9: earns.doubel: no item of rubric sums has this id; did you mean double?",
+        "ben/expected.yaml:3:1: earns.double: missing; give its points, or pending",
+        "cleo/expected.yaml:1:1: what is refused earns nothing; take out refused, or earns and total",
+        'dora/expected.yaml:2:1: assignment: no assignment is called "sum"; did you mean sums?',
+        'dora/expected.yaml:3:9: earns.double: must be a number or pending, got "much"',
+        'emil/expected.yaml:5:1: isolation: no sandbox is called "bubblewarp"; did you mean bubblewrap?',
+        "fay/expected.yaml:1:1: must give assignment, earns and total, or else refused",
+    }
+
+
+def test_quick_takes_the_references_and_the_hand_ins_that_say_so(course, verify):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3, "quick: true"))
+    course.hand_in("ben", CONFUSED, earns(2, 1, 3))
+    code, out, _ = verify("--quick")
+    assert code == 0
+    assert [line.split()[1] for line in out[:2]] == ["sums/reference", "ann"]
+    assert out[-1].startswith("1 hand-in and 1 reference: 2 as expected; ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nobody"], "nobody: no hand-in is called so; there are ann, sums/reference"),
+        (["ann", "--quick"], "ann: left out by --quick or --assignment; leave that out instead"),
+        (["--assignment", "sum"], "--assignment sum: there is none of that name; did you mean sums?"),
+        (
+            ["--reference", "/"],
+            "--reference: goes with --assignment NAME, and with nothing else that",
+        ),
+    ],
+)
+def test_what_names_nothing_is_a_usage_error(course, verify, arguments, told):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    code, out, (err,) = verify(*arguments)
+    assert (code, out) == (2, [])
+    assert err.startswith(f"grader: {told}")
+
+
+def test_a_check_that_no_hand_in_gets_wrong_or_right_is_named(course, verify):
+    course.rubric(4, ITEMS + UNLUCKY % "lucky")
+    course.hand_in("ann", CONFUSED, "assignment: sums\nearns: {double: 2, square: 0, luck: 1}\ntotal: 3")
+    course.hand_in("ben", CRASHES, "assignment: sums\nearns: {double: 0, square: 0, luck: 1}\ntotal: 1")
+    code, out, _ = verify()
+    assert code == 0
+    assert [line for line in out if line.endswith("?")] == [
+        "sums: double: no hand-in gets it wrong; is the check alive?",
+        "sums: luck: no hand-in gets it wrong; is the check alive?",
+        "sums: square: no hand-in gets it right; can it be passed?",
+    ]
+    assert not any(line.endswith("?") for line in verify("ann")[1])
+
+
+def test_a_course_without_hand_ins_says_so_and_verifies_its_references(course, verify):
+    code, out, _ = verify()
+    assert code == 0
+    assert out[0].startswith("✓ sums/reference  3 / 3  ")
+    assert out[2] == "tests/submissions: no hand-ins are there; only references were verified"
+    assert out[3].startswith("0 hand-ins and 1 reference: 1 as expected; ")
+
+
+def test_a_rubric_that_marks_no_hand_in_is_named(course, verify):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    rubric = (course.folder / "rubrics" / "sums.yaml").read_text()
+    course.write("rubrics/again.yaml", rubric)
+    code, out, _ = verify()
+    assert code == 0
+    assert [line.split()[1] for line in out[:3]] == ["again/reference", "sums/reference", "ann"]
+    assert out[4] == "again: no hand-in is marked by this rubric"
+
+
+def test_an_assignment_without_a_rubric_cannot_be_verified(course, verify):
+    shutil.rmtree(course.folder / "rubrics")
+    assert verify() == (4, [], ["grader: assignment sums: no rubric marks it; write one"])
+
+
+def test_json_says_the_same_to_programs(course, verify):
+    course.hand_in("ann", CONFUSED, earns(2, 1, 3))
+    code, out, err = verify("--json")
+    told = json.loads("\n".join(out))
+    reference, ann = told["verdicts"]
+    assert (code, err, told["exit_code"]) == (4, [], 4)
+    assert (reference["name"], reference["deviations"], reference["points"]) == ("sums/reference", [], 3)
+    assert (ann["name"], ann["points"], ann["total"]) == ("ann", 2, 3)
+    assert [deviation["item"] for deviation in ann["deviations"]] == ["square"]
+    assert told["never_mistaken"] == ["sums: double"]
+    assert told["never_earned"] == ["sums: square"]
+
+
+def test_signs_are_plain_where_the_encoding_has_no_others(course, verify, monkeypatch):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    monkeypatch.setattr(type(sys.stdout), "encoding", "ascii", raising=False)
+    assert verify("ann")[1][0].startswith("+ ann  3 / 3  ")
+
+
+def test_a_hand_in_that_asks_for_a_stronger_sandbox_is_never_run_in_a_weaker_one(
+    course, verify, monkeypatch, tmp_path
+):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3, "isolation: bubblewrap"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, _ = verify("ann")
+    assert code == 5
+    assert all(line.startswith("… ann: ") and " is pending, expected " in line for line in out[:2])

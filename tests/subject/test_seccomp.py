@@ -1,0 +1,132 @@
+"""The filter refuses what it names, for good, and nothing else."""
+
+import errno
+import os
+import re
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from grader.subject import linux, seccomp
+
+HEADERS = (
+    ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", r"#define __NR_(\w+)\s+(\d+)"),
+    ("/usr/include/asm-generic/unistd.h", r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
+)
+
+
+@pytest.mark.parametrize("column", [0, 1], ids=["x86_64", "aarch64"])
+def test_the_numbers_are_those_of_the_kernels_own_headers(column):
+    path, pattern = HEADERS[column]
+    if not Path(path).is_file():
+        pytest.skip("the kernel's headers are not installed")
+    numbers = {name: int(number) for name, number in re.findall(pattern, Path(path).read_text())}
+    ours = {name: pair[column] for name, pair in seccomp.CALLS.items()}
+    assert {name: numbers.get(name, number) for name, number in ours.items()} == ours
+    assert sum(name in numbers for name in ours) > 50
+
+
+@pytest.mark.parametrize("network", [True, False])
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_every_jump_of_the_filter_lands_inside_it_and_its_end_allows(monkeypatch, machine, network):
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "here", "6.0", "#1", machine)))
+    seccomp.program.cache_clear()
+    code = [
+        seccomp._INSTRUCTION.unpack_from(seccomp.program(network=network), at)
+        for at in range(0, len(seccomp.program(network=network)), seccomp._INSTRUCTION.size)
+    ]
+    seccomp.program.cache_clear()
+    assert all(at + 1 + max(yes, no) < len(code) for at, (_, yes, no, _) in enumerate(code[:-1]))
+    assert code[-1] == (seccomp._RETURN, 0, 0, seccomp._ALLOW)
+    assert len(code) < 4096
+
+
+def test_a_machine_we_do_not_know_gets_no_filter(monkeypatch):
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "here", "6.0", "#1", "riscv64")))
+    assert not seccomp.supported()
+    seccomp.refuse_calls(network=False)
+
+
+def test_namespaces_are_refused_and_processes_and_threads_are_not(alone):
+    def attempt():
+        seccomp.refuse_calls(network=True)
+        ran = []
+        worker = threading.Thread(target=lambda: ran.append("thread"))
+        worker.start()
+        worker.join()
+        if (pid := os.fork()) == 0:
+            os._exit(7)
+        ran.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        try:
+            linux.unshare(linux.CLONE_NEWUSER)
+        except PermissionError:
+            ran.append("refused")
+        return ran
+
+    assert alone(attempt) == "['thread', 7, 'refused']"
+    assert alone(lambda: linux.unshare(linux.CLONE_NEWUTS)) in {"None", f"PermissionError {errno.EPERM}"}
+
+
+@pytest.mark.parametrize(
+    ("network", "family", "protocol", "refused"),
+    [
+        (True, socket.AF_INET, 0, False),
+        (True, socket.AF_INET6, 0, False),
+        (True, socket.AF_UNIX, 0, False),
+        (True, socket.AF_NETLINK, 0, False),
+        (True, socket.AF_NETLINK, 4, True),
+        (True, socket.AF_VSOCK, 0, True),
+        (False, socket.AF_INET, 0, True),
+        (False, socket.AF_UNIX, 0, True),
+    ],
+)
+def test_sockets_are_had_of_the_named_families_alone(alone, network, family, protocol, refused):
+    def attempt():
+        seccomp.refuse_calls(network=network)
+        kind = socket.SOCK_RAW if family == socket.AF_NETLINK else socket.SOCK_STREAM
+        socket.socket(family, kind, protocol).close()
+
+    said = alone(attempt)
+    assert (said in {f"OSError {errno.EAFNOSUPPORT}", f"OSError {errno.EPROTONOSUPPORT}"}) == refused, said
+
+
+def test_pairs_of_sockets_need_no_network(alone):
+    def attempt():
+        seccomp.refuse_calls(network=False)
+        one, other = socket.socketpair()
+        one.send(b"x")
+        return other.recv(1)
+
+    assert alone(attempt) == "b'x'"
+
+
+def test_another_personality_is_refused_and_asking_for_ours_is_not(alone):
+    number = seccomp.CALLS["personality"][0 if os.uname().machine == "x86_64" else 1]
+    no_randomisation = 0x0040000
+
+    def attempt(wanted):
+        seccomp.refuse_calls(network=True)
+        return linux.syscall(number, wanted, name="personality")
+
+    assert alone(lambda: attempt(0xFFFFFFFF)) == "0"
+    assert alone(lambda: attempt(no_randomisation)) == f"PermissionError {errno.EPERM}"
+
+
+def test_a_program_cannot_close_itself_to_those_who_count_its_memory(alone):
+    def attempt():
+        seccomp.refuse_calls(network=True)
+        linux.prctl(linux.PR_SET_PDEATHSIG, 9)
+        linux.prctl(linux.PR_SET_DUMPABLE, 0)
+
+    assert alone(attempt) == f"PermissionError {errno.EPERM}"
+
+
+def test_the_filter_outlives_a_change_of_program(alone):
+    def attempt():
+        seccomp.refuse_calls(network=True)
+        os.execv(sys.executable, [sys.executable, "-c", "import os; os.chroot('/')"])
+
+    assert alone(attempt) == "ended with 1"

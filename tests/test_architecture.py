@@ -1,0 +1,138 @@
+"""What holds the house together: who imports what, and how large a file may grow."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import grader
+
+PACKAGE = Path(grader.__file__).parent
+COURSE = Path(__file__).parent.parent
+MODULES = {
+    ".".join(("grader", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+HEAVY = frozenset({"cupy", "numba", "numpy", "torch"})
+IMPURE = frozenset({"os", "subprocess", "time", "random", "socket", "pathlib"})
+TOOLS_READ_WITH = frozenset({"pypdf"})
+"""What our own tools may import in a sandbox of theirs, in which no student code runs."""
+LINES_AT_MOST = 400
+
+# Forks from an interpreter that has imported nothing of ours: as fresh as a new one, and 20 times quicker.
+IMPORT_EACH = """
+import os, sys
+for name in sys.argv[1:]:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            __import__(name)
+            os._exit(0)
+        except BaseException as error:
+            os.write(1, f"{name}: {type(error).__name__}: {error}\\n".encode())
+            os._exit(1)
+    os.waitpid(pid, 0)
+"""
+
+RUN = """
+import json, sys
+from grader.cli.main import main
+try:
+    main()
+finally:
+    with open({out!r}, "w") as file:
+        json.dump(sorted(sys.modules), file)
+"""
+
+
+def trees(package: str = "grader") -> Iterator[tuple[str, ast.Module]]:
+    for name, path in MODULES.items():
+        if name == package or name.startswith(f"{package}."):
+            yield name, ast.parse(path.read_bytes())
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Every absolute import, wherever it stands, except those that only type checkers see."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module
+        else:
+            yield from imported(node)
+
+
+def top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_every_module_can_be_imported_alone_without_a_warning():
+    assert len(MODULES) > 70
+    result = python("-P", "-W", "error", "-c", IMPORT_EACH, *MODULES)
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+
+
+def test_a_run_loads_no_numerical_library_into_the_host(tmp_path: Path):
+    loaded = tmp_path / "modules.json"
+    archive = COURSE / "submissions" / "alice.tar.gz"
+    result = python(
+        *("-P", "-c", RUN.format(out=str(loaded)), "--course", str(COURSE)),
+        *("run", str(archive), "--out", str(tmp_path / "results")),
+    )
+    assert result.returncode == 0, result.stderr
+    modules = {top(name) for name in json.loads(loaded.read_text())}
+    assert "grader_course" in modules  # the assignment was imported, so its imports count as well
+    assert modules & HEAVY == set()
+
+
+def test_the_files_of_a_course_that_the_host_imports_name_no_numerical_library_at_their_top():
+    files = [*COURSE.glob("assignments/*/assignment.py"), *COURSE.glob("assignments/*/checks.py")]
+    assert files
+    for file in files:
+        statements = ast.Module(
+            [n for n in ast.parse(file.read_bytes()).body if isinstance(n, ast.Import | ast.ImportFrom)], []
+        )
+        assert {top(name) for name in imported(statements)} & HEAVY == set(), file
+
+
+def test_the_nouns_and_the_scoring_are_the_standard_library_without_the_world():
+    for package in ("grader.model", "grader.scoring"):
+        for name, tree in trees(package):
+            used = {top(module) for module in imported(tree)} - {"grader"}
+            assert used <= sys.stdlib_module_names - IMPURE, name
+
+
+def test_the_students_side_is_the_standard_library_and_numpy_alone():
+    seen = dict(trees("grader.subject"))
+    assert len(seen) > 5
+    for name, tree in seen.items():
+        extra = TOOLS_READ_WITH if name.startswith("grader.subject.tools.") else set()
+        used = {top(module) for module in imported(tree)}
+        assert used <= sys.stdlib_module_names | {"numpy"} | extra, name
+
+
+def test_only_the_plugins_ask_hooks():
+    asking = {
+        name
+        for name, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "hook"
+    }
+    assert asking == {"grader.plugins"}
+
+
+def test_no_file_grows_beyond_what_one_can_read_at_once():
+    lengths = {name: len(path.read_text().splitlines()) for name, path in MODULES.items()}
+    largest = sorted(lengths, key=lengths.__getitem__, reverse=True)[:5]
+    sys.stdout.writelines(f"{lengths[name]:5} {name}\n" for name in largest)
+    assert lengths[largest[0]] <= LINES_AT_MOST

@@ -1,0 +1,66 @@
+"""The project's own course: its references, its hand-ins, and references that are wrong on purpose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.config.course import load_course
+from grader.config.yaml_source import read_yaml
+from grader.plugins import Plugins
+from grader.trials import Selection, Trial, reference_trial, trials_of
+from grader.verification import Verdict, verify
+
+ROOT = Path(__file__).resolve().parents[1]
+COURSE = load_course(ROOT)
+PLUGINS = Plugins(ROOT)
+TRIALS = {trial.name: trial for trial in trials_of(COURSE, PLUGINS, Selection())}
+RUBRICS = {trial.rubric.name: trial.rubric for trial in TRIALS.values() if trial.rubric}
+SLOW = [pytest.mark.slow]
+WRONG = sorted((ROOT / "tests" / "references").glob("*/*/expected.yaml"))
+
+
+def verdict_of(trial: Trial, out: Path) -> Verdict:
+    (verdict,) = verify(COURSE, PLUGINS, [trial], out)
+    return verdict
+
+
+def told(verdict: Verdict) -> list[str]:
+    return [str(deviation) for deviation in verdict.deviations]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if trial.quick else pytest.mark.slow) for name, trial in TRIALS.items()],
+)
+def test_a_hand_in_or_reference_earns_exactly_what_it_must(name, tmp_path):
+    assert told(verdict_of(TRIALS[name], tmp_path)) == []
+
+
+@pytest.mark.parametrize("file", WRONG, ids=lambda file: file.parent.name)
+def test_a_reference_that_is_wrong_on_purpose_fails_exactly_where_it_says(file, tmp_path):
+    wrong = read_yaml(file).data
+    fails: set[str] = set()
+    for rubric in RUBRICS.values():
+        if rubric.assignment == wrong["assignment"]:
+            verdict = verdict_of(reference_trial(file.parent / "files", rubric), tmp_path)
+            fails |= {deviation.item for deviation in verdict.deviations}
+    assert fails == set(wrong["fails"])
+
+
+@pytest.mark.parametrize("name", RUBRICS)
+def test_the_starter_as_it_is_given_out_earns_nothing(name, tmp_path):
+    rubric = RUBRICS[name]
+    starter = PLUGINS.assignment_folders[rubric.assignment] / "starter"
+    verdict = verdict_of(reference_trial(starter, rubric), tmp_path)
+    assert {line.item: line.points for line in verdict.lines} == {item.id: 0 for item in rubric.items}
+
+
+@pytest.mark.parametrize("name", sorted({trial.rubric.name for trial in TRIALS.values() if trial.total}))
+def test_every_item_is_lost_by_a_hand_in_that_earns_others_and_earned_by_another(name):
+    earned = [trial.earns for trial in TRIALS.values() if trial.rubric is RUBRICS[name] and trial.total]
+    possible = {item.id: item.points for item in RUBRICS[name].items}
+    decided = {item for earns in earned for item in possible if earns[item] != "pending"}
+    assert {item for earns in earned for item in possible if earns[item] == 0} == decided
+    assert {item for earns in earned for item in possible if earns[item] == possible[item]} == decided

@@ -1,0 +1,274 @@
+"""What the documentation promises, held against the code."""
+
+import importlib.util
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+from grader import hookspecs
+from grader.cli.main import COMMANDS, cli
+from grader.config.course import CourseKeys
+from grader.config.decode import keys_of
+from grader.config.rubric_keys import ItemKeys, LateKeys, RubricKeys
+from grader.errors import SEVERITY, ExitCode
+from grader.plugins import Plugins
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+HOOKS = {name: f for name, f in vars(hookspecs).items() if name.startswith("grader_")}
+KINDS = Plugins().checks
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def section(page: str, title: str) -> str:
+    """What stands below a heading of the third level."""
+    found = re.search(rf"^### {re.escape(title)}\n(.*?)(?=^###? |\Z)", read(page), re.DOTALL | re.MULTILINE)
+    assert found, f"docs/{page} has no section {title}"
+    return found[1]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The code blocks of a page that are in this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", read(page), re.DOTALL | re.MULTILINE)
+
+
+def commands() -> dict[str, click.Command]:
+    """Every command by its full name; a group by those below it."""
+    found: dict[str, click.Command] = {"grader": cli}
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        below = getattr(command, "commands", None)
+        found |= (
+            {f"grader {name} {sub}": c for sub, c in below.items()} if below else {f"grader {name}": command}
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def docs() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_script", ROOT / "scripts" / "docs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def grader(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "grader", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
+    )
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
+def test_the_generated_parts_of_a_page_are_what_the_code_says(page: str, docs: ModuleType):
+    assert read(page) == docs.renewed(read(page)), "run scripts/docs.py"
+
+
+def test_every_generated_part_is_used(docs: ModuleType):
+    pages = "".join(read(path.name) for path in DOCS.glob("*.md"))
+    assert set(re.findall(r"<!-- generated: ([a-z-]+) -->", pages)) == set(docs.PARTS)
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_says_what_is_asked_when_who_is_asked_and_what_answers_mean(hook: str):
+    lines = (inspect.getdoc(HOOKS[hook]) or "").splitlines()
+    assert lines[0].endswith(".")
+    assert not lines[1]
+    parts = [word for line in lines[2:] for word in re.findall(r"^(\w+): ", line)]
+    assert parts == ["When", "Who", "Answers"]
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_has_a_section_with_its_arguments(hook: str):
+    shown = re.search(rf"^{hook}\((.*)\) ->", section("hooks.md", hook), re.MULTILINE)
+    assert shown
+    names = [argument.partition(":")[0].strip() for argument in shown[1].split(",") if argument]
+    assert names == list(inspect.signature(HOOKS[hook]).parameters)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_key_of_a_check_kind_is_explained(kind: str):
+    text = section("rubrics.md", f"`{kind}`")
+    for name, key in keys_of(KINDS[kind].Options).items():
+        assert key.doc, f"{kind}.{name} says nothing"
+        assert f"| `{name}` |" in text
+
+
+@pytest.mark.parametrize("keys", [RubricKeys, LateKeys, ItemKeys], ids=lambda kind: kind.__name__)
+def test_every_key_of_a_rubric_is_explained(keys: type):
+    for name, key in keys_of(keys).items():
+        assert key.doc
+        assert f"| `{name}` |" in read("rubrics.md")
+
+
+def test_every_key_of_a_course_is_explained():
+    for name in keys_of(CourseKeys):
+        assert f"| `{name}` |" in read("writing-an-assignment.md")
+
+
+def test_every_report_is_listed():
+    for report in Plugins().reports.values():
+        assert f"| `{report.filename}` |" in read("cli.md")
+
+
+def test_every_exit_code_is_explained_and_the_order_of_the_worst_is_right():
+    table = re.findall(r"^\| (\d+) \| ([a-z ]+) \|", read("cli.md"), re.MULTILINE)
+    assert table == [(str(int(code)), code.name.lower().replace("_", " ")) for code in ExitCode]
+    order = re.search(r"in the order ([\d, ]+)\.", read("cli.md"))
+    assert order
+    assert [int(code) for code in order[1].split(", ")] == list(SEVERITY)
+
+
+@pytest.mark.parametrize("name", commands())
+def test_every_option_of_a_command_is_explained(name: str):
+    text = section("cli.md", name)
+    for parameter in commands()[name].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{name} {parameter.opts[-1]} has no help"
+            assert all(f"`{opt}`" in text for opt in parameter.opts)
+
+
+def test_the_card_in_the_readme_is_what_grader_prints(tmp_path: Path):
+    shown = re.search(
+        r"^\$ grader run submissions/bob.tar.gz\n(.*?)^```$",
+        (ROOT / "README.md").read_text(),
+        re.DOTALL | re.MULTILINE,
+    )
+    assert shown
+    said = grader("--course", ROOT, "run", ROOT / "submissions" / "bob.tar.gz", "--out", tmp_path)
+    assert said.returncode == 0, said.stderr
+    card = said.stdout.replace(str(tmp_path), "results")
+    machine = re.compile(r"^    Sandbox: .*\n", re.MULTILINE)
+    drawn = re.compile(r"returned \d+ items, expected \d+")
+    same = [drawn.sub("returned …", machine.sub("", text)) for text in (shown[1], card)]
+    assert same[0] == same[1]
+
+
+def test_the_mistakes_that_the_page_on_rubrics_shows_are_those_of_its_example(tmp_path: Path):
+    (console,) = blocks("rubrics.md", "console")
+    lines = [line.removeprefix("grader: rubrics/homework.yaml:") for line in console.splitlines()[1:]]
+    rubric = tmp_path / "homework.yaml"
+    rubric.write_text(SIX_MISTAKES)
+    said = grader("--course", ROOT, "rubric", "check", rubric)
+    assert said.returncode == ExitCode.COURSE
+    assert [line.partition("homework.yaml:")[2] for line in said.stderr.splitlines()] == lines
+
+
+def test_the_rubric_that_the_page_on_rubrics_opens_with_is_fine(tmp_path: Path):
+    rubric = tmp_path / "homework.yaml"
+    rubric.write_text(blocks("rubrics.md", "yaml")[0])
+    assert grader("--course", ROOT, "rubric", "check", rubric).stderr == ""
+
+
+def test_the_tutorial_leads_to_a_reference_that_earns_everything(tmp_path: Path):
+    course = tutorial_course(tmp_path / "course")
+    said = grader("--course", course, "rubric", "check")
+    assert (said.stderr, said.returncode) == ("", 0)
+    reference = course / "assignments" / "layers" / "reference"
+    said = grader(
+        "--course", course, "run", reference, "--student", "reference", "--out", tmp_path / "results"
+    )
+    assert said.returncode == 0, said.stderr
+    assert "10 / 10" in said.stdout
+
+
+def test_the_kind_of_check_on_the_page_on_hooks_works(tmp_path: Path):
+    course = tutorial_course(tmp_path / "course")
+    kind = next(block for block in blocks("hooks.md", "python") if "class CanBeImported" in block)
+    with (course / "assignments" / "layers" / "assignment.py").open("a") as file:
+        file.write(f"\n\n{kind}\n\n@hookimpl\ndef grader_checks():\n    return [CanBeImported]\n")
+    rubric = course / "rubrics" / "layers.yaml"
+    text = (
+        rubric.read_text().replace("matches_reference", "can_be_imported").replace("    inputs: rows\n", "")
+    )
+    rubric.write_text(text + "    share: 0.5\n")
+    reference = course / "assignments" / "layers" / "reference"
+    said = grader(
+        "--course", course, "run", reference, "--student", "reference", "--out", tmp_path / "results"
+    )
+    assert said.returncode == 0, said.stderr
+    assert "5 / 10" in said.stdout
+
+
+def tutorial_course(course: Path) -> Path:
+    """What a reader of the tutorial has written after step 5."""
+    python = blocks("writing-an-assignment.md", "python")
+    folder = course / "assignments" / "layers"
+    (course / "rubrics").mkdir(parents=True)
+    (folder / "reference").mkdir(parents=True)
+    (course / "course.yaml").write_text("title: A course\n")
+    paths = ("assignment.py", "reference/layers.py", "inputs.py", "expected.py")
+    for path, block in zip(paths, python, strict=True):
+        (folder / path).write_text(block)
+    (course / "rubrics" / "layers.yaml").write_text(blocks("writing-an-assignment.md", "yaml")[0])
+    return course
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in (ROOT / "README.md", *DOCS.glob("*.md")):
+        for target in re.findall(r"\]\((?!https?:)([^)#]*)", page.read_text(encoding="utf-8")):
+            assert not target or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_environment_that_tox_runs_pins_what_it_installs():
+    pins = re.findall(r"^([A-Za-z0-9_.-]+)==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    pinned = {name.lower().replace("_", "-") for name in pins}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    wanted = [
+        *project["project"]["dependencies"],
+        *extras["test"],
+        *project["build-system"]["requires"],
+        *("import-linter", "mypy", "ruff", "tox", "types-PyYAML"),
+    ]
+    names = {re.split(r"[<>=!~ \[]", line, maxsplit=1)[0].lower().replace("_", "-") for line in wanted}
+    assert names <= pinned
+
+
+SIX_MISTAKES = """\
+schema: 1
+assignment: cdp_hw1
+points: 7
+items:
+  - id: utils.sigmoid
+    title: sigmoid is right
+    points: three
+    check: matches_reference
+    of: utils.sigmoid
+    inputs: activations
+  - id: utils.sigmoid_prime
+    title: sigmoid_prime is the slope of sigmoid
+    points: 3
+    check: matches_reference
+    of: utils.sigmoid_prim
+    inputs: slopes
+    needs: [utils.sigmod]
+  - id: utils.random_weights
+    title: random_weights draws every matrix anew
+    piont: 3
+    check: properties
+    of: utils.random_weights
+    inputs: layer_sizes_to_draw
+    calls: 0
+  - id: utils.zeros
+    title: zeros_weights has the right shapes
+    points: 3
+    check: matches_referense
+    of: utils.zeros_weights
+    inputs: layer_sizes
+"""
