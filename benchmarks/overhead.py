@@ -75,7 +75,7 @@ def alternating(rounds: int) -> Mapping[str, float]:
     return {name: median(times) for name, times in samples.items()}
 
 
-UTILS = ("--item", "utils.*")
+UTILS = ("--rubric", "cdp_hw1_utils")
 
 
 def check_s() -> float:

@@ -6,6 +6,7 @@ Built-ins and guests alike fulfil these protocols and come in through `grader.ho
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -68,6 +69,10 @@ class Executor(Protocol):
     """One way to get `python -m grader.examiner JOB OUTBOX` run."""
 
     name: ClassVar[str]
+
+    def standby(self) -> AbstractContextManager[None]:
+        """Get ready for a job that is about to come; may do nothing."""
+        ...
 
     def execute(self, job: Path, outbox: Path) -> Iterator[str]:
         """Run the examiner and yield a line of its log whenever one arrives; ends when it has ended.

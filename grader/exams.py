@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -14,7 +14,7 @@ from grader.config.course import Course
 from grader.config.evidence_file import EvidenceReader, ItemObserved, read_evidence
 from grader.config.points_file import with_points
 from grader.errors import CourseError, NotObservedError, UsageError
-from grader.jobs import REPEATED, holding, left_to_do, tasks_of
+from grader.jobs import REPEATED, holding, left_to_do, tasks_of, wanted_items
 from grader.model.evidence import Evidence
 from grader.model.job import Job
 from grader.model.rubric import Rubric
@@ -64,28 +64,29 @@ def observe(
     """
     assignment = plugins.assignments[submission.assignment]
     folder = plugins.assignment_folders[submission.assignment]
-    tasks = tasks_of(rubric, submission, assignment, folder)
+    tasks = tasks_of(rubric, submission, assignment, folder, plugins.checks)
     stored = read_evidence(results.evidence)
     if stored and submission.submitted_at is None and stored.submission.digest == submission.digest:
         submission = replace(
             submission, submitted_at=stored.submission.submitted_at
         )  # said at an earlier run
     earlier = with_points(results.folder, submission, tasks, {} if request.fresh else holding(stored, tasks))
+    judged = {
+        item.id: passed(item, earlier[item.id], plugins.checks, earlier)
+        for item in rubric.items
+        if item.id in earlier and earlier[item.id].outcome not in REPEATED
+    }
     job = Job(
-        id=secrets.token_hex(8),
+        id=os.urandom(8).hex(),
         submission=submission,
         course=str(course.folder),
         assignment_folder=str(folder),
         workspace=str(results.workspace.absolute()),
-        tasks=left_to_do(tasks, earlier, rubric.items, request.items),
-        passed={
-            item.id: passed(item, earlier[item.id], plugins.checks, earlier)
-            for item in rubric.items
-            if item.id in earlier and earlier[item.id].outcome not in REPEATED
-        },
+        tasks=left_to_do(tasks, earlier, judged, wanted_items(request.items, rubric.items)),
+        passed=judged,
         preloads=assignment.preloads,
         limits=assignment.limits,
-        seed=secrets.token_hex(16),
+        seed=os.urandom(16).hex(),
         min_isolation=_least_isolation(request, course, plugins),
     )
     trouble = _examine(job, plugins, rubric, results, request.executor) if job.tasks else ""

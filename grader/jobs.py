@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 from grader import __version__
 from grader.config.codec import digest, digest_bytes, to_plain
+from grader.config.decode import keys_of
 from grader.config.points_file import MANUAL
+from grader.contracts import CheckKind
 from grader.errors import UsageError
 from grader.model.assignment import Assignment
 from grader.model.evidence import Evidence
 from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
-from grader.model.options import measuring
+from grader.model.options import FunctionName, measuring
 from grader.model.rubric import Item, Rubric
 from grader.model.submission import Submission
 
@@ -24,12 +27,17 @@ REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
 
 
 def tasks_of(
-    rubric: Rubric, submission: Submission, assignment: Assignment, folder: Path
+    rubric: Rubric,
+    submission: Submission,
+    assignment: Assignment,
+    folder: Path,
+    kinds: Mapping[str, CheckKind],
 ) -> tuple[Task, ...]:
     """Every item as the examiner sees it, each after what it needs.
 
-    A task's digest covers whatever decides what is measured: the hand-in, the assignment and the Python files
-    of its `folder`, the measuring options, this version of grader. Points and judging options are not in it.
+    A task's digest covers whatever decides what is measured: the hand-in, the assignment and the files of
+    its `folder` that an exam works with, the measuring options, this version of grader. Points and judging
+    options are not in it.
     """
     basis = {
         "grader": __version__,
@@ -47,6 +55,9 @@ def tasks_of(
             check=item.check,
             options=to_plain(item.options),
             needs=item.needs,
+            uses=item.uses,
+            calls=_files_called(item),
+            tool=getattr(kinds[item.check], "tool", ""),
             group=item.group,
             devices=item.devices,
             digest=digest(
@@ -55,6 +66,14 @@ def tasks_of(
         )
         for item in (items[name] for name in order)
     )
+
+
+def _files_called(item: Item) -> tuple[str, ...]:
+    """`utils` of `of: utils.sigmoid`, for each option that names a function."""
+    options: Any = type(item.options)
+    keys = keys_of(options)
+    named = [getattr(item.options, name) for name, key in keys.items() if key.kind is FunctionName]
+    return tuple(dict.fromkeys(name.partition(".")[0] for name in named))
 
 
 def _course_files(folder: Path) -> list[Path]:
@@ -75,22 +94,33 @@ def holding(evidence: Evidence | None, tasks: Sequence[Task]) -> dict[str, Obser
 
 
 def left_to_do(
-    tasks: Sequence[Task], earlier: Mapping[str, Observation], items: Sequence[Item], patterns: Sequence[str]
+    tasks: Sequence[Task],
+    earlier: Mapping[str, Observation],
+    passed: Mapping[str, bool],
+    wanted: frozenset[str],
 ) -> tuple[Task, ...]:
-    """The tasks that no earlier exam observed for good, of the items that patterns name.
+    """The wanted tasks that no earlier exam observed for good; `passed` says who of those passed.
 
-    Raises:
-        UsageError: the patterns match no item.
+    What was skipped stays skipped as long as something that it needs is known to have failed.
     """
     done = {name for name, observation in earlier.items() if observation.outcome not in REPEATED}
-    wanted = _wanted(patterns, items)
+    failed = {name for name, all_points in passed.items() if not all_points}
+    for task in tasks:  # each after what it needs
+        skipped = task.item in earlier and earlier[task.item].outcome is Outcome.SKIPPED
+        if skipped and failed & set(task.needs):
+            failed.add(task.item)
+            done.add(task.item)
     return tuple(
         task for task in tasks if task.item in wanted and task.item not in done and task.check != MANUAL
     )
 
 
-def _wanted(patterns: Sequence[str], items: Sequence[Item]) -> frozenset[str]:
-    """The items that patterns name, with everything that these need or use."""
+def wanted_items(patterns: Sequence[str], items: Sequence[Item]) -> frozenset[str]:
+    """The items that patterns name, with everything that these need or use; no pattern means all.
+
+    Raises:
+        UsageError: the patterns match no item.
+    """
     known = {item.id: item for item in items}
     pending = [name for name in known if not patterns or any(fnmatchcase(name, p) for p in patterns)]
     if not pending:

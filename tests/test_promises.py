@@ -145,12 +145,13 @@ def test_every_option_of_a_command_is_explained(name: str):
 
 def test_the_card_in_the_readme_is_what_grader_prints(tmp_path: Path):
     shown = re.search(
-        r"^\$ grader run submissions/bob.tar.gz\n(.*?)^```$",
+        r"^\$ grader run submissions/bob.tar.gz --rubric cdp_hw1_utils\n(.*?)^```$",
         (ROOT / "README.md").read_text(),
         re.DOTALL | re.MULTILINE,
     )
     assert shown
-    said = grader("--course", ROOT, "run", ROOT / "submissions" / "bob.tar.gz", "--out", tmp_path)
+    bob = ROOT / "submissions" / "bob.tar.gz"
+    said = grader("--course", ROOT, "run", bob, "--rubric", "cdp_hw1_utils", "--out", tmp_path)
     assert said.returncode == 0, said.stderr
     card = said.stdout.replace(str(tmp_path), "results")
     machine = re.compile(r"^    Sandbox: .*\n", re.MULTILINE)

@@ -59,8 +59,10 @@ class Exchange:
 class Child:
     """Pid 1 and the student's process below it; both stand still except during `exchange`."""
 
-    def __init__(self, server: SubjectServer, workspace: str, limits: Limits) -> None:
+    def __init__(self, server: SubjectServer, workspace: str, limits: Limits, *, ahead: bool = False) -> None:
         """Have it forked, and freeze it before any student code can run.
+
+        With `ahead` it is only asked for: `ready` must be called before anything else.
 
         Raises:
             NotObservedError: the machine does not give it the namespaces it needs.
@@ -82,13 +84,32 @@ class Child:
                     arena_bytes=self.arena.size,
                     fds=[inits.fileno(), calls.fileno(), self.arena.fd, self.output.write_end],
                 )
+            self._init_pidfd = -1
+            self._resources = resources.pop_all()
+        if not ahead:
+            self.ready()
+
+    def ready(self) -> None:
+        """Wait until it stands there, frozen.
+
+        Raises:
+            NotObservedError: the machine does not give it the namespaces it needs; it is closed then.
+        """
+        try:
             self._init_pidfd = os.pidfd_open(self._greeting(self._init))
-            resources.callback(os.close, self._init_pidfd)
-            resources.callback(self.end)
             self._cpu_clock = (~self._greeting(self._calls) << 3) | 2
             self._freeze()
-            self.close = resources.pop_all().close
-            """End it, and let go of its memory."""
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End it, and let go of its memory."""
+        with self._resources:
+            self.end()
+            if self._init_pidfd >= 0:
+                os.close(self._init_pidfd)
+                self._init_pidfd = -1
 
     def _greeting(self, source: socket.socket) -> int:
         """Wait for the first word of pid 1 or of the child; the pid of who said it, by the kernel."""
@@ -187,7 +208,7 @@ class Child:
         """End the child and wait until nothing of it is left; its sockets are closed."""
         for end in (self._calls, self._init):
             end.close()
-        if not select.select([self._init_pidfd], [], [], END_WITHIN_S)[0]:
+        if self._init_pidfd >= 0 and not select.select([self._init_pidfd], [], [], END_WITHIN_S)[0]:
             signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
 
 

@@ -10,6 +10,7 @@ from grader.bench.bench import Call, InputCase, Subject
 from grader.bench.child import Child
 from grader.bench.servers import Servers
 from grader.bench.subject import ChildSubject
+from grader.errors import NotObservedError
 from grader.model.assignment import Limits
 
 
@@ -21,6 +22,8 @@ class Children:
         self._preloads = preloads
         self._limits = limits
         self._shared: dict[tuple[str, str, str], tuple[ChildSubject, ExitStack]] = {}
+        self._ahead: dict[tuple[str, tuple[str, ...]], Child] = {}
+        """Forked while the item before was looked at, and given to the next one of its kind."""
 
     @contextmanager
     def subject(self, whose: str, module: str, group: str = "") -> Iterator[Subject]:
@@ -47,12 +50,29 @@ class Children:
 
     def close(self) -> None:
         """End all of them."""
+        for whose, preloads in list(self._ahead):
+            if child := self._waiting(whose, preloads):
+                child.close()
         while self._shared:
             self._shared.popitem()[1][1].close()
 
+    def _waiting(self, whose: str, preloads: tuple[str, ...]) -> Child | None:
+        """The child that was forked ahead, if its server still serves."""
+        child = self._ahead.pop((whose, preloads), None)
+        if child is not None:
+            try:
+                child.ready()
+            except NotObservedError:
+                return None
+        return child
+
     def _start(self, whose: str, module: str, resources: ExitStack) -> ChildSubject:
-        server = resources.enter_context(self.servers.serving(self._preloads.get(module, ())))
-        return resources.enter_context(ChildSubject(Child(server, whose, self._limits), module, self._limits))
+        preloads = self._preloads.get(module, ())
+        server = resources.enter_context(self.servers.serving(preloads))
+        child = self._waiting(whose, preloads) or Child(server, whose, self._limits)
+        if server.shared:
+            self._ahead[whose, preloads] = Child(server, whose, self._limits, ahead=True)
+        return resources.enter_context(ChildSubject(child, module, self._limits))
 
 
 @dataclass(frozen=True, slots=True)

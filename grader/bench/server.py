@@ -53,6 +53,8 @@ class SubjectServer:
         `workspaces` maps the name under which `spawn` asks for a folder to that folder; `given` holds the
         course's own files, which are found before those of any workspace. All are read-only inside.
         """
+        self.shared = sandbox.namespaced
+        """Whether one child leaves nothing behind that another could find."""
         self._sandbox = sandbox
         self._limits = limits
         staged = {name: str(folder) for name, folder in workspaces.items()}

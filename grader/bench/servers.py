@@ -83,7 +83,7 @@ class Servers:
                 self._proven = True
                 self._serving[preloads] = server
         server = self._serving[preloads]
-        used_up = not self._sandboxes[0].namespaced  # what one check left there, the next one must not find
+        used_up = not server.shared  # what one check left there, the next one must not find
         if used_up:
             del self._serving[preloads]
         try:

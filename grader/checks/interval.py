@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from statistics import median
 
 CONFIDENCE = 0.95
 
@@ -37,7 +36,17 @@ def median_interval(samples: Sequence[float]) -> Interval:
     while 2 * _at_most(k, n) <= 1 - CONFIDENCE:
         k += 1
     k = max(1, k)
-    return Interval(low=ordered[k - 1], middle=median(ordered), high=ordered[n - k])
+    return Interval(low=ordered[k - 1], middle=_middle(ordered), high=ordered[n - k])
+
+
+def median(samples: Sequence[float]) -> float:
+    """The sample median; `statistics` would do the same, and takes 3 ms to import."""
+    return _middle(sorted(samples))
+
+
+def _middle(ordered: Sequence[float]) -> float:
+    n = len(ordered)
+    return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
 
 
 def _at_most(k: int, n: int) -> float:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
-from grader.checks.interval import Interval, median_interval
+from grader.checks.interval import Interval, median, median_interval
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award

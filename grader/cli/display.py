@@ -8,39 +8,46 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from grader.markers import hookimpl
-from grader.reports.terminal import Progress
-from grader.reports.terminal import show as show_card
 
 if TYPE_CHECKING:
     from grader.model.observation import Observation
     from grader.model.submission import Submission
     from grader.pipeline import Graded
+    from grader.reports.terminal import Progress
 
 
 class Display:
     """Hears of the moments of a run and shows them on a terminal; silent on anything else."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._progress = Progress(stream)
+        self._stream = stream
+        self._progress: Progress | None = None
 
     @hookimpl
     def grader_exam_started(self, submission: Submission, total: int) -> None:
         """Begin a line."""
+        from grader.reports.terminal import Progress
+
+        self._progress = Progress(self._stream)
         self._progress.started(total)
 
     @hookimpl
     def grader_observed(self, observation: Observation, title: str) -> None:
         """One more."""
-        self._progress.observed(observation, title)
+        if self._progress is not None:
+            self._progress.observed(observation, title)
 
     @hookimpl
     def grader_graded(self) -> None:
         """Clear the line."""
-        self._progress.finished()
+        if self._progress is not None:
+            self._progress.finished()
 
 
 def show(graded: Graded) -> None:
     """The card on standard output, and what to know about how it came to be."""
+    from grader.reports.terminal import show as show_card
+
     show_card(graded.scorecard, sys.stdout)
     exam = graded.evidence.exams[-1] if graded.evidence.exams else None
     if exam is not None:

@@ -1,4 +1,7 @@
-"""`python -m grader.examiner JOB OUTBOX`: all that an executor has to start."""
+"""`python -m grader.examiner JOB OUTBOX`: all that an executor has to start.
+
+Without arguments it gets ready and then reads both from its standard input, a line each.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ _PR_SET_PDEATHSIG = 1
 
 def main() -> int:
     """Run the job; 0 once every item has a record, whatever it says."""
-    if len(sys.argv) != 3:
-        sys.stderr.write("usage: python -m grader.examiner JOB OUTBOX\n")
+    if len(sys.argv) not in {1, 3}:
+        sys.stderr.write("usage: python -m grader.examiner [JOB OUTBOX]\n")
         return 2
     # whoever started us reads our records: without them we must not go on and hold devices
     parent = os.getppid()
@@ -28,7 +31,10 @@ def main() -> int:
     from grader.examiner.exam import run
 
     try:
-        run(Path(sys.argv[1]), Path(sys.argv[2]))
+        job, outbox = sys.argv[1:] or (sys.stdin.readline().rstrip("\n"), sys.stdin.readline().rstrip("\n"))
+        if not outbox:  # whoever started us had no job after all
+            return 0
+        run(Path(job), Path(outbox))
     except GraderError as error:
         sys.stderr.write(f"{error}\n")
         return int(error.exit_code)

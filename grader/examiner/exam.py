@@ -13,7 +13,7 @@ from typing import Any
 from grader.bench.bench import REFERENCE, SUBMISSION, Bench
 from grader.bench.servers import Servers, preloads_of
 from grader.config.codec import from_plain, loads
-from grader.config.decode import decode, keys_of
+from grader.config.decode import decode
 from grader.config.evidence_file import EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
 from grader.contracts import CheckKind, Sandbox
 from grader.errors import CourseError, NotObservedError
@@ -21,7 +21,6 @@ from grader.examiner.environment import environment, missing_devices
 from grader.model.evidence import Exam
 from grader.model.job import Job, Task
 from grader.model.observation import Fault, Observation, Outcome
-from grader.model.options import FunctionName
 from grader.model.rubric import Item
 from grader.plugins import Plugins
 from grader.sandbox.interpreter import interpreter
@@ -54,7 +53,7 @@ def run(job_file: Path, outbox: Path) -> None:
     with ExitStack() as resources:
         evidence = resources.enter_context(EvidenceWriter(outbox / EVIDENCE))
         resources.enter_context(closing(servers))
-        warm = _preloads(job, plugins.checks)
+        warm = _preloads(job)
         for preloads in warm:
             servers.warm_up(preloads)
         # numpy comes with these: the servers import theirs meanwhile
@@ -63,10 +62,12 @@ def run(job_file: Path, outbox: Path) -> None:
 
         evidence.write(ExamStarted(submission=job.submission, exam=_exam(job, warm[0], servers)))
         standing = dict(job.passed)
+        seen: dict[str, Observation] = {}
         children = resources.enter_context(closing(Children(servers, job.preloads, job.limits)))
         for number, task in enumerate(job.tasks, start=1):
             bench = Workbench(job, task.item, children, task.group)
-            observation = _observe(task, bench, plugins.checks, standing)
+            observation = seen[task.item] = _observe(task, bench, plugins.checks, standing)
+            _remember(task, seen, plugins.checks, standing)
             if task.group not in {later.group for later in job.tasks[number:]}:
                 children.end(task.group)
             evidence.write(ItemObserved(exam=job.id, observation=observation))
@@ -81,15 +82,12 @@ def _strong_enough(sandboxes: tuple[Sandbox, ...], least: str) -> tuple[Sandbox,
     return tuple(s for s in sandboxes if s.strength >= strengths.get(least, 0))
 
 
-def _preloads(job: Job, kinds: Mapping[str, CheckKind]) -> list[tuple[str, ...]]:
+def _preloads(job: Job) -> list[tuple[str, ...]]:
     """What the servers of this exam import, in the order in which they are needed."""
     found: list[tuple[str, ...]] = []
     for task in job.tasks:
-        kind = kinds[task.check]
-        names = [name for name, key in keys_of(kind.Options).items() if key.kind is FunctionName]
-        functions = [str(task.options[name]) for name in names if name in task.options]
-        found += [job.preloads.get(function.partition(".")[0], ()) for function in functions]
-        found += [preloads_of(tool)] if (tool := getattr(kind, "tool", "")) else []
+        found += [job.preloads.get(module, ()) for module in task.calls]
+        found += [preloads_of(task.tool)] if task.tool else []
     return list(dict.fromkeys(found)) or [()]
 
 
@@ -108,20 +106,30 @@ def _exam(job: Job, preloads: tuple[str, ...], servers: Servers) -> Exam:
 
 
 def _observe(
-    task: Task, bench: Bench, kinds: Mapping[str, CheckKind], standing: dict[str, bool]
+    task: Task, bench: Bench, kinds: Mapping[str, CheckKind], standing: Mapping[str, bool]
 ) -> Observation:
-    """Look at one item, unless what it needs did not pass; `standing` remembers who passed and who failed."""
+    """Look at one item, unless what it needs did not pass."""
     begun = time.perf_counter()
     kind = kinds[task.check]
     options, problems = decode(kind.Options, task.options)
     if problems:
         raise NotObservedError(*(f"job: item {task.item}: {problem}" for problem in problems))
     observation = _gate(task, standing) or _look(kind, options, bench)
-    if observation.outcome is not Outcome.NOT_OBSERVED:
-        item = Item(id=task.item, title="", points=1, check=task.check, options=options)
-        with suppress(Exception):  # no reason to lose what was seen: the host judges too, and shows this bug
-            standing[task.item] = passed(item, observation, kinds, {})
     return replace(observation, digest=task.digest, wall_s=time.perf_counter() - begun)
+
+
+def _remember(
+    task: Task, seen: Mapping[str, Observation], kinds: Mapping[str, CheckKind], standing: dict[str, bool]
+) -> None:
+    """Note whether an item passed, for those that need it; unknown if that cannot be told yet."""
+    observation = seen[task.item]
+    if observation.outcome is Outcome.NOT_OBSERVED or not seen.keys() >= set(task.uses):
+        return
+    kind = kinds[task.check]
+    options, _ = decode(kind.Options, task.options)
+    item = Item(id=task.item, title="", points=1, check=task.check, options=options, uses=task.uses)
+    with suppress(Exception):  # no reason to lose what was seen: the host judges too, and shows this bug
+        standing[task.item] = passed(item, observation, kinds, seen)
 
 
 def _gate(task: Task, standing: Mapping[str, bool]) -> Observation | None:

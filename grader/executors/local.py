@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,41 +18,83 @@ class Local:
 
     name: ClassVar[str] = "local"
 
+    def __init__(self) -> None:
+        self._waiting: Examiner | None = None
+
+    @contextmanager
+    def standby(self) -> Iterator[None]:
+        """Have an examiner import what it needs before its job is known; the next `execute` takes it."""
+        self._waiting = Examiner()
+        try:
+            yield
+        finally:
+            if self._waiting is not None:
+                self._waiting.stop()
+                self._waiting = None
+
     def execute(self, job: Path, outbox: Path) -> Iterator[str]:
         """Run the examiner and yield a line of its log whenever one arrives.
 
         Raises:
             NotObservedError: it ended without finishing its job; what it had observed is in the outbox.
         """
+        examiner, self._waiting = self._waiting or Examiner(), None
+        try:
+            yield from examiner.run(job, outbox)
+        finally:  # nobody listens any more, or Ctrl-C: nothing of it may stay behind
+            status = examiner.stop()
         log = outbox / "examiner.log"
-        # -P: the folder we are called from may hold anything, a hand-in for example
-        argv = [sys.executable, "-P", "-m", "grader.examiner", str(job), str(outbox)]
-        with (
-            log.open("wb") as complaints,
+        log.unlink(missing_ok=True)
+        complaints = examiner.complaints()
+        if complaints.strip():
+            log.write_text(complaints)
+        if status != 0:
+            said = complaints.strip().splitlines()
+            why = f": {said[-1]}" if said else ""
+            how = f"with status {status}" if status > 0 else "by a signal"
+            message = f"the examiner was ended {how} before it had finished{why}; run again"
+            raise NotObservedError(f"{log}: {message}")
+
+
+class Examiner:
+    """One process of `python -m grader.examiner` that waits for its job."""
+
+    def __init__(self) -> None:
+        self._complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
+        self._process = subprocess.Popen(
+            # -P: the folder we are called from may hold anything, a hand-in for example
+            [sys.executable, "-P", "-m", "grader.examiner"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            text=True,
             # a group of its own: Ctrl-C is for us. Of two signals at once a main thread may sleep through
             # both when a thread of a library takes them, and then the examiner would go on
-            subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=complaints,
-                text=True,
-                process_group=0,
-            ) as process,
-        ):
-            try:
-                assert process.stdout is not None  # noqa: S101 - a pipe was asked for
-                yield from process.stdout
-            except BaseException:  # nobody listens any more, or Ctrl-C: nothing of it may stay behind
-                process.terminate()
-                process.wait()
-                raise
-        if process.returncode != 0:
-            said = log.read_text(errors="replace").strip().splitlines()
-            why = f": {said[-1]}" if said else ""
-            how = f"with status {process.returncode}" if process.returncode > 0 else "by a signal"
-            raise NotObservedError(
-                f"{log}: the examiner was ended {how} before it had finished{why}; run again"
-            )
-        if not log.stat().st_size:
-            log.unlink()
+            process_group=0,
+        )
+
+    def run(self, job: Path, outbox: Path) -> Iterator[str]:
+        """Give it its job, and yield the lines of its log until it ends."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None  # noqa: S101 - pipes were asked for
+        assert stdout is not None  # noqa: S101
+        with suppress(BrokenPipeError):  # it is gone: its status will say why
+            stdin.write(f"{job}\n{outbox}\n")
+            stdin.flush()
+        with suppress(BrokenPipeError):
+            stdin.close()
+        yield from stdout
+        self._process.wait()
+
+    def stop(self) -> int:
+        """End it if it still runs, and wait until it is gone; its status."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        with self._process as process:  # waits, and closes the pipes
+            return process.wait()
+
+    def complaints(self) -> str:
+        """What it said on its error output; nothing can be said afterwards."""
+        with os.fdopen(self._complaints, "rb") as file:
+            file.seek(0)
+            return file.read().decode(errors="replace")

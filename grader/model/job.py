@@ -19,8 +19,14 @@ class Task:
     options: Mapping[str, Any]
     """The rubric's keys for the check, as plain JSON."""
     needs: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    """Files of the hand-in, without `.py`, whose functions it calls: their servers are started early."""
+    tool: str = ""
+    """The tool of ours that it runs over the hand-in; empty for none."""
     group: str = ""
     """Items of one group share a child of the student's program."""
+    uses: tuple[str, ...] = ()
+    """Items whose observations are judged together with its own."""
     devices: Mapping[str, int] = field(default_factory=dict)
     digest: str = ""
     """`sha256:…` over everything that decides what is measured."""

@@ -84,12 +84,13 @@ def bench(tmp_path):
             given=FOLDER / "given",
             limits=job.limits,
         )
-        opened.append(servers)
-        return Workbench(job, "network.trains", Children(servers, job.preloads, job.limits))
+        children = Children(servers, job.preloads, job.limits)
+        opened.extend((children, servers))
+        return Workbench(job, "network.trains", children)
 
     yield make
-    for servers in opened:
-        servers.close()
+    for resource in opened:
+        resource.close()
 
 
 def look(bench, **options):

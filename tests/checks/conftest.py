@@ -112,6 +112,7 @@ def real_bench(tmp_path: Path) -> Iterator[Callable[[Mapping[str, str], Mapping[
     """A bench over a real sandbox, for a hand-in and an assignment that are given as files and their text."""
     tmp_path.chmod(0o755)
     opened: list[Servers] = []
+    shared: list[Children] = []
 
     def write(folder: Path, files: Mapping[str, str]) -> None:
         folder.mkdir()
@@ -148,8 +149,9 @@ def real_bench(tmp_path: Path) -> Iterator[Callable[[Mapping[str, str], Mapping[
                 limits=job.limits,
             )
         )
-        return Workbench(job, "item", Children(opened[-1], job.preloads, job.limits))
+        shared.append(Children(opened[-1], job.preloads, job.limits))
+        return Workbench(job, "item", shared[-1])
 
     yield make
-    for servers in opened:
-        servers.close()
+    for resource in (*shared, *opened):
+        resource.close()
