@@ -14,11 +14,11 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
-from grader import hookspecs
+from grader import hookspecs, trials
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
@@ -26,6 +26,7 @@ from grader.model import assignment, evidence, observation, score, submission
 from grader.model.options import FunctionName, InputsName, OracleName
 from grader.plugins import Plugins
 from grader.reports import score_json
+from grader.sandbox.promises import Promise
 from grader.scoring.score import REASONS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -37,8 +38,11 @@ NAMES = {
     InputsName: "a function of `inputs.py`",
     OracleName: "a function of `expected.py`",
     tuple[OracleName, ...]: "a list of functions of `expected.py`",
+    trials.AssignmentName | None: "an assignment",
+    trials.RubricName | None: "a rubric",
+    trials.SandboxName | None: "a sandbox",
 }
-"""What the names in a rubric are names of."""
+"""What the names in a file of a course are names of."""
 
 
 def table(*rows: Iterable[str]) -> str:
@@ -114,7 +118,9 @@ def keys(kind: type) -> str:
 def yaml_default(key: Any) -> str:
     """A key's default as a rubric would write it; nested mappings are described in the text."""
     value = key.default
-    if isinstance(value, bool | int | float | str) and value != "":
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, int | float | str) and value != "":
         return f"`{value}`"
     return "`[]`" if value == () else ""
 
@@ -124,8 +130,35 @@ def check_kinds() -> str:
     parts = []
     for name, kind in Plugins().checks.items():
         doc = inspect.getdoc(kind) or ""
-        parts.append(f"### `{name}`\n\n{doc}\n\n{keys(kind.Options)}\n")
+        parts.append(f"### `{name}`\n\n{doc}\n\n{keys(kind.Options)}\n{keys_below(kind.Options)}")
     return "".join(parts)
+
+
+def keys_below(options: type) -> str:
+    """A table for each key whose value is a mapping, or a list of mappings, with keys of its own."""
+    from dataclasses import is_dataclass
+
+    from grader.config.decode import keys_of
+
+    return "".join(
+        f"Below `{name}`:\n\n{keys(kind)}\n"
+        for name, key in keys_of(options).items()
+        for kind in (key.kind, *get_args(key.kind))
+        if is_dataclass(kind) and isinstance(kind, type)
+    )
+
+
+def promises() -> str:
+    """What each sandbox keeps a hand-in from, the strongest first."""
+    layers = Plugins().sandboxes
+    rows = (
+        (
+            promise.value,
+            *("yes" if promise in getattr(layer, "promises", ()) else "**no**" for layer in layers),
+        )
+        for promise in Promise
+    )
+    return table(("", *(f"`{layer.name}`" for layer in layers)), *rows)
 
 
 def hooks() -> str:
@@ -225,6 +258,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "course-keys": lambda: keys(course.CourseKeys),
     "evidence": records,
+    "expectation-keys": lambda: keys(trials.Expectation),
     "hooks": hooks,
     "item-keys": lambda: keys(rubric_keys.ItemKeys),
     "late-keys": lambda: keys(rubric_keys.LateKeys),
@@ -234,6 +268,7 @@ PARTS: dict[str, Callable[[], str]] = {
             *((f"`{name}`", f"`{default}`", doc) for name, _, default, doc in attributes(assignment.Limits)),
         )
     ),
+    "promises": promises,
     "reports": reports,
     "rubric-keys": lambda: keys(rubric_keys.RubricKeys),
     "score": scores,

@@ -74,6 +74,9 @@ def receive(
         digest=_digest({path: arrivals.sha256[files[path]] for path in files}),
         files=tuple(files),
         dropped=tuple(sorted({*arrivals.paths, *arrivals.junk} - set(files.values()))),
+        marked_late=sender.late,
+        lms_id=sender.lms_id,
+        attempt=sender.attempt,
     )
 
 

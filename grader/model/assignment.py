@@ -15,11 +15,11 @@ class Limits:
     call_wall_s: float = 10.0
     """Seconds that one call may take."""
     memory_mb: int = 2048
-    """Private memory of one process (RLIMIT_DATA), in MiB."""
+    """Memory of all its processes together, inputs and results apart, in MiB; also the data of each."""
     processes: int = 256
-    """Processes and threads together (RLIMIT_NPROC counts both)."""
+    """Processes at once, threads counted with them (RLIMIT_NPROC)."""
     file_mb: int = 64
-    """The largest file that may be written, in MiB."""
+    """The largest file that may be written, in MiB; `/tmp` and `/dev/shm` hold four of them each."""
     output_kb: int = 64
     """How much of what is printed is kept, head and tail together, in KiB."""
     result_mb: int = 64
@@ -35,8 +35,10 @@ class Assignment:
     name: str
     """The name of its folder below `assignments/`."""
     title: str
+    """What people call it."""
     accepts: tuple[str, ...]
     """Patterns (`*` and `?`) of files that belong to a hand-in, relative to its top folder."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Modules that are imported before a file of the hand-in, by the name of that file's module."""
     limits: Limits = field(default_factory=Limits)
+    """What a check may use; see there."""

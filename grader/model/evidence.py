@@ -17,12 +17,13 @@ class Exam:
     """One run of the examiner: the machine and the sandbox it had."""
 
     id: str
+    """Random, 16 hexadecimal digits."""
     started_at: str
     """ISO 8601, UTC."""
     isolation: str
-    """The layer reached: `bubblewrap` or `process`."""
+    """The sandbox that was used: `bubblewrap`, `namespaces`, `landlock`, `process`, or a guest's."""
     environment: Mapping[str, Any] = field(default_factory=dict)
-    """Processor, interpreter, packages, load: plain JSON."""
+    """Processor, memory, load, kernel, interpreter, and which stronger sandboxes were missing: plain JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +31,10 @@ class Evidence:
     """What the rubric judges. It has no points."""
 
     submission: Submission
+    """The hand-in that all of it is about."""
     exams: tuple[Exam, ...]
-    """In the order they ran; more than one if an exam was cut short and continued."""
+    """In the order they ran; more than one if something had to be observed later or again."""
     observations: Mapping[str, Observation]
     """By item id, the latest of each."""
     schema: int = SCHEMA
+    """The number of the format that it is written in."""

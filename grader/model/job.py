@@ -15,10 +15,13 @@ class Task:
     """One item to observe."""
 
     item: str
+    """The item's id."""
     check: str
+    """The name of its check kind."""
     options: Mapping[str, Any]
     """The rubric's keys for the check, as plain JSON."""
     needs: tuple[str, ...] = ()
+    """Items that must have passed before."""
     calls: tuple[str, ...] = ()
     """Files of the hand-in, without `.py`, whose functions it calls: their servers are started early."""
     tool: str = ""
@@ -28,6 +31,7 @@ class Task:
     uses: tuple[str, ...] = ()
     """Items whose observations are judged together with its own."""
     devices: Mapping[str, int] = field(default_factory=dict)
+    """How many of each kind it needs."""
     digest: str = ""
     """`sha256:…` over everything that decides what is measured."""
 
@@ -37,7 +41,9 @@ class Job:
     """One exam: which submission, which items, under which limits."""
 
     id: str
+    """That of the exam."""
     submission: Submission
+    """Whose files are in the workspace."""
     course: str
     """The course folder, absolute."""
     assignment_folder: str
@@ -49,7 +55,10 @@ class Job:
     passed: Mapping[str, bool] = field(default_factory=dict)
     """Items that an earlier exam observed: whether each earned everything."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Those of the assignment, by the name of a file's module."""
     limits: Limits = field(default_factory=Limits)
+    """Those of the assignment."""
     seed: str = ""
     """128 secret bits in hexadecimal, fresh for each exam."""
     min_isolation: str = ""
+    """The weakest sandbox that may be used; empty for any."""

@@ -18,7 +18,9 @@ class Item:
     """One line of a rubric: a check, and the points it is worth."""
 
     id: str
+    """Unique in the rubric."""
     title: str
+    """One sentence that a student reads."""
     points: float
     """What it is worth, 0 or more; of a penalty, the most that it takes away."""
     check: str
@@ -30,6 +32,7 @@ class Item:
     uses: tuple[str, ...] = ()
     """Items whose observations this one judges together with its own."""
     visible: Visibility = "always"
+    """When students see it."""
     hint: str = ""
     """What a student reads when points are missing."""
     counts: Counts = "earns"
@@ -49,6 +52,7 @@ class LatePolicy:
     """What lateness costs."""
 
     grace_s: float = 0.0
+    """Seconds after the deadline that cost nothing; days are counted from their end."""
     per_day: float = 0.0
     """The share of the raw total that each started day costs, 0…1."""
     at_most_days: float | None = None
@@ -62,13 +66,18 @@ class Rubric:
     name: str
     """The file's name without `.yaml`."""
     assignment: str
+    """The assignment that it marks."""
     points: float
+    """The sum of its items, without bonus and penalties."""
     items: tuple[Item, ...]
+    """In the order of the report."""
     floor: float = 0.0
     """Penalties take nothing from a raw total that is as low as this."""
     at_most: float | None = None
     """The raw total is never more than this; None for no bound."""
     due: datetime | None = None
+    """The deadline, without anybody's extension; None for none."""
     late: LatePolicy = field(default_factory=LatePolicy)
+    """What it costs to miss it."""
     digest: str = ""
     """`sha256:…` over the file."""

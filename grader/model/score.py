@@ -11,6 +11,7 @@ class Standing(StrEnum):
     """How far a line or a card can be relied on."""
 
     FINAL = "final"
+    """Nothing is open: the same evidence gives the same points for ever."""
     PROVISIONAL = "provisional"
     """Points are still open: something could not be observed, or waits for a person."""
     HELD = "held"
@@ -26,6 +27,7 @@ class Award:
     reason: str
     """One sentence a student understands."""
     hint: str = ""
+    """What to try next, if the kind knows better than the rubric."""
     flags: tuple[str, ...] = ()
     """What a person may want to look at, one sentence each; costs nothing."""
     undecided: bool = False
@@ -43,11 +45,15 @@ class Line:
     possible: float
     """The most that it can add; 0 for a penalty."""
     reason: str
+    """One sentence a student understands."""
     standing: Standing
+    """Whether these points can still change."""
     outcome: str
     """The observation's outcome, or `missing`."""
     hint: str = ""
+    """What the student may try next; empty if nothing is missing."""
     visible: str = "always"
+    """When the student sees it."""
     flags: tuple[str, ...] = ()
     """What a person may want to look at; costs nothing."""
     fraction: float | None = None
@@ -67,6 +73,7 @@ class Points:
     possible: float = 0.0
     """What the items that make up the total are worth."""
     bonus: float = 0.0
+    """Of the items that come on top."""
     penalty: float = 0.0
     """0 or less."""
     raw: float = 0.0
@@ -81,6 +88,8 @@ class Late:
     """With this student's extension."""
     submitted_at: datetime | None
     """None if nobody knows; then nothing is taken off."""
+    marked: bool = False
+    """Whether the LMS calls it late; that alone takes nothing off."""
     late_s: float = 0.0
     """Seconds after `due`, the grace among them; 0 if it was in time."""
     days: int = 0
@@ -117,7 +126,9 @@ class Scorecard:
     rubric_digest: str
     submission_digest: str
     lines: tuple[Line, ...]
+    """In the order of the rubric."""
     points: Points
     totals: tuple[Total, ...]
     """One per student, in the order of the submission."""
     standing: Standing
+    """As doubtful as the most doubtful of its lines."""

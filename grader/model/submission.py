@@ -13,6 +13,7 @@ class Submission:
     student: str
     """The student, or the team; safe as the name of a folder."""
     assignment: str
+    """The assignment's name."""
     archive: str
     """The archive's file name, as it was handed in."""
     digest: str
@@ -25,6 +26,13 @@ class Submission:
     """The students of a team; empty if `student` is one student."""
     submitted_at: datetime | None = None
     """When, if the LMS, the roster or `--submitted-at` says; unknown means no late rule."""
+    marked_late: bool = False
+    """Whether the LMS calls it late: a remark, its clock and its rule are not the rubric's."""
+    lms_id: str | None = None
+    """The id in the archive's name: in Canvas a user's or an anonymous hand-in's, in Moodle one of a
+    participant or a group, which have another one in every assignment."""
+    attempt: int | None = None
+    """What the LMS counts further hand-ins of one name by: larger is later, None is first or unknown."""
 
     @property
     def students(self) -> tuple[str, ...]:

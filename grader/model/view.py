@@ -17,6 +17,7 @@ class View:
     """A mark and what it rests on, already reduced: whatever is in here may be written down."""
 
     audience: Audience
+    """Who reads it: staff may know everything."""
     rubric: Rubric
     evidence: Evidence
     scorecard: Scorecard

@@ -9,7 +9,8 @@ Top level:
     points: the sums, an object.
     late: one object per student, in the order of `students`; empty if there is no deadline.
     items: one object per item, in the order of the rubric.
-    submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null).
+    submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null), and what the archive's name
+        told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none).
     environment: `grader`, the version that wrote this, and `exams`, one object per run of the examiner:
         `id`, `started_at` (ISO 8601, UTC), `isolation`, `machine`.
     digests: `rubric` and `submission`, `sha256:…` of the rubric's file and of the accepted files.
@@ -90,6 +91,9 @@ def document(view: View) -> dict[str, Any]:
             "files": list(submission.files),
             "dropped": list(submission.dropped),
             "submitted_at": _moment(submission.submitted_at),
+            "marked_late": submission.marked_late,
+            "lms_id": submission.lms_id,
+            "attempt": submission.attempt,
         },
         "environment": _environment(view.evidence),
         "digests": {"rubric": card.rubric_digest, "submission": card.submission_digest},

@@ -141,7 +141,8 @@ def lateness(card: Scorecard) -> Iterator[str]:
         if late is None or not late.rule:
             continue
         if late.submitted_at is None:
-            yield f"When it was handed in is unknown{whose}: nothing is taken off for lateness."
+            marked = "The LMS marked it late; when" if late.marked else "When"
+            yield f"{marked} it was handed in is unknown{whose}: nothing is taken off for lateness."
         elif late.days:
             remain = out_of(total.adjusted, card.points.possible)
             yield (

@@ -19,6 +19,7 @@ def late(
     *,
     due: datetime,
     submitted_at: datetime | None,
+    marked: bool = False,
     extension_s: float = 0.0,
     zone: tzinfo = UTC,
 ) -> Late:
@@ -26,12 +27,12 @@ def late(
 
     The extension moves the deadline, and the grace moves where counting begins: every day that has started
     then costs. A day ends when the clocks of `zone` show the deadline's time again, 23 or 25 hours later
-    if they were changed. An unknown time (None) costs nothing.
+    if they were changed. An unknown time (None) costs nothing, also if the LMS `marked` it late.
     """
     due = later(due, extension_s, zone)
     rule = spelled(policy)
     if submitted_at is None:
-        return Late(due=due, submitted_at=None, rule=rule)
+        return Late(due=due, submitted_at=None, marked=marked, rule=rule)
     moment = submitted_at.astimezone(UTC)  # two times of one zone would be compared by what its clocks show
     counted_from = later(due, policy.grace_s, zone)
     days = _started_days(moment, counted_from, zone)
@@ -41,6 +42,7 @@ def late(
     return Late(
         due=due,
         submitted_at=submitted_at,
+        marked=marked,
         late_s=max(0.0, (moment - due).total_seconds()),
         days=days,
         rule=rule,

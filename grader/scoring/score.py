@@ -83,6 +83,7 @@ def score(
             rubric.late,
             due=rubric.due,
             submitted_at=submission.submitted_at,
+            marked=submission.marked_late,
             extension_s=max(given.get(student, 0.0), given.get(submission.student, 0.0)),
             zone=zone,
         )

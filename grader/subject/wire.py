@@ -8,6 +8,7 @@ A value is encoded as JSON whose containers are tagged, so that a list stays a l
     {"a": [offset, dtype, shape]}   numpy.ndarray: its bytes, C order, at offset (64-byte aligned)
     {"s": [offset, dtype]}          a numpy scalar
     {"p": [offset, "<f8", n]}       a long list of only floats (or only 64-bit integers), packed
+    {"n": [offset, dtype, n]}       a long list of numpy scalars that are all of one type, packed
     {"c": [re, im]}                 complex
     {"o": "torch.Tensor"}           a value of any other type: only the type's name crosses
 
@@ -29,6 +30,8 @@ DEPTH = 32
 PACK_FROM = 32
 JSON_BYTES = 16 * 2**20
 NODES = 400_000
+UNPACKED = 2**23
+"""How many elements packed lists may have together: each becomes an object of its own."""
 _INT64 = range(-(2**63), 2**63)
 _PACKED = {float: "<f8", int: "<i8"}
 _DIMENSIONS = 32
@@ -49,8 +52,13 @@ def type_name(value: object) -> str:
     return f"{module}{kind.__qualname__}"[:200]
 
 
+_SIZED = "i2 i4 i8 u2 u4 u8 f2 f4 f8 f16 c8 c16"
+_DTYPES = frozenset({"|b1", "|i1", "|u1", *(order + kind for order in "<>" for kind in _SIZED.split())})
+"""As arrays write their own: numpy reads other spellings too, and warns of some."""
+
+
 def _crosses(kind: dtype[Any]) -> bool:
-    return kind.kind in "biufc" and kind.itemsize <= 16
+    return kind.str in _DTYPES
 
 
 class Encoder:
@@ -61,6 +69,7 @@ class Encoder:
         self.end = 0
         """Behind the last byte that is taken."""
         self._nodes = 0
+        self._unpacked = 0
 
     def _reserve(self, size: int) -> int:
         start = -(-self.end // ALIGNMENT) * ALIGNMENT
@@ -100,17 +109,18 @@ class Encoder:
             if not _crosses(value.dtype):
                 return {"o": f"numpy.ndarray of dtype {value.dtype}"[:200]}
             return {"a": [self._put(value), value.dtype.str, list(value.shape)]}
-        if isinstance(value, generic) and kind.__module__ == "numpy" and _crosses(value.dtype):
+        if _is_scalar(kind) and _crosses(value.dtype):
             return {"s": [self._put(array(value)), value.dtype.str]}
         return {"o": type_name(value)}
 
     def _encode_list(self, value: list[Any], depth: int) -> Any:
-        if len(value) >= PACK_FROM:
-            kinds = set(map(type, value))
-            packed = _PACKED.get(kinds.pop()) if len(kinds) == 1 else None
-            if packed == "<f8" or (packed and min(value) in _INT64 and max(value) in _INT64):
-                return {"p": [self._put(array(value, packed)), packed, len(value)]}
-        return {"l": [self.encode(v, depth + 1) for v in value]}
+        tag, kind = _packing(value) if len(value) >= PACK_FROM else ("l", "")
+        if tag == "l":
+            return {tag: [self.encode(v, depth + 1) for v in value]}
+        self._unpacked += len(value)
+        if self._unpacked > UNPACKED:
+            raise TooLarge
+        return {tag: [self._put(array(value, kind)), kind, len(value)]}
 
     def close(self, document: Any) -> tuple[int, int]:
         """Write the JSON document behind the arrays; where it starts and how long it is, in bytes."""
@@ -120,6 +130,22 @@ class Encoder:
         start = self._reserve(len(text))
         self._buffer[start : start + len(text)] = text
         return start, len(text)
+
+
+def _is_scalar(kind: type) -> bool:
+    return issubclass(kind, generic) and kind.__module__ == "numpy"
+
+
+def _packing(value: list[Any]) -> tuple[str, str]:
+    """The tag for a long list, and the dtype of its elements if it can be packed."""
+    kinds = set(map(type, value))
+    if len(kinds) == 1:
+        kind = kinds.pop()
+        if kind is float or (kind is int and min(value) in _INT64 and max(value) in _INT64):
+            return "p", _PACKED[kind]
+        if _is_scalar(kind) and _crosses(value[0].dtype):
+            return "n", value[0].dtype.str
+    return "l", ""
 
 
 class Decoder:
@@ -136,6 +162,9 @@ class Decoder:
         self._views = views
         self._foreign = foreign
         self._nodes = 0
+        self._unpacked = 0
+        self._left = len(buffer)
+        """Bytes that no array has taken: an honest encoder gives each of them once."""
 
     def open(self, start: int, length: int) -> Any:
         """The JSON document at `start`."""
@@ -162,7 +191,7 @@ class Decoder:
             return self._tagged(tag, body, depth)
         except Malformed:
             raise
-        except (TypeError, ValueError, KeyError, OverflowError) as error:
+        except (TypeError, ValueError, LookupError, OverflowError) as error:
             raise Malformed(f"{tag}: {error}") from None
 
     def _tagged(self, tag: str, body: Any, depth: int) -> Any:  # noqa: PLR0911 - one branch per tag of the wire
@@ -181,7 +210,10 @@ class Decoder:
                 return self._array(offset, kind, [])[()]
             case "p":
                 offset, kind, count = body
-                return self._array(offset, kind, [count]).tolist()
+                return self._packed(offset, kind, count).tolist()
+            case "n":
+                offset, kind, count = body
+                return list(self._packed(offset, kind, count))
             case "c":
                 return complex(float(body[0]), float(body[1]))
             case "i":
@@ -192,14 +224,23 @@ class Decoder:
                 return self._foreign(_text(body)[:200])
         raise Malformed(f"unknown tag {tag[:20]!r}")
 
+    def _packed(self, offset: Any, kind: Any, count: Any) -> ndarray[Any, Any]:
+        elements = self._array(offset, kind, [count])
+        self._unpacked += len(elements)
+        if self._unpacked > UNPACKED:
+            raise Malformed("packed lists are too long")
+        return elements
+
     def _array(self, offset: Any, kind: Any, shape: Any) -> ndarray[Any, Any]:
-        if len(_text(kind)) > 8 or not _crosses(dtype(kind)):
+        if _text(kind) not in _DTYPES:
             raise Malformed(f"dtype {kind[:20]!r}")
         if len(shape) > _DIMENSIONS or not all(type(n) is int and n >= 0 for n in (offset, *shape)):
             raise Malformed("shape")
         count = prod(shape)
-        if offset + count * dtype(kind).itemsize > len(self._buffer):
-            raise Malformed("an array lies outside the buffer")
+        size = count * dtype(kind).itemsize
+        self._left -= size
+        if offset + size > len(self._buffer) or self._left < 0:
+            raise Malformed("an array lies outside the buffer, or on another one")
         if count == 0:
             return ndarray(shape, kind)
         view = frombuffer(self._buffer, kind, count, offset).reshape(shape)

@@ -14,7 +14,7 @@ from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.subject.protocol import THAW
 
-# A thread can reach everything in its process: here the sockets and the shared memory of our side of the child.
+# A thread can reach everything in its process: here the sockets and the shared memory of our side.
 LOOT = """
     import sys, threading, time, os
     import numpy as np

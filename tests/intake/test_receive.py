@@ -198,13 +198,15 @@ def test_a_folder_of_moodle_with_the_files_themselves_is_taken_as_it_lies(tar_of
 
 
 @pytest.mark.parametrize(
-    ("name", "student", "members"),
+    ("name", "student", "members", "told"),
     [
-        ("doejane_LATE_12345_67890_hw1.tar-2.gz", "doejane_12345", ()),
-        ("bob+alice.tar.gz", "alice+bob", ("alice", "bob")),
-        ("doebob_777_67890_hw1.tar.gz", "alice+bob", ("alice", "bob")),
+        ("doejane_LATE_12345_67890_hw1.tar-2.gz", "doejane_12345", (), ("12345", 2, True)),
+        ("doejane_12345_67890_hw1-2.tar.gz", "doejane_12345", (), ("12345", 2, False)),
+        ("bob+alice.tar.gz", "alice+bob", ("alice", "bob"), (None, None, False)),
+        ("doebob_777_67890_hw1.tar.gz", "alice+bob", ("alice", "bob"), ("777", None, False)),
     ],
 )
-def test_platforms_teams_and_the_roster_are_understood(name, student, members, tar_of, taken):
+def test_platforms_teams_and_the_roster_are_understood(name, student, members, told, tar_of, taken):
     got = taken(tar_of({"utils.py": WORK}, name), roster={"777": "alice+bob"})
     assert (got.student, got.members, got.archive) == (student, members, name)
+    assert (got.lms_id, got.attempt, got.marked_late) == told

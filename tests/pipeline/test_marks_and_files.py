@@ -13,8 +13,8 @@ import pytest
 
 from grader.config.course import load_course
 from grader.errors import ExitCode
-from grader.model.score import Standing
 from grader.exams import Request
+from grader.model.score import Standing
 from grader.pipeline import grade
 from grader.plugins import Plugins
 

@@ -225,6 +225,18 @@ def unknown_time():
     return graded([item("a", "first", 10.0)], [seen("a")], of_rubric=LATE, submitted_at=None)
 
 
+def marked_late():
+    return graded(
+        [item("a", "first", 10.0)],
+        [seen("a")],
+        of_rubric=LATE,
+        submitted_at=None,
+        marked_late=True,
+        lms_id="12345",
+        attempt=2,
+    )
+
+
 def fast(ratio=56.0, half=2.0, threshold=40.0, **keys):
     """A speedup, as it is measured."""
     slow, quick = 0.231, 0.231 / ratio
@@ -350,7 +362,7 @@ SCENARIOS = {
     f.__name__: f
     for f in (
         *(normal, perfect, empty, nothing, pending, held, hidden, late, team, unknown_time, speedups),
-        *(hostile, many, long),
+        *(marked_late, hostile, many, long),
     )
 }
 

@@ -36,6 +36,12 @@ def test_holds_the_whole_mark_and_where_it_comes_from(stored):
     assert file["environment"]["exams"][0]["machine"]["packages"]["numpy"] == "2.1.0"
 
 
+def test_holds_what_the_archives_name_told(stored):
+    told = ("marked_late", "lms_id", "attempt")
+    assert [written(stored("normal"))["submission"][name] for name in told] == [False, None, None]
+    assert [written(stored("marked_late"))["submission"][name] for name in told] == [True, "12345", 2]
+
+
 def test_each_of_a_team_has_a_total_and_a_lateness_of_its_own(stored):
     file = written(stored("team"))
     assert file["students"] == ["alice", "bob"]

@@ -100,6 +100,10 @@ def test_lateness_is_told_of_each_whom_it_concerns(stored):
     ]
     (told,) = lateness(stored("unknown_time").scorecard)
     assert told == "When it was handed in is unknown: nothing is taken off for lateness."
+    (told,) = lateness(stored("marked_late").scorecard)
+    assert told == (
+        "The LMS marked it late; when it was handed in is unknown: nothing is taken off for lateness."
+    )
     assert list(lateness(stored("normal").scorecard)) == []
 
 

@@ -50,6 +50,11 @@ def test_an_unknown_time_is_neither_late_nor_early():
     assert after(None).late_s == 0.0
 
 
+def test_a_mark_of_the_lms_is_kept_and_takes_nothing_off():
+    assert (after(None, marked=True).marked, after(None, marked=True).share) == (True, 0.0)
+    assert (after(-5.0, marked=True).marked, after(-5.0, marked=True).share) == (True, 0.0)
+
+
 def test_a_policy_that_says_nothing_costs_nothing():
     assert after(100 * DAY_S, LatePolicy()).share == 0.0
     assert after(100 * DAY_S, LatePolicy()).rule == ""
