@@ -236,7 +236,8 @@ def records() -> str:
         observation.Outcome,
         observation.Fault,
     )
-    return table(("`record`", "is", "further fields"), *rows) + "\n" + "".join(map(noun, nouns))
+    lines = table(("`record`", "is", "further fields"), *rows)
+    return f"The present schema is {evidence.SCHEMA}.\n\n{lines}\n" + "".join(map(noun, nouns))
 
 
 def scores() -> str:
@@ -249,7 +250,7 @@ def scores() -> str:
         names = (", ".join(f"`{n.strip()}`" for n in name.split(",")) for name, _, _ in entries)
         texts = (line.strip().partition(": ")[2] for line in lines)
         parts.append(f"{head}\n\n{table(('field', 'is'), *zip(names, texts, strict=True))}\n")
-    return "".join(parts) + noun(score.Standing)
+    return f"The present schema is {score_json.SCHEMA}.\n\n" + "".join(parts) + noun(score.Standing)
 
 
 PARTS: dict[str, Callable[[], str]] = {

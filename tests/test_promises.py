@@ -103,7 +103,7 @@ def test_a_hook_has_a_section_with_its_arguments(hook: str):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_key_of_a_check_kind_is_explained(kind: str):
-    text = section("rubrics.md", f"`{kind}`")
+    text = section("checks.md", f"`{kind}`")
     for name, key in keys_of(KINDS[kind].Options).items():
         assert key.doc, f"{kind}.{name} says nothing"
         assert f"| `{name}` |" in text
@@ -188,22 +188,25 @@ def test_the_tutorial_leads_to_a_reference_that_earns_everything(tmp_path: Path)
     assert "10 / 10" in said.stdout
 
 
-def test_the_kind_of_check_on_the_page_on_hooks_works(tmp_path: Path):
+def test_the_kind_of_check_that_the_page_on_checks_writes_works(tmp_path: Path):
     course = tutorial_course(tmp_path / "course")
-    kind = next(block for block in blocks("hooks.md", "python") if "class CanBeImported" in block)
-    with (course / "assignments" / "layers" / "assignment.py").open("a") as file:
-        file.write(f"\n\n{kind}\n\n@hookimpl\ndef grader_checks():\n    return [CanBeImported]\n")
-    rubric = course / "rubrics" / "layers.yaml"
-    text = (
-        rubric.read_text().replace("matches_reference", "can_be_imported").replace("    inputs: rows\n", "")
-    )
-    rubric.write_text(text + "    share: 0.5\n")
-    reference = course / "assignments" / "layers" / "reference"
-    said = grader(
-        "--course", course, "run", reference, "--student", "reference", "--out", tmp_path / "results"
-    )
-    assert said.returncode == 0, said.stderr
-    assert "5 / 10" in said.stdout
+    folder, rubric = course / "assignments" / "layers", course / "rubrics" / "layers.yaml"
+    kind, registration = blocks("checks.md", "python")
+    (folder / "checks.py").write_text(kind)
+    with (folder / "assignment.py").open("a") as file:
+        file.write(f"\n\n{registration}")
+    (item,) = blocks("checks.md", "yaml")
+    rubric.write_text(rubric.read_text().replace("points: 10\nitems", "points: 12\nitems") + item)
+    said = grader("--course", course, "rubric", "check")
+    assert (said.stderr, said.returncode) == ("", 0)
+    writes = tmp_path / "writes"
+    writes.mkdir()
+    (writes / "layers.py").write_text("def softmax(x):\n    x[:] = 0\n    return x\n")
+    for hand_in, earned in ((folder / "reference", "2 / 2"), (writes, "0 / 2")):
+        only = ("--item", "*.keeps", "--student", "somebody")
+        said = grader("--course", course, "run", hand_in, *only, "--out", tmp_path / "results")
+        assert said.returncode == 0, said.stderr
+        assert earned in said.stdout
 
 
 def tutorial_course(course: Path) -> Path:
@@ -221,7 +224,7 @@ def tutorial_course(course: Path) -> Path:
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in (ROOT / "README.md", *DOCS.glob("*.md")):
+    for page in (*ROOT.glob("*.md"), *DOCS.glob("*.md")):
         for target in re.findall(r"\]\((?!https?:)([^)#]*)", page.read_text(encoding="utf-8")):
             assert not target or (page.parent / target).exists(), f"{page.name}: {target}"
 

@@ -19,13 +19,14 @@ EXECUTOR = "local"
 
 @click.command("run")
 @click.argument("archives", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--student", help="Who handed it in; otherwise the archive's name says.")
+@click.option("--student", help="Who handed it in, a team as alice+bob; otherwise the archive's name says.")
 @click.option("--assignment", help="Which assignment; otherwise the files say.")
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @click.option("--item", "items", multiple=True, metavar="GLOB", help="Only these items, and what they need.")
 @click.option(
     "--out", default="results", type=click.Path(path_type=Path), show_default=True, help="Results folder."
 )
+@click.option("--published", is_flag=True, help="Students may see what is visible after publishing.")
 @click.option(
     "--submitted-at",
     callback=lambda _context, _option, text: _moment(text),

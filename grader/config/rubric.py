@@ -190,9 +190,12 @@ class _Draft:
                     )
 
     def check_points(self) -> None:
-        """No points are negative, an item counts in one way, and those that earn add up."""
+        """No points are negative, an item counts in one way and can be shown, and those that earn add up."""
         each = [values["points"] for values in self.items if "points" in values]
         for index, values in enumerate(self.items):
+            if values.get("visible") == "after_due" and self.top.get("due") is None:
+                message = "would never be shown, because the rubric has no due; give one, or write never"
+                self.reading.wrong(("items", index, "visible"), message)
             if values.get("points", 0.0) < 0:
                 message = f"must be 0 or more, got {values['points']:g}"
                 self.reading.wrong(("items", index, "points"), message)

@@ -342,3 +342,14 @@ def test_bonus_and_penalty_are_not_in_the_points_of_a_rubric(
 def test_one_mistake_about_what_counts_is_one_line(lines: Lines, old: str, new: str, line: str) -> None:
     assert old in WITH_EXTRAS
     assert lines(WITH_EXTRAS.replace(old, new)) == (f"rubrics/hw1.yaml:{line}",)
+
+
+def test_what_is_shown_after_a_deadline_needs_a_deadline(lines: Lines) -> None:
+    undated = "".join(
+        line for line in GOOD.splitlines(keepends=True) if not line.startswith(("due:", "late:"))
+    )
+    assert lines(GOOD) == ()
+    (line,) = lines(undated)
+    assert line.endswith(
+        "items[1].visible: would never be shown, because the rubric has no due; give one, or write never"
+    )
