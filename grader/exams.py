@@ -11,7 +11,13 @@ from pathlib import Path
 from grader.config.codec import dumps
 from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
-from grader.config.evidence_file import EvidenceReader, ItemObserved, read_evidence
+from grader.config.evidence_file import (
+    EvidenceReader,
+    EvidenceWriter,
+    ItemObserved,
+    SubmissionReceived,
+    read_evidence,
+)
 from grader.config.points_file import with_points
 from grader.errors import CourseError, NotObservedError, UsageError
 from grader.jobs import REPEATED, holding, left_to_do, tasks_of, wanted_items
@@ -46,6 +52,17 @@ class Request:
     """Whether students may see what is shown once marks are published."""
 
 
+def check(request: Request, course: Course, plugins: Plugins, rubric: Rubric) -> None:
+    """Whether what is asked for can be.
+
+    Raises:
+        CourseError: the course demands a sandbox that does not exist.
+        UsageError: the request names an item or a sandbox that does not exist.
+    """
+    wanted_items(request.items, rubric.items)
+    _least_isolation(request, course, plugins)
+
+
 def observe(
     request: Request,
     course: Course,
@@ -59,8 +76,7 @@ def observe(
     The second value says why the exam was cut short, if it was; what it had observed is among the evidence.
 
     Raises:
-        CourseError: the course demands a sandbox that does not exist.
-        UsageError: the request names an executor, an item or a sandbox that does not exist.
+        CourseError, UsageError: as `check` does.
     """
     assignment = plugins.assignments[submission.assignment]
     folder = plugins.assignment_folders[submission.assignment]
@@ -89,7 +105,12 @@ def observe(
         seed=os.urandom(16).hex(),
         min_isolation=_least_isolation(request, course, plugins),
     )
-    trouble = _examine(job, plugins, rubric, results, request.executor) if job.tasks else ""
+    trouble = ""
+    if job.tasks:
+        trouble = _examine(job, plugins, rubric, results, request.executor)
+    elif stored is None or stored.submission != submission:
+        with EvidenceWriter(results.evidence) as records:  # whose hand-in it is that people judge, and when
+            records.write(SubmissionReceived(submission=submission))
     evidence = read_evidence(results.evidence)
     exams = evidence.exams if evidence else ()
     observations = with_points(results.folder, submission, tasks, holding(evidence, tasks))

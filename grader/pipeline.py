@@ -15,7 +15,7 @@ from pathlib import Path
 from grader.config.course import Course
 from grader.config.rubric import load_rubric
 from grader.errors import ExitCode, worst
-from grader.exams import Request, observe
+from grader.exams import Request, check, observe
 from grader.intake.receive import receive
 from grader.model.evidence import Evidence
 from grader.model.observation import Fault
@@ -85,6 +85,7 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
             kinds=plugins.checks,
             assignments=plugins.assignment_folders,
         )
+        check(request, course, plugins, rubric)  # before anything of an earlier run is touched
         results = Results(request.out / submission.assignment / submission.student)
         with results.locked():
             results.adopt(workspace)

@@ -41,6 +41,7 @@ class Expectation:
         "Points of every item of the rubric, or `pending`.", default_factory=dict
     )
     total: float | None = option("What it earns altogether, before any late rule.", default=None)
+    members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
     submitted_at: datetime | None = option("When it was handed in; left out, no late rule.", default=None)
     after_lateness: float | None = option("What the late rule leaves of the total.", default=None)
     refused: str = option("Part of the line with which it is not accepted.", default="")
@@ -69,6 +70,8 @@ class Trial:
     earns: Mapping[str, Points] = field(default_factory=dict)
     total: float | None = None
     """None if only the items matter."""
+    members: tuple[str, ...] = ()
+    """The students of a team, who are marked together; empty for one student."""
     submitted_at: datetime | None = None
     after_lateness: float | None = None
     """What the late rule leaves; None if it does not matter."""
@@ -231,6 +234,7 @@ def _trial(name: str, expectation: Expectation, course: Course, rubrics: Mapping
         rubric=None if expectation.refused else rubrics[_rubric_name(expectation)],
         earns=expectation.earns,
         total=expectation.total,
+        members=tuple(sorted(expectation.members)),
         submitted_at=expectation.submitted_at,
         after_lateness=expectation.after_lateness,
         refused=expectation.refused,

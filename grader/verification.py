@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
 
+from grader.config.codec import digest
 from grader.config.course import Course
 from grader.config.problem import show_path
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
 from grader.exams import Request
 from grader.model.observation import Observation, Outcome
+from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
 from grader.pipeline import EXIT_CODES, Graded, grade
 from grader.plugins import Plugins
@@ -47,6 +49,8 @@ class Verdict:
     """Of its scorecard."""
     mistaken: frozenset[str] = frozenset()
     """Items that lost points by an answer: a program that only crashes puts no check to the test."""
+    waiting: frozenset[str] = frozenset()
+    """Items that need a device that is not here, or a person."""
     wall_s: float = 0.0
 
     @property
@@ -91,24 +95,39 @@ def verify(course: Course, plugins: Plugins, trials: Iterable[Trial], out: Path)
 
 
 def gaps(verdicts: Iterable[Verdict]) -> Gaps:
-    """What the hand-ins among these leave untested; items that are pending everywhere do not count."""
-    settled: dict[str, None] = {}
+    """What the hand-ins among these leave untested, of all that can be decided here.
+
+    Two rubrics of an assignment often have the same check with the same options: to put one to the test is
+    to test both.
+    """
+    settled: dict[str, str] = {}
+    waiting: set[str] = set()
     mistaken: set[str] = set()
     earned: set[str] = set()
     for verdict in verdicts:
         rubric = verdict.trial.rubric
-        if rubric is None or verdict.trial.reference:
+        if rubric is None:
             continue
-        mistaken.update(f"{rubric.name}: {item}" for item in verdict.mistaken)
+        waiting.update(f"{rubric.name}: {item}" for item in verdict.waiting)
+        if verdict.trial.reference:
+            continue
+        checks = {item.id: _check(rubric, item) for item in rubric.items}
+        mistaken.update(checks[item] for item in verdict.mistaken)
         for line in verdict.lines:
             if line.standing is not Standing.PROVISIONAL:
-                settled[f"{rubric.name}: {line.item}"] = None
+                settled[f"{rubric.name}: {line.item}"] = checks[line.item]
                 if line.points >= line.possible:
-                    earned.add(f"{rubric.name}: {line.item}")
+                    earned.add(checks[line.item])
+    decided = {name: check for name, check in settled.items() if name not in waiting}
     return Gaps(
-        never_mistaken=tuple(item for item in settled if item not in mistaken),
-        never_earned=tuple(item for item in settled if item not in earned),
+        never_mistaken=tuple(name for name, check in decided.items() if check not in mistaken),
+        never_earned=tuple(name for name, check in decided.items() if check not in earned),
     )
+
+
+def _check(rubric: Rubric, item: Item) -> str:
+    """The same for items that look at the same things and judge them alike."""
+    return digest({"assignment": rubric.assignment, "check": item.check, "options": item.options})
 
 
 def _strict(course: Course, plugins: Plugins, least: str) -> Course:
@@ -142,6 +161,7 @@ def _graded(trial: Trial, graded: Graded) -> Verdict:
             for line in graded.scorecard.lines
             if line.points < line.possible and _answered(seen.get(line.item))
         ),
+        waiting=frozenset(line.item for line in graded.scorecard.lines if _waits(seen.get(line.item))),
     )
 
 
@@ -170,6 +190,10 @@ def _deviations(trial: Trial, graded: Graded) -> Iterator[Deviation]:
         )
     if alike and trial.total is not None and not _same(card.points.raw, trial.total):
         yield Deviation(text=f"total is {card.points.raw:.12g}, expected {trial.total:.12g}")
+    marked = tuple(total.student for total in card.totals)
+    if marked != trial.members and (trial.members or len(marked) > 1):
+        wanted = ", ".join(trial.members) or "one student"
+        yield Deviation(text=f"marks {', '.join(marked)}, expected {wanted}")
     left = card.totals[0].adjusted
     if trial.after_lateness is not None and not _same(left, trial.after_lateness):
         yield Deviation(text=f"lateness leaves {left:.12g}, expected {trial.after_lateness:.12g}")

@@ -87,7 +87,7 @@ def test_a_run_loads_no_numerical_library_into_the_host(tmp_path: Path):
     archive = COURSE / "submissions" / "alice.tar.gz"
     result = python(
         *("-P", "-c", RUN.format(out=str(loaded)), "--course", str(COURSE)),
-        *("run", str(archive), "--out", str(tmp_path / "results")),
+        *("run", str(archive), "--rubric", "cdp_hw1_utils", "--out", str(tmp_path / "results")),
     )
     assert result.returncode == 0, result.stderr
     modules = {top(name) for name in json.loads(loaded.read_text())}

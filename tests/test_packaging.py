@@ -115,6 +115,7 @@ def test_a_fresh_clone_installs_and_grades_below_a_private_home_from_anywhere(
     (elsewhere := tmp_path / "elsewhere").mkdir()
     result = run(
         *(bin_folder / "grader", "run", clone / "submissions" / "alice.tar.gz"),
+        *("--rubric", "cdp_hw1_utils"),
         cwd=elsewhere,
         env=os.environ | {"GRADER_COURSE": str(clone), "HOME": str(home)},
     )

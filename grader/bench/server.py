@@ -18,7 +18,7 @@ from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 from grader.subject.init import GIVEN, STAGE
-from grader.subject.protocol import MESSAGE_BYTES
+from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
 
 END_WITHIN_S = 10.0
 START_WITHIN_S = 120.0
@@ -72,7 +72,7 @@ class SubjectServer:
                 [
                     *(python, "-sPSB", "-c", _BOOT, self._inside["subject"]),
                     ":".join(inside[folder] for folder in site),
-                    *(str(number), *preloads),
+                    *(str(number), NAMESPACED if sandbox.namespaced else "", *preloads),
                 ],
                 mounts=mounts,
                 environment=_environment(limits),
@@ -84,14 +84,17 @@ class SubjectServer:
         """Wait until it serves.
 
         Raises:
-            NotObservedError: the sandbox does not work here.
+            NotObservedError: the sandbox does not work here, or gives checks no namespaces of their own.
             CourseError: a preload cannot be imported.
         """
         answer: dict[str, Any] = {}
         if select.select([self._control], [], [], START_WITHIN_S)[0]:
             answer = json.loads(self._control.recv(MESSAGE_BYTES) or b"{}")
         if "ready" not in answer:
-            why = answer.get("failed", "") or self._complaints()
+            if "unfit" in answer:
+                why = f"a check would get no namespaces of its own ({answer['unfit']})"
+            else:
+                why = answer.get("failed", "") or self._complaints()
             self.close()
             if "failed" in answer:
                 raise CourseError(f"assignment.py: preloads: {why}")

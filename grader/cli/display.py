@@ -47,6 +47,7 @@ class Display:
 def show(graded: Graded) -> None:
     """The card on standard output, and what to know about how it came to be."""
     from grader.reports.terminal import show as show_card
+    from grader.results import FEEDBACK
 
     show_card(graded.scorecard, sys.stdout)
     exam = graded.evidence.exams[-1] if graded.evidence.exams else None
@@ -56,4 +57,5 @@ def show(graded: Graded) -> None:
         click.echo(f"    Sandbox: {exam.isolation}{why}.")
     if graded.submission.dropped:
         click.echo(f"    Not looked at: {', '.join(graded.submission.dropped)}.")
-    click.echo(f"    Reports: {graded.results.folder}/ ({', '.join(path.name for path in graded.reports)})")
+    files = ", ".join(path.name for path in graded.reports)
+    click.echo(f"    Reports: {graded.results.folder}/ ({files}; for the student: {FEEDBACK})")

@@ -22,6 +22,14 @@ NOTHING_SEEN = frozenset({Outcome.SKIPPED, Outcome.NOT_OBSERVED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionReceived:
+    """A hand-in of which nothing was left to observe, though it or what is said of it is new."""
+
+    schema: int = SCHEMA
+    submission: Submission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExamStarted:
     """The first line of each exam."""
 
@@ -45,9 +53,14 @@ class ExamEnded:
     exam: str
 
 
-Record: TypeAlias = ExamStarted | ItemObserved | ExamEnded
+Record: TypeAlias = SubmissionReceived | ExamStarted | ItemObserved | ExamEnded
 
-RECORDS: dict[str, type[Record]] = {"exam": ExamStarted, "observation": ItemObserved, "end": ExamEnded}
+RECORDS: dict[str, type[Record]] = {
+    "submission": SubmissionReceived,
+    "exam": ExamStarted,
+    "observation": ItemObserved,
+    "end": ExamEnded,
+}
 NAMES = {kind: name for name, kind in RECORDS.items()}
 
 
@@ -168,11 +181,12 @@ def read_evidence(path: Path) -> Evidence | None:
     exams: list[Exam] = []
     observations: dict[str, Observation] = {}
     for record in EvidenceReader(path).read():
-        if isinstance(record, ExamStarted):
+        if isinstance(record, SubmissionReceived | ExamStarted):
             if submission and record.submission.digest != submission.digest:
                 exams.clear()
                 observations.clear()
             submission = record.submission
+        if isinstance(record, ExamStarted):
             exams.append(record.exam)
         elif isinstance(record, ItemObserved):
             seen = record.observation

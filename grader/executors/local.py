@@ -90,8 +90,9 @@ class Examiner:
         """End it if it still runs, and wait until it is gone; its status."""
         if self._process.poll() is None:
             self._process.terminate()
-        with self._process as process:  # waits, and closes the pipes
-            return process.wait()
+        with self._process:  # closes the pipes, then waits: a signal may be lost while modules are imported
+            pass
+        return self._process.returncode
 
     def complaints(self) -> str:
         """What it said on its error output; nothing can be said afterwards."""

@@ -82,7 +82,7 @@ def _opened(source: Path, limits: ArchiveLimits, stack: ExitStack) -> tuple[Iter
 
 
 def _unreadable(source: Path, error: Exception) -> UsageError:
-    why = getattr(error, "strerror", None) or error
+    why = error.strerror if isinstance(error, OSError) else "no file can have this name"
     return UsageError(f"{shown(str(source))}: cannot be read ({why}); give an archive or a folder")
 
 

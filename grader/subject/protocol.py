@@ -11,6 +11,8 @@ import struct
 from typing import NamedTuple
 
 MESSAGE_BYTES = 65536
+NAMESPACED = "namespaced"
+"""A server is told so at its start if every check gets namespaces of its own."""
 
 # examiner -> pid 1
 FREEZE = b"freeze"

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import child, init, landlock, linux, seccomp
-from .protocol import FAILED, HELLO, MESSAGE_BYTES
+from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED
 
 
 def main(argv: Sequence[str]) -> NoReturn:
     """Serve on the socket whose number is given, until the examiner closes it; never returns.
 
-    `argv` is the socket's number, then the modules to import.
+    `argv` is the socket's number, NAMESPACED or something else, then the modules to import.
     """
     control = socket.socket(fileno=int(argv[0]))
     # this process holds nothing secret, but a child that could write to it would reach the next check
@@ -28,14 +28,18 @@ def main(argv: Sequence[str]) -> NoReturn:
     # children collect themselves; pid 1 of a check puts this back
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     sys.dont_write_bytecode = True
+    trial = _try_namespaces() if argv[1] == NAMESPACED else -1
     started = time.monotonic()
-    for name in argv[1:]:
+    for name in argv[2:]:
         try:
             importlib.import_module(name)
         except Exception as error:  # a library without its driver raises anything
             why = f"cannot import {name} ({error}); install it on this machine, or correct the name"
             _say(control, {"failed": why})
             os._exit(1)
+    if trial >= 0 and (why := _what_is_wrong(trial)):
+        _say(control, {"unfit": why})
+        os._exit(1)
     facts = {
         "python": sys.version.split()[0],
         "preload_s": time.monotonic() - started,
@@ -56,6 +60,36 @@ def _say(control: socket.socket, plain: dict[str, Any]) -> None:
     control.send(json.dumps(plain).encode())
 
 
+def _enter_namespaces() -> None:
+    """Go on as pid 1 of namespaces of its own; who called is gone."""
+    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWPID | linux.CLONE_NEWIPC)
+    if os.fork() != 0:
+        os._exit(0)
+
+
+def _try_namespaces() -> int:
+    """Begin to try, while we import, what every check needs; the pipe that `_what_is_wrong` reads."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        try:
+            _enter_namespaces()
+            init.set_stage(init.WORKSPACE, file_mb=1)
+            os.write(writing, HELLO)
+        except OSError as error:
+            os.write(writing, f"{error.strerror}".encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    return reading
+
+
+def _what_is_wrong(trial: int) -> str:
+    """How the try went: empty if checks will get their namespaces."""
+    said = os.read(trial, MESSAGE_BYTES)
+    os.close(trial)
+    return "" if said == HELLO else said.decode() or "the process that tried it ended"
+
+
 def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> None:
     """Start pid 1 of one check, with the sockets to the examiner, the arena and the pipe for output."""
     if os.fork() == 0:
@@ -63,9 +97,7 @@ def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> Non
         inits, calls = (socket.socket(fileno=fd) for fd in fds[:2])
         try:
             if order["namespaced"]:
-                linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWPID | linux.CLONE_NEWIPC)
-                if os.fork() != 0:
-                    os._exit(0)
+                _enter_namespaces()
             init.run(inits, order, fds[2], lambda: _student(order, calls, *fds[2:]))
         except BaseException as error:  # nobody above this process would hear of it
             inits.send(FAILED + f"namespaces: {error}".encode()[:2000])

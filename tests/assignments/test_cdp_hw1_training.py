@@ -55,8 +55,8 @@ def kit(tmp_path):
 @pytest.fixture
 def bench(tmp_path):
     """A bench over a real sandbox for the files of a hand-in."""
-    if not shutil.which("bwrap"):
-        pytest.skip("bubblewrap is not installed")
+    if missing := BubblewrapSandbox().available():
+        pytest.skip(missing)
     tmp_path.chmod(0o755)
     opened = []
 

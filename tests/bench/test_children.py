@@ -28,6 +28,8 @@ NOTHING = InputCase(name="nothing", args=())
 
 @pytest.fixture(params=[BubblewrapSandbox, ProcessSandbox], ids=lambda kind: kind.name)
 def children(request, tmp_path):
+    if missing := request.param().available():
+        pytest.skip(missing)
     tmp_path.chmod(0o755)
     (tmp_path / "work.py").write_text(CODE)
     servers = Servers(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,9 @@ from grader.bench.servers import Servers
 from grader.bench.subject import ChildSubject
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
-from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.bubblewrap import BubblewrapSandbox, _arguments
 from grader.sandbox.interpreter import interpreter
-from grader.sandbox.process import ProcessSandbox
+from grader.sandbox.process import ProcessSandbox, Running
 
 LIMITS = Limits(call_wall_s=20.0, import_wall_s=20.0)
 NOTHING = InputCase(name="nothing", args=())
@@ -55,6 +56,8 @@ def one_check(room: Servers, function: str = "one") -> None:
 
 @pytest.mark.parametrize(("sandbox", "checks"), [(BubblewrapSandbox, 50), (ProcessSandbox, 8)])
 def test_no_descriptor_and_no_process_is_left_of_many_checks(tmp_path, sandbox, checks):
+    if missing := sandbox().available():
+        pytest.skip(missing)
     first = servers(tmp_path, sandbox())
     one_check(first)  # libraries keep what they opened once
     first.close()
@@ -80,6 +83,7 @@ def test_without_namespaces_two_subjects_at_once_have_a_server_each(tmp_path):
     room.close()
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_a_server_that_broke_is_replaced_for_the_next_check(tmp_path):
     room = servers(tmp_path, BubblewrapSandbox())
 
@@ -95,6 +99,7 @@ def test_a_server_that_broke_is_replaced_for_the_next_check(tmp_path):
     room.close()
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_once_a_layer_worked_a_weaker_one_is_never_taken(tmp_path, monkeypatch):
     room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
     one_check(room)
@@ -104,6 +109,26 @@ def test_once_a_layer_worked_a_weaker_one_is_never_taken(tmp_path, monkeypatch):
     with pytest.raises(NotObservedError, match="ended with status 1"), room.serving(("json",)):
         pass
     assert room.isolation == "bubblewrap"
+    room.close()
+
+
+class Bound(BubblewrapSandbox):
+    """It starts, and what it starts has lost the right to make namespaces: as in many a container."""
+
+    name = "bound"
+
+    def launch(self, argv, *, mounts, environment, fds):
+        wall = [shutil.which("bwrap"), *_arguments(mounts, environment), "--cap-drop", "ALL"]
+        return Running([*wall, "--", *argv], {}, fds)
+
+
+@pytest.mark.usefixtures("bubblewrap")
+def test_a_layer_that_starts_but_gives_checks_no_namespaces_is_given_up_for_the_next(tmp_path):
+    room = servers(tmp_path, Bound(), BubblewrapSandbox())
+    one_check(room)
+    assert room.isolation == "bubblewrap"
+    (why,) = room.missing
+    assert why.startswith("sandbox bound: a check would get no namespaces of its own (unshare: ")
     room.close()
 
 
@@ -121,11 +146,10 @@ def test_where_no_sandbox_works_every_reason_is_told(tmp_path, monkeypatch):
 
 
 def _false(*, fds, **rest):
-    from grader.sandbox.process import Running
-
     return Running(["/bin/false"], {}, fds)
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_a_library_that_raises_on_import_is_told_apart_from_a_sandbox_that_does_not_work(tmp_path):
     room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
     with pytest.raises(CourseError, match=r"cannot import this\.that"), room.serving(("this.that",)):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from grader.bench.bench import Foreign, InputCase
+from grader.bench.child import Child
 from grader.errors import NotObservedError
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -152,9 +153,11 @@ def test_a_file_that_ends_the_program_at_import_has_not_been_imported(classroom)
 
 
 def test_a_workspace_that_the_students_user_cannot_read_is_our_fault_and_not_a_crash(classroom):
+    server = classroom.server()
     classroom.workspace.chmod(0o000)
     with pytest.raises(NotObservedError, match=r"set-up: .*Permission denied"):
-        classroom.hand_in("def f(): pass")
+        Child(server, "submission", Limits())
+    classroom.workspace.chmod(0o755)
 
 
 def test_a_syntax_error_is_quoted_with_its_line(classroom):

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+
 GRADER = str(Path(sys.executable).with_name("grader"))
 WITHIN_S = 60
 RIGHT = """
@@ -245,6 +247,13 @@ def signal_pipe(tmp_path: Path) -> Iterator[Signal]:
     pipe = Signal(tmp_path / "signal")
     yield pipe
     os.close(pipe.end)
+
+
+@pytest.fixture
+def bubblewrap() -> None:
+    """Skips what is about bubblewrap where there is none."""
+    if missing := BubblewrapSandbox().available():
+        pytest.skip(missing)
 
 
 @pytest.fixture

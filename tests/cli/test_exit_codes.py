@@ -21,6 +21,8 @@ def test_0_if_everything_was_graded_and_a_zero_is_a_grade(course):
     done = course.run("run", course.hand_in(code=WRONG))
     assert (done.returncode, done.stderr) == (0, "")
     assert course.points() == {"double": 0, "square": 0}
+    reports = "(score.json, junit.xml, report.html; for the student: feedback/)"
+    assert done.stdout.splitlines()[-1] == f"    Reports: {course.results()}/ {reports}"
 
 
 def test_0_if_points_are_open_but_5_if_they_must_not_be(course):
@@ -53,6 +55,20 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
     done = course.run(*(argument.format(archive=archive) for argument in arguments))
     assert done.returncode == 2
     assert said in lines_of(done)[-1]
+
+
+@pytest.mark.parametrize("wrong", [("--item", "nothing.*"), ("--min-isolation", "a_moat")])
+def test_what_cannot_be_asked_for_leaves_the_results_as_they_are(course, wrong):
+    assert course.run("run", course.hand_in(), *wrong).returncode == 2
+    assert not course.out.exists()
+    assert course.run("run", course.hand_in()).returncode == 0
+
+    def held():
+        return {path: path.read_bytes() for path in course.out.rglob("*") if path.is_file()}
+
+    before = held()
+    assert course.run("run", course.hand_in(code=WRONG), *wrong).returncode == 2
+    assert held() == before
 
 
 def test_2_if_there_is_no_course_and_the_line_says_how_to_name_one(course):

@@ -111,6 +111,7 @@ def test_a_check_kind_of_the_course_looks_in_the_examiner_and_judges_on_the_host
     assert course.points() == {"own": 2}
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_a_sandbox_that_is_not_there_leaves_its_reason_and_the_next_one_is_taken(course):
     course.sandbox("process", "ProcessSandbox", 'available = lambda self: "chosen: buy a better machine"')
     done = course.run("run", course.hand_in())
@@ -121,6 +122,7 @@ def test_a_sandbox_that_is_not_there_leaves_its_reason_and_the_next_one_is_taken
     assert "buy a better machine" in done.stdout
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_a_sandbox_that_ends_at_once_leaves_its_complaint_and_the_next_one_is_taken(course):
     broken = """
                     def launch(self, argv, **rest):
@@ -134,6 +136,7 @@ def test_a_sandbox_that_ends_at_once_leaves_its_complaint_and_the_next_one_is_ta
     assert "ended with status 7 (this kernel is too old)" in reason
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_a_preload_that_cannot_be_imported_is_no_reason_for_a_weaker_sandbox(course):
     assignment = course.folder / "assignments/tiny/assignment.py"
     preload = 'title="Tiny", preloads={"more": ("no_such_library",)},'

@@ -126,6 +126,31 @@ def test_a_new_hand_in_waits_again(course, table):
     assert "ann has handed in again since" in done.stderr
 
 
+def test_where_only_people_give_points_nothing_has_to_be_observed_for_it(course, table):
+    course.rubric(STYLE)
+    archive = course.hand_in()
+    assert course.run("run", archive).returncode == 0
+    (row,) = table.export()
+    assert (row["student"], row["item"], row["points"]) == ("ann", "style", "")
+    table.save([row | {"points": "3"}])
+    assert table.load().returncode == 0
+    assert course.run("run", archive).returncode == 0
+    assert item(course)["points"] == 3
+    assert [record["record"] for record in course.records()] == ["submission"], "said once"
+
+
+def test_a_new_hand_in_is_the_one_to_judge_also_if_nothing_of_it_was_observed(course, table):
+    course.run("run", course.hand_in())
+    (old,) = table.export()
+    course.run("run", course.hand_in(code="def other(): pass"), "--item", "style")
+    (new,) = table.export()
+    assert new["hand_in"] != old["hand_in"]
+    table.save([new | {"points": "4"}])
+    assert table.load().returncode == 0
+    assert course.run("run", course.hand_in(code="def other(): pass")).returncode == 0
+    assert (item(course)["points"], course.observed()) == (4, ["files", "files"])
+
+
 def test_a_folder_that_is_not_there_is_said_in_a_line(course, table):
     done = course.run("manual", "export", "--out", str(table.path), "--results", "nowhere")
     assert done.returncode == 2

@@ -198,6 +198,19 @@ def test_another_folder_is_verified_as_if_it_were_the_reference(course, verify, 
     assert verify("--assignment", "sums", "--reference", str(wrong))[0] == 0
 
 
+def test_a_team_must_be_marked_together_and_nobody_else(course, verify):
+    course.hand_in("ann+ben", RIGHT, earns(2, 1, 3, "members: [ann, ben]"))
+    course.hand_in("cleo", RIGHT, earns(2, 1, 3, "members: [cleo, dora]"))
+    course.hand_in("emil+fay", RIGHT, earns(2, 1, 3))
+    code, out, _ = verify("ann+ben", "cleo", "emil+fay")
+    assert code == 4
+    assert out[:3] == [
+        "✓ ann+ben   3 / 3  That is ann+ben.",
+        "✗ cleo: marks cleo, expected cleo, dora",
+        "✗ emil+fay: marks emil, fay, expected one student",
+    ]
+
+
 def test_an_archive_that_must_be_refused_is_refused_with_the_line_it_says(course, verify):
     course.hand_in("ann", "hello", "refused: holds no file of sums", file="notes.txt")
     code, out, _ = verify("ann")
@@ -329,6 +342,46 @@ def test_a_check_that_no_hand_in_gets_wrong_or_right_is_named(course, verify):
         "sums: square: no hand-in gets it right; can it be passed?",
     ]
     assert not any(line.endswith("?") for line in verify("ann")[1])
+
+
+def untested(out):
+    return [line for line in out if line.endswith("?")]
+
+
+def test_the_same_check_in_two_rubrics_is_tested_by_the_hand_ins_of_either(course, verify):
+    rubric = (course.folder / "rubrics" / "sums.yaml").read_text()
+    course.write("rubrics/again.yaml", rubric.replace("it squares", "the same with another title"))
+    course.hand_in("ann", RIGHT, earns(2, 1, 3, "rubric: again"))
+    course.hand_in("ben", CONFUSED, earns(2, 0, 2))
+    code, out, _ = verify()
+    assert code == 0
+    assert untested(out) == [
+        "again: double: no hand-in gets it wrong; is the check alive?",
+        "sums: double: no hand-in gets it wrong; is the check alive?",
+    ]
+    course.write("rubrics/again.yaml", rubric.replace("inputs: numbers", "inputs: numbers, credit: per_case"))
+    assert "again: square: no hand-in gets it wrong; is the check alive?" in untested(verify()[1])
+
+
+def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course, verify):
+    needs = "points: 1, needs: [square]"
+    course.rubric(
+        5,
+        ITEMS
+        + f"      - {{id: gpu, title: it does, {needs}, check: unlucky, how: well, devices: {{gpu: 99}}}}\n"
+        + f"      - {{id: style, title: it reads well, {needs}, check: manual}}\n",
+    )
+    course.hand_in(
+        "ann",
+        CONFUSED,
+        "assignment: sums\nearns: {double: 2, square: 0, gpu: 0, style: 0}\ntotal: 2",
+    )
+    code, out, _ = verify()
+    assert code == 0
+    assert untested(out) == [
+        "sums: double: no hand-in gets it wrong; is the check alive?",
+        "sums: square: no hand-in gets it right; can it be passed?",
+    ]
 
 
 def test_a_course_without_hand_ins_says_so_and_verifies_its_references(course, verify):

@@ -152,7 +152,7 @@ def test_what_is_not_there_or_no_file_is_a_usage_error(taken, tmp_path):
     for name, line in {
         "nobody.tar.gz": "cannot be read (No such file or directory); give an archive or a folder",
         "pipe.tar.gz": "is no file and no folder; give an archive or a folder",
-        "nul\0.tar.gz": "cannot be read (embedded null byte); give an archive or a folder",
+        "nul\0.tar.gz": "cannot be read (no file can have this name); give an archive or a folder",
     }.items():
         with pytest.raises(UsageError) as caught:
             taken(tmp_path / name)

@@ -117,6 +117,14 @@ def test_a_time_that_was_said_is_not_forgotten(graded):
     assert graded().submission.submitted_at == ONE_MINUTE_LATE
 
 
+def test_a_time_that_was_said_when_nothing_was_left_to_observe_is_not_forgotten(graded):
+    graded(items=("double",))
+    graded(items=("double",), submitted_at=ONE_MINUTE_LATE)
+    again = graded(items=("double",))
+    assert again.submission.submitted_at == ONE_MINUTE_LATE
+    assert len(again.evidence.exams) == 1
+
+
 def test_a_time_on_the_command_line_needs_its_offset(course):
     def run(time):
         command = [

@@ -1,0 +1,30 @@
+"""The examiner that stands by goes away when it is not needed, whatever becomes of the signal."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+DEAF = """
+import pathlib, signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal = lambda number, handler: None
+pathlib.Path({told!r}).touch()
+"""
+"""An examiner at a moment in which the exception of a signal is lost, as in a callback of an import."""
+
+HOST = """
+import pathlib
+from grader.executors.local import Local
+
+with Local().standby():
+    while not pathlib.Path({told!r}).exists():
+        pass
+"""
+
+
+def test_an_examiner_that_missed_the_signal_while_it_waited_for_a_job_still_ends(tmp_path):
+    told = str(tmp_path / "told")
+    (tmp_path / "sitecustomize.py").write_text(DEAF.format(told=told))
+    code = f"import os; os.environ['PYTHONPATH'] = {str(tmp_path)!r}\n" + HOST.format(told=told)
+    subprocess.run([sys.executable, "-P", "-c", code], check=True, timeout=60)
