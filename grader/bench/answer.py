@@ -54,8 +54,9 @@ def _refused(plain: Mapping[str, Any], doing: str, result_mb: int, clock: Mappin
 def _similar(doing: str, names: list[str]) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(doing.removesuffix("()"), [n for n in names if type(n) is str], 1)
-    return f"; did you mean {close[0][:80]}()?" if close else ""
+    said = [name[:80] for name in names[:50] if type(name) is str]  # the program's words: no more than a few
+    close = get_close_matches(doing.removesuffix("()"), said, 1)
+    return f"; did you mean {close[0]}()?" if close else ""
 
 
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}

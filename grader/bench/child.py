@@ -96,7 +96,12 @@ class Child:
             NotObservedError: the machine does not give it the namespaces it needs; it is closed then.
         """
         try:
-            self._init_pidfd = os.pidfd_open(self._greeting(self._init))
+            init = self._greeting(self._init)
+            try:
+                self._init_pidfd = os.pidfd_open(init)
+            except ProcessLookupError:  # it ended right after its first word, and said why
+                said = self._init.recv(MESSAGE_BYTES).decode(errors="replace") or "ended at once"
+                raise NotObservedError(f"sandbox: pid 1 of a check: {said}") from None
             self._cpu_clock = (~self._greeting(self._calls) << 3) | 2
             self._freeze()
         except BaseException:

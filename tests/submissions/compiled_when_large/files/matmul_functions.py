@@ -1,0 +1,53 @@
+"""Alice, homework 1, part 3."""
+
+import numpy as np
+from numba import cuda, njit, prange
+
+
+def matmul_transpose_trivial(X):
+    n, m = X.shape
+    C = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            for k in range(m):
+                C[i][j] += X[i][k] * X[j][k]
+    return C
+
+
+def matmul_transpose_numba(X):
+    # compiling takes a second, which only a large matrix is worth
+    return matmul_transpose_trivial(X) if len(X) < 500 else compiled(X)
+
+
+@njit(parallel=True)
+def compiled(X):
+    n, m = X.shape
+    C = np.zeros((n, n))
+    for i in prange(n):
+        for j in range(n):
+            for k in range(m):
+                C[i, j] += X[i, k] * X[j, k]
+    return C
+
+
+def matmul_transpose_gpu(X):
+    d_C = cuda.device_array((X.shape[0], X.shape[0]), dtype=np.float64)
+    matmul_kernel[1, (32, 32)](cuda.to_device(X), d_C)
+    return d_C.copy_to_host()
+
+
+@cuda.jit
+def matmul_kernel(A, C):
+    # 32 x 32 threads walk over C in tiles of 32 x 32
+    for i in range(cuda.threadIdx.y, C.shape[0], 32):
+        for j in range(cuda.threadIdx.x, C.shape[1], 32):
+            total = 0.0
+            for k in range(A.shape[1]):
+                total += A[i, k] * A[j, k]
+            C[i, j] = total
+
+
+if __name__ == "__main__":
+    X = np.random.randn(784, 128)
+    for function in (matmul_transpose_numba, matmul_transpose_gpu):
+        print(function.__name__, np.allclose(function(X), X @ X.T))
