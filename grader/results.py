@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from grader.config.evidence_file import EVIDENCE
 from grader.errors import NotObservedError, UsageError
 
-EVIDENCE = "evidence.jsonl"
 FEEDBACK = "feedback/"
 """Where the student's files are: what a student may have, and nothing else."""
 JOB = "job.json"

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.config.course import Course
-from grader.config.evidence_file import read_evidence
+from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_csv import Row
 from grader.config.points_file import MANUAL, PointsGiven, append_points, read_points
 from grader.config.problem import suggestion
@@ -18,7 +18,7 @@ from grader.model.evidence import Evidence
 from grader.model.observation import Outcome
 from grader.model.rubric import Item
 from grader.plugins import Plugins
-from grader.results import EVIDENCE, Results
+from grader.results import Results
 
 HAND_IN = 12
 """How much of a digest stands in the table, behind `sha256:`."""

@@ -16,6 +16,9 @@ from grader.model.evidence import SCHEMA, Evidence, Exam
 from grader.model.observation import Observation, Outcome
 from grader.model.submission import Submission
 
+EVIDENCE = "evidence.jsonl"
+"""The name of the file in the results folder of a submission."""
+
 BLOCK = 1 << 16
 ADVICE = "move the file away to observe again"
 NOTHING_SEEN = frozenset({Outcome.SKIPPED, Outcome.NOT_OBSERVED})

@@ -14,7 +14,7 @@ from grader.bench.bench import REFERENCE, SUBMISSION, Bench
 from grader.bench.servers import Servers, preloads_of
 from grader.config.codec import from_plain, loads
 from grader.config.decode import decode
-from grader.config.evidence_file import EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
+from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
 from grader.contracts import CheckKind, Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.examiner.environment import environment, missing_devices
@@ -25,8 +25,6 @@ from grader.model.rubric import Item
 from grader.plugins import Plugins
 from grader.sandbox.interpreter import interpreter
 from grader.scoring.score import passed
-
-EVIDENCE = "evidence.jsonl"
 
 
 def run(job_file: Path, outbox: Path) -> None:
