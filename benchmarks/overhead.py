@@ -82,8 +82,9 @@ UTILS = ("--rubric", "cdp_hw1_utils")
 def check_s() -> float:
     """Median seconds that one check takes after another, with one empty import and one empty call each."""
     from grader.bench.bench import SUBMISSION, InputCase
-    from grader.bench.children import Children
+    from grader.bench.children import Children, Order
     from grader.bench.servers import Servers
+    from grader.bench.setup import Setup
     from grader.model.assignment import Limits
     from grader.sandbox.bubblewrap import BubblewrapSandbox
     from grader.sandbox.interpreter import interpreter
@@ -100,12 +101,14 @@ def check_s() -> float:
             workspaces={SUBMISSION: Path(folder)},
             limits=limits,
         )
-        children = Children(servers, {"work": ("numpy", "numpy.random")}, limits)
+        children = Children(servers, limits)
+        setup = Setup(preloads=("numpy", "numpy.random"))
+        order = Order(whose=SUBMISSION, module="work", setup=setup)
         times = []
         with closing(servers), closing(children):
             for _ in range(CHECKS + 1):
                 begun = time.perf_counter()
-                with children.subject(SUBMISSION, "work") as subject:
+                with children.subject(order) as subject:
                     subject.call("nothing", case)
                 times.append(time.perf_counter() - begun)
     return median(times[1:])  # the first one waits for the server

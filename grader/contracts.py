@@ -23,8 +23,11 @@ class CheckKind(Protocol):
     The module is imported by the host for `Options` and `award`; whatever is heavy (numpy, numba, torch)
     is imported inside `observe`.
 
-    Two attributes are optional: `tool`, the name of the tool of ours that `observe` runs, so that its server
-    is started early; and `by_hand = True` if a person may give the points instead.
+    Four attributes are optional: `timed = True` if `observe` takes times that decide, so that the exam has
+    cores for itself (as many as the assignment's limits say, or the option `cores` names); `tool`, the name
+    of the tool of ours that `observe` runs, so that its server is started early; `by_hand = True` if a person may give the points instead; and
+    `related_optional = True` if the item need not wait for the items in `uses`: what was not observed is
+    left out of `related`.
     """
 
     name: ClassVar[str]
@@ -45,7 +48,8 @@ class CheckKind(Protocol):
     def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """Judge: pure arithmetic over an observation whose outcome is `observed`.
 
-        `related` holds the observations of the items named in `uses`. Also called months later.
+        `related` holds the observations of the items named in `uses`: of all of them, unless the kind says
+        `related_optional`. Also called months later.
         """
         ...
 
@@ -124,10 +128,12 @@ class Sandbox(Protocol):
         mounts: Mapping[str, str],
         environment: Mapping[str, str],
         fds: Sequence[int],
+        devices: Sequence[str] = (),
     ) -> Launched:
         """Start `argv` with nothing but `environment`, and with `fds` kept open under their own numbers.
 
         `mounts` maps a path inside to a folder outside; all are read-only. A sandbox that is not
-        `namespaced` has no paths of its own: what it starts is told the paths outside.
+        `namespaced` has no paths of its own: what it starts is told the paths outside. `devices` are
+        device files beside those that every program may expect; a sandbox that hides any shows no others.
         """
         ...

@@ -20,7 +20,8 @@ from grader.config.evidence_file import (
 )
 from grader.config.points_file import with_points
 from grader.errors import CourseError, NotObservedError, UsageError
-from grader.jobs import REPEATED, holding, left_to_do, tasks_of, wanted_items
+from grader.intake.hand_in import HandIn
+from grader.jobs import holding, lasting, left_to_do, tasks_of, wanted_items
 from grader.model.evidence import Evidence
 from grader.model.job import Job
 from grader.model.rubric import Rubric
@@ -32,9 +33,9 @@ from grader.scoring.score import passed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What `grader run` was asked to do with one archive."""
+    """What `grader run` was asked to do with one hand-in."""
 
-    archive: Path
+    archive: HandIn
     out: Path
     student: str | None = None
     assignment: str | None = None
@@ -90,7 +91,7 @@ def observe(
     judged = {
         item.id: passed(item, earlier[item.id], plugins.checks, earlier)
         for item in rubric.items
-        if item.id in earlier and earlier[item.id].outcome not in REPEATED
+        if item.id in earlier and lasting(earlier[item.id])
     }
     job = Job(
         id=os.urandom(8).hex(),

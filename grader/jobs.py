@@ -22,8 +22,15 @@ from grader.model.options import FunctionName, measuring
 from grader.model.rubric import Item, Rubric
 from grader.model.submission import Submission
 
-REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
-"""Outcomes that hold only until the next run."""
+_REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
+
+
+def lasting(observation: Observation) -> bool:
+    """Whether it holds until something changes; the next run tries the others again.
+
+    What a simulator showed is tried again as well: the next run may find a device.
+    """
+    return observation.outcome not in _REPEATED and not observation.simulated
 
 
 def tasks_of(
@@ -103,7 +110,7 @@ def left_to_do(
 
     What was skipped stays skipped as long as something that it needs is known to have failed.
     """
-    done = {name for name, observation in earlier.items() if observation.outcome not in REPEATED}
+    done = {name for name, observation in earlier.items() if lasting(observation)}
     failed = {name for name, all_points in passed.items() if not all_points}
     for task in tasks:  # each after what it needs
         skipped = task.item in earlier and earlier[task.item].outcome is Outcome.SKIPPED

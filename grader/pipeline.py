@@ -77,6 +77,7 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
             workspace=workspace,
             student=request.student,
             assignment=request.assignment,
+            roster=course.roster.by_id,
         )
         if request.submitted_at is not None:
             submission = replace(submission, submitted_at=request.submitted_at)

@@ -41,6 +41,10 @@ class Expectation:
         "Points of every item of the rubric, or `pending`.", default_factory=dict
     )
     total: float | None = option("What it earns altogether, before any late rule.", default=None)
+    on_gpu: Mapping[str, Points] = option(
+        "The points of those items that earn something else on a machine with a GPU.", default_factory=dict
+    )
+    total_on_gpu: float | None = option("The total there; left out, the same.", default=None)
     members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
     submitted_at: datetime | None = option("When it was handed in; left out, no late rule.", default=None)
     after_lateness: float | None = option("What the late rule leaves of the total.", default=None)
@@ -94,6 +98,8 @@ class Selection:
     assignment: str | None = None
     reference: Path | None = None
     """A folder to take for the reference of `assignment`, and nothing else."""
+    gpu: bool = False
+    """Whether this machine has a GPU, on which some hand-ins earn something else."""
 
 
 def trials_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Trial, ...]:
@@ -124,7 +130,8 @@ def trials_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[T
     if not chosen:
         asked = " ".join(selection.patterns)
         raise UsageError(f"{asked}: no hand-in is called so; {suggestion(asked, names)}")
-    hand_ins = _hand_ins([sources[name] for name in chosen if name in sources], course, plugins, rubrics)
+    found = _hand_ins([sources[name] for name in chosen if name in sources], course, plugins, rubrics)
+    hand_ins = [_trial(name, expectation, course, rubrics, selection.gpu) for name, expectation in found]
     trials = tuple(
         trial
         for trial in (*references, *hand_ins)
@@ -172,22 +179,22 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 def _hand_ins(
     files: Sequence[Path], course: Course, plugins: Plugins, rubrics: Mapping[str, Rubric]
-) -> list[Trial]:
+) -> list[tuple[str, Expectation]]:
     known = {
         AssignmentName: Names(what="assignment", names=frozenset(plugins.assignment_folders)),
         RubricName: Names(what="rubric", names=frozenset(rubrics)),
         SandboxName: Names(what="sandbox", names=frozenset(s.name for s in plugins.sandboxes)),
     }
-    trials: list[Trial] = []
+    read: list[tuple[str, Expectation]] = []
     problems: list[str] = []
     for file in files:
         expectation, found = _read(file, known, rubrics)
         problems += found
         if expectation is not None:
-            trials.append(_trial(file.parent.name, expectation, course, rubrics))
+            read.append((file.parent.name, expectation))
     if problems:
         raise CourseError(*problems)
-    return trials
+    return read
 
 
 def _read(
@@ -215,16 +222,20 @@ def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iter
         yield Problem(path=("rubric",), message=f"marks {rubric.assignment}; name one of the assignment")
         return
     items = {item.id: item for item in rubric.items}
-    for name in expectation.earns:
-        if name not in items:
-            message = f"no item of rubric {rubric.name} has this id; {suggestion(name, items)}"
-            yield Problem(path=("earns", name), message=message)
+    for key, earned in (("earns", expectation.earns), ("on_gpu", expectation.on_gpu)):
+        for name in earned:
+            if name not in items:
+                message = f"no item of rubric {rubric.name} has this id; {suggestion(name, items)}"
+                yield Problem(path=(key, name), message=message)
     for name in items:
         if name not in expectation.earns:
             yield Problem(path=("earns", name), message="missing; give its points, or pending")
 
 
-def _trial(name: str, expectation: Expectation, course: Course, rubrics: Mapping[str, Rubric]) -> Trial:
+def _trial(
+    name: str, expectation: Expectation, course: Course, rubrics: Mapping[str, Rubric], gpu: bool
+) -> Trial:
+    total_on_gpu = expectation.total if expectation.total_on_gpu is None else expectation.total_on_gpu
     built = (course.folder / BUILDER).is_file()
     return Trial(
         name=name,
@@ -232,8 +243,8 @@ def _trial(name: str, expectation: Expectation, course: Course, rubrics: Mapping
         archive=course.folder / ARCHIVES / f"{name}.{expectation.archive}",
         assignment=expectation.assignment,
         rubric=None if expectation.refused else rubrics[_rubric_name(expectation)],
-        earns=expectation.earns,
-        total=expectation.total,
+        earns={**expectation.earns, **(expectation.on_gpu if gpu else {})},
+        total=total_on_gpu if gpu else expectation.total,
         members=tuple(sorted(expectation.members)),
         submitted_at=expectation.submitted_at,
         after_lateness=expectation.after_lateness,

@@ -23,7 +23,7 @@ from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
 from grader.model import assignment, evidence, observation, score, submission
-from grader.model.options import FunctionName, InputsName, OracleName
+from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
 from grader.plugins import Plugins
 from grader.reports import score_json
 from grader.sandbox.promises import Promise
@@ -37,6 +37,7 @@ NAMES = {
     FunctionName: "a function of the hand-in",
     InputsName: "a function of `inputs.py`",
     OracleName: "a function of `expected.py`",
+    UsedItem: "an item in `uses`",
     tuple[OracleName, ...]: "a list of functions of `expected.py`",
     trials.AssignmentName | None: "an assignment",
     trials.RubricName | None: "a rubric",

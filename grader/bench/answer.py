@@ -7,6 +7,8 @@ from typing import Any
 
 from grader.bench.bench import Call, Foreign
 from grader.bench.child import Child, Ended, Exchange
+from grader.bench.device_errors import explain
+from grader.bench.trace import read_trace
 from grader.model.observation import Outcome
 from grader.subject.wire import Decoder, Malformed
 
@@ -35,12 +37,13 @@ def read_answer(
         if "refused" in plain:
             return _refused(plain, doing, len(child.arena.result) >> 20, clock)
         value = decoder.decode(plain["value"])
+        trace = read_trace(plain["trace"]) if "trace" in plain else None
         told = [names[i] for i in plain.get("changed", ())]
     except (Malformed, LookupError, TypeError, AttributeError) as error:
         note = f"{doing}: the program gave an answer that cannot be read ({error})"
         return Call(outcome=Outcome.REFUSED, note=note, **clock)
     changed_inputs = tuple(name for name in names if name in {*told, *changed})
-    return Call(outcome=Outcome.OBSERVED, value=value, changed_inputs=changed_inputs, **clock)
+    return Call(outcome=Outcome.OBSERVED, value=value, changed_inputs=changed_inputs, trace=trace, **clock)
 
 
 def _refused(plain: Mapping[str, Any], doing: str, result_mb: int, clock: Mapping[str, Any]) -> Call:
@@ -71,4 +74,7 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> C
     else:
         said = f"{name}: {text}".rstrip(": ")
     outcome = _OUTCOMES.get(name, Outcome.CRASHED)
+    if device := explain(said):
+        outcome, sentence = device
+        said = f"{sentence}: {said}"
     return Call(outcome=outcome, note=f"{doing}: {said}", traceback=trace, **clock)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
+from grader.model.trace import Trace
 
 SUBMISSION = "submission"
 REFERENCE = "reference"
@@ -54,6 +55,8 @@ class Call:
     """From *done* until everything in the sandbox stood still: what a late thread could at most use."""
     cpu_s: float | None = None
     """The program's CPU time in the call, read from outside; None where the kernel does not tell."""
+    trace: Trace | None = None
+    """What it did on its devices, if an observer stood beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,27 @@ class Run:
     """What it printed, head and tail."""
 
 
+class Quiet(Protocol):
+    """Watches the cores and devices that a timed item has for itself."""
+
+    @property
+    def untold(self) -> bool:
+        """Whether the kernel's counts were worthless, so that some round was taken for quiet unseen."""
+        ...
+
+    def begin(self) -> None:
+        """A round of timed calls begins."""
+        ...
+
+    def end(self, own_cpu_s: float) -> str | None:
+        """What else went on, in a few words; empty if nothing did, None if that cannot be told yet.
+
+        `own_cpu_s` is the CPU time that the timed programs took in this round. After None the answer to a
+        later round is about this one, too.
+        """
+        ...
+
+
 class Subject(Protocol):
     """A fresh child of the student's program with one of its files imported."""
 
@@ -74,8 +98,12 @@ class Subject(Protocol):
         """How the import went; calls are possible only if its outcome is `observed`."""
         ...
 
-    def call(self, function: str, case: InputCase) -> Call:
-        """Call a function of the imported file; a child that died or hung answers every later call alike."""
+    def call(self, function: str, case: InputCase, *, withhold: bool = False) -> Call:
+        """Call a function of the imported file; a child that died or hung answers every later call alike.
+
+        With `withhold`, in an observed child, no kernel that it launches runs: what is right nevertheless
+        does not come from the device. Possible for numba's kernels alone.
+        """
         ...
 
     def again(self) -> Call:
@@ -117,8 +145,27 @@ class Bench(Protocol):
         """A function of `expected.py`; it gets arguments of its own that it may change."""
         ...
 
-    def subject(self, module: str) -> AbstractContextManager[Subject]:
-        """A fresh child with `module` (a file of the hand-in, without `.py`) imported."""
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulator stands in for the devices that the item needs."""
+        ...
+
+    @property
+    def devices(self) -> int:
+        """How many devices the item has for itself."""
+        ...
+
+    @property
+    def quiet(self) -> Quiet:
+        """Tells whether something else ran beside what is timed."""
+        ...
+
+    def subject(self, module: str, *, observed: bool = False) -> AbstractContextManager[Subject]:
+        """A fresh child with `module` (a file of the hand-in, without `.py`) imported.
+
+        With `observed` an observer of its devices stands beside it, and its calls carry a trace. It takes
+        time and memory of the program's own: what is timed is never observed.
+        """
         ...
 
     def reference(self, module: str) -> AbstractContextManager[Subject]:

@@ -59,10 +59,19 @@ class Exchange:
 class Child:
     """Pid 1 and the student's process below it; both stand still except during `exchange`."""
 
-    def __init__(self, server: SubjectServer, workspace: str, limits: Limits, *, ahead: bool = False) -> None:
+    def __init__(
+        self,
+        server: SubjectServer,
+        workspace: str,
+        limits: Limits,
+        *,
+        cores: tuple[int, ...] = (),
+        ahead: bool = False,
+    ) -> None:
         """Have it forked, and freeze it before any student code can run.
 
-        With `ahead` it is only asked for: `ready` must be called before anything else.
+        With `cores` it stays on these. With `ahead` it is only asked for: `ready` must be called before
+        anything else.
 
         Raises:
             NotObservedError: the machine does not give it the namespaces it needs.
@@ -83,6 +92,7 @@ class Child:
                     arguments_bytes=self.arena.arguments_bytes,
                     arena_bytes=self.arena.size,
                     fds=[inits.fileno(), calls.fileno(), self.arena.fd, self.output.write_end],
+                    cores=cores,
                 )
             self._init_pidfd = -1
             self._resources = resources.pop_all()

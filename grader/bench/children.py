@@ -2,63 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from grader.bench.bench import Call, InputCase, Subject
 from grader.bench.child import Child
 from grader.bench.servers import Servers
-from grader.bench.subject import ChildSubject
+from grader.bench.setup import Setup
+from grader.bench.subject import ChildSubject, DeviceMemory
 from grader.errors import NotObservedError
 from grader.model.assignment import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Which child is wanted."""
+
+    whose: str
+    module: str
+    """The file that is imported, without `.py`."""
+    setup: Setup
+    observed: bool = False
+    """Whether an observer is put beside the program, before anything of it is imported."""
+    group: str = ""
+    """Items of one group share a child; empty for a fresh one."""
 
 
 class Children:
     """Hands out subjects. The items of a group pay for an import and a compilation once."""
 
-    def __init__(self, servers: Servers, preloads: Mapping[str, tuple[str, ...]], limits: Limits) -> None:
+    def __init__(self, servers: Servers, limits: Limits, cores: tuple[int, ...] = ()) -> None:
+        """With `cores` all of them stay on these; an order may ask for the first few."""
         self.servers = servers
-        self._preloads = preloads
+        self._cores = cores
+        self.device_memory: DeviceMemory | None = None
+        """Set by whoever lends devices."""
         self._limits = limits
-        self._shared: dict[tuple[str, str, str], tuple[ChildSubject, ExitStack]] = {}
-        self._ahead: dict[tuple[str, tuple[str, ...]], Child] = {}
+        self._shared: dict[Order, tuple[ChildSubject, ExitStack]] = {}
+        self._ahead: dict[tuple[str, Setup], Child] = {}
         """Forked while the item before was looked at, and given to the next one of its kind."""
 
     @contextmanager
-    def subject(self, whose: str, module: str, group: str = "") -> Iterator[Subject]:
-        """A child with `module` imported: the group's, if there is one and it still lives, or a fresh one."""
-        if not group:
+    def subject(self, order: Order) -> Iterator[Subject]:
+        """A child with the file imported: the group's, if there is one and it still lives, or a fresh one."""
+        if not order.group:
             with ExitStack() as resources:
-                yield self._start(whose, module, resources)
+                yield self._start(order, resources)
             return
-        key = (whose, module, group)
-        if key in self._shared and not self._shared[key][0].alive:
-            self._shared.pop(key)[1].close()
-        if key in self._shared:
-            shared = self._shared[key][0]
+        if order in self._shared and not self._shared[order][0].alive:
+            self._shared.pop(order)[1].close()
+        if order in self._shared:
+            shared = self._shared[order][0]
             yield Lent(shared, len(shared.output))
         else:
             resources = ExitStack()
-            self._shared[key] = self._start(whose, module, resources), resources
-            yield Lent(self._shared[key][0], 0)
+            self._shared[order] = self._start(order, resources), resources
+            yield Lent(self._shared[order][0], 0)
 
     def end(self, group: str) -> None:
         """End what a group shares; its last item was looked at."""
-        for key in [key for key in self._shared if key[2] == group]:
-            self._shared.pop(key)[1].close()
+        for order in [order for order in self._shared if order.group == group]:
+            self._shared.pop(order)[1].close()
 
     def close(self) -> None:
         """End all of them."""
-        for whose, preloads in list(self._ahead):
-            if child := self._waiting(whose, preloads):
-                child.close()
-        while self._shared:
-            self._shared.popitem()[1][1].close()
+        self._end_where(lambda setup: True)
 
-    def _waiting(self, whose: str, preloads: tuple[str, ...]) -> Child | None:
+    def retire_devices(self) -> None:
+        """End all that have devices, and their servers."""
+        self._end_where(lambda setup: bool(setup.devices))
+        self.servers.end_where(lambda setup: bool(setup.devices))
+
+    def _end_where(self, applies: Callable[[Setup], bool]) -> None:
+        for whose, setup in [key for key in self._ahead if applies(key[1])]:
+            if child := self._waiting(whose, setup):
+                child.close()
+        for order in [order for order in self._shared if applies(order.setup)]:
+            self._shared.pop(order)[1].close()
+
+    def _waiting(self, whose: str, setup: Setup) -> Child | None:
         """The child that was forked ahead, if its server still serves."""
-        child = self._ahead.pop((whose, preloads), None)
+        child = self._ahead.pop((whose, setup), None)
         if child is not None:
             try:
                 child.ready()
@@ -66,13 +91,19 @@ class Children:
                 return None
         return child
 
-    def _start(self, whose: str, module: str, resources: ExitStack) -> ChildSubject:
-        preloads = self._preloads.get(module, ())
-        server = resources.enter_context(self.servers.serving(preloads))
-        child = self._waiting(whose, preloads) or Child(server, whose, self._limits)
+    def _start(self, order: Order, resources: ExitStack) -> ChildSubject:
+        server = resources.enter_context(self.servers.serving(order.setup))
+        cores = self._cores[: order.setup.cores or max(1, self._limits.cores)]
+        child = self._waiting(order.whose, order.setup) or Child(
+            server, order.whose, self._limits, cores=cores
+        )
         if server.shared:
-            self._ahead[whose, preloads] = Child(server, whose, self._limits, ahead=True)
-        return resources.enter_context(ChildSubject(child, module, self._limits))
+            self._ahead[order.whose, order.setup] = Child(
+                server, order.whose, self._limits, cores=cores, ahead=True
+            )
+        memory = self.device_memory if order.setup.devices else None
+        subject = ChildSubject(child, order.module, self._limits, observed=order.observed, devices=memory)
+        return resources.enter_context(subject)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +128,9 @@ class Lent:
         """What the program printed since this item began."""
         return self.subject.output[self.printed :]
 
-    def call(self, function: str, case: InputCase) -> Call:
+    def call(self, function: str, case: InputCase, *, withhold: bool = False) -> Call:
         """Call a function of the imported file."""
-        return self.subject.call(function, case)
+        return self.subject.call(function, case, withhold=withhold)
 
     def again(self) -> Call:
         """Have the last result given once more."""

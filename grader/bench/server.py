@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import subject
+from grader.bench.setup import Setup
 from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
@@ -43,7 +44,7 @@ class SubjectServer:
         *,
         python: str,
         site: tuple[str, ...],
-        preloads: tuple[str, ...],
+        setup: Setup,
         workspaces: Mapping[str, Path],
         given: Path | None = None,
         limits: Limits,
@@ -56,6 +57,7 @@ class SubjectServer:
         self.shared = sandbox.namespaced
         """Whether one child leaves nothing behind that another could find."""
         self._sandbox = sandbox
+        self._setup = setup
         self._limits = limits
         staged = {name: str(folder) for name, folder in workspaces.items()}
         staged["subject"] = str(Path(subject.__file__).parent)
@@ -72,11 +74,12 @@ class SubjectServer:
                 [
                     *(python, "-sPSB", "-c", _BOOT, self._inside["subject"]),
                     ":".join(inside[folder] for folder in site),
-                    *(str(number), NAMESPACED if sandbox.namespaced else "", *preloads),
+                    *(str(number), NAMESPACED if sandbox.namespaced else "", *setup.preloads),
                 ],
                 mounts=mounts,
-                environment=_environment(limits),
+                environment=_environment(limits, setup),
                 fds=[number],
+                devices=setup.devices,
             )
         self.versions: Mapping[str, Any] = {}
 
@@ -107,8 +110,19 @@ class SubjectServer:
         said = self._process.complaints().splitlines()
         return f"the subject server {ended}" + (f" ({said[-1]})" if said else "")
 
-    def spawn(self, workspace: str, *, arguments_bytes: int, arena_bytes: int, fds: list[int]) -> None:
-        """Have it fork a child: `fds` are the sockets of pid 1 and child, the arena, the pipe for output."""
+    def spawn(
+        self,
+        workspace: str,
+        *,
+        arguments_bytes: int,
+        arena_bytes: int,
+        fds: list[int],
+        cores: tuple[int, ...] = (),
+    ) -> None:
+        """Have it fork a child: `fds` are the sockets of pid 1 and child, the arena, the pipe for output.
+
+        With `cores` it, and all it starts, stays on these.
+        """
         order = {
             "namespaced": self._sandbox.namespaced,
             "uid": self._sandbox.student_uid,
@@ -119,6 +133,8 @@ class SubjectServer:
             "paths": getattr(self._sandbox, "paths", None),
             "arguments_bytes": arguments_bytes,
             "arena_bytes": arena_bytes,
+            "devices": bool(self._setup.devices),
+            "cores": list(cores),
         }
         try:
             socket.send_fds(self._control, [json.dumps(order).encode()], fds)
@@ -164,7 +180,7 @@ def _threads_of(uid: int) -> int:
     return found
 
 
-def _environment(limits: Limits) -> dict[str, str]:
+def _environment(limits: Limits, setup: Setup) -> dict[str, str]:
     fixed = {
         "HOME": "/tmp",  # noqa: S108 - the check's own, inside the sandbox
         "LANG": "C.UTF-8",
@@ -174,5 +190,5 @@ def _environment(limits: Limits) -> dict[str, str]:
         "TZ": "UTC",
         "USER": "student",
     }
-    cores = str(min(limits.cores, os.cpu_count() or 1))
-    return fixed | dict.fromkeys(_LIBRARY_THREADS, cores)
+    cores = str(setup.cores or min(limits.cores, os.cpu_count() or 1))
+    return fixed | dict.fromkeys(_LIBRARY_THREADS, cores) | dict(setup.environment)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from grader.bench.server import SubjectServer
+from grader.bench.setup import Setup
 from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 
 
-def preloads_of(tool: str) -> tuple[str, ...]:
-    """What the server of one of our own tools imports: the tool, which a child could not find any more."""
-    return (f"_grader_subject.tools.{tool}",)
-
-
 class Servers:
-    """Starts a server per set of preloads when it is first needed, or earlier by `warm_up`."""
+    """Starts a server per set-up when it is first needed, or earlier by `warm_up`."""
 
     def __init__(
         self,
@@ -37,8 +33,8 @@ class Servers:
         self._workspaces = workspaces
         self._given = given
         self._limits = limits
-        self._starting: dict[tuple[str, ...], SubjectServer] = {}
-        self._serving: dict[tuple[str, ...], SubjectServer] = {}
+        self._starting: dict[Setup, SubjectServer] = {}
+        self._serving: dict[Setup, SubjectServer] = {}
         self._proven = False
         self.missing: list[str] = []
         """Why stronger layers were not reached."""
@@ -48,28 +44,37 @@ class Servers:
         """The layer that is used, or that would be tried next."""
         return self._sandboxes[0].name if self._sandboxes else "none"
 
-    def warm_up(self, preloads: tuple[str, ...]) -> None:
+    @property
+    def lends_devices(self) -> bool:
+        """Whether that layer can show a program its devices, and no others.
+
+        The driver talks to itself through sockets (seen with driver 580: without any, cuInit fails), and a
+        layer without a room of its own can only close the network by refusing all of them.
+        """
+        return bool(self._sandboxes) and self._sandboxes[0].namespaced
+
+    def warm_up(self, setup: Setup) -> None:
         """Begin to start a server, without waiting for it."""
-        while self._sandboxes and preloads not in self._starting | self._serving:
+        while self._sandboxes and setup not in self._starting | self._serving:
             why = self._sandboxes[0].available()
             if not why:
-                self._starting[preloads] = self._start(preloads)
+                self._starting[setup] = self._start(setup)
                 return
             self._give_up(why)
 
     @contextmanager
-    def serving(self, preloads: tuple[str, ...]) -> Iterator[SubjectServer]:
+    def serving(self, setup: Setup) -> Iterator[SubjectServer]:
         """A server that is ready.
 
         Raises:
             NotObservedError: no sandbox works here; with what is wrong with each.
             CourseError: a preload cannot be imported.
         """
-        while preloads not in self._serving:
-            self.warm_up(preloads)
-            if preloads not in self._starting:
+        while setup not in self._serving:
+            self.warm_up(setup)
+            if setup not in self._starting:
                 raise NotObservedError("no sandbox works on this machine: " + "; ".join(self.missing))
-            server = self._starting.pop(preloads)
+            server = self._starting.pop(setup)
             try:
                 server.ready()
             except CourseError:
@@ -81,11 +86,11 @@ class Servers:
                 self._give_up(str(error))
             else:
                 self._proven = True
-                self._serving[preloads] = server
-        server = self._serving[preloads]
+                self._serving[setup] = server
+        server = self._serving[setup]
         used_up = not server.shared  # what one check left there, the next one must not find
         if used_up:
-            del self._serving[preloads]
+            del self._serving[setup]
         try:
             yield server
         except NotObservedError:  # it may be broken: the next check gets another one
@@ -93,23 +98,26 @@ class Servers:
             raise
         finally:
             if used_up:
-                if self._serving.get(preloads) is server:
-                    del self._serving[preloads]
+                if self._serving.get(setup) is server:
+                    del self._serving[setup]
                 server.close()
 
     def close(self) -> None:
         """End all of them, and every child that is left."""
-        for server in (*self._starting.values(), *self._serving.values()):
-            server.close()
-        self._starting.clear()
-        self._serving.clear()
+        self.end_where(lambda setup: True)
 
-    def _start(self, preloads: tuple[str, ...]) -> SubjectServer:
+    def end_where(self, applies: Callable[[Setup], bool]) -> None:
+        """End those with a set-up of this kind, and every child that is left of them."""
+        for servers in (self._starting, self._serving):
+            for setup in [setup for setup in servers if applies(setup)]:
+                servers.pop(setup).close()
+
+    def _start(self, setup: Setup) -> SubjectServer:
         return SubjectServer(
             self._sandboxes[0],
             python=self._python,
             site=self._site,
-            preloads=preloads,
+            setup=setup,
             workspaces=self._workspaces,
             given=self._given,
             limits=self._limits,

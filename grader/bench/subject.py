@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -11,24 +13,42 @@ from grader.bench.bench import Call, InputCase, Run
 from grader.bench.child import ARGUMENTS_BYTES, Child
 from grader.errors import CourseError
 from grader.model.assignment import Limits
+from grader.model.observation import Outcome
 from grader.subject.wire import Encoder, TooLarge
+
+DeviceMemory = Callable[[], int]
+"""How many bytes are taken of the devices that a child sees, by whomever."""
 
 
 class ChildSubject:
     """One child with one file imported; `with` ends it and everything it started."""
 
-    def __init__(self, child: Child, module: str, limits: Limits) -> None:
+    def __init__(
+        self,
+        child: Child,
+        module: str,
+        limits: Limits,
+        *,
+        observed: bool = False,
+        devices: DeviceMemory | None = None,
+    ) -> None:
+        """With `observed` an observer is put beside the program before anything of it is imported.
+
+        `devices` is how many bytes of its devices are in use, where it has any.
+        """
         self._child = child
         self._module = module
         self._limits = limits
+        self._observed = observed
+        self._devices = devices
+        self._spoiled = False
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
         encoder = Encoder(self._child.arena.arguments)
+        request: dict[str, object] = {"do": "import", "module": self._module, "observed": self._observed}
         try:
-            exchange = self._child.exchange(
-                *encoder.close({"do": "import", "module": self._module}), self._limits.import_wall_s
-            )
+            exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
             self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
         except BaseException:
             self._child.close()
@@ -42,8 +62,8 @@ class ChildSubject:
 
     @property
     def alive(self) -> bool:
-        """Whether another call can be made."""
-        return self._child.ended is None
+        """Whether another call can be made: who met an error of a device gets nothing else from it."""
+        return self._child.ended is None and not self._spoiled
 
     @property
     def output(self) -> str:
@@ -52,7 +72,7 @@ class ChildSubject:
             self._child.output.drain()
         return self._child.output.text()
 
-    def call(self, function: str, case: InputCase) -> Call:
+    def call(self, function: str, case: InputCase, *, withhold: bool = False) -> Call:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
         arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
         encoder = Encoder(self._child.arena.arguments)
@@ -66,14 +86,33 @@ class ChildSubject:
             sent = bytes(self._child.arena.arguments[: encoder.end])
             positional = len(case.args)
             keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
-            document = {"do": "call", "function": function, "args": encoded[:positional], "kwargs": keywords}
+            document: dict[str, object] = {
+                "do": "call",
+                "function": function,
+                "args": encoded[:positional],
+                "kwargs": keywords,
+            }
+            document |= {"withhold": True} if withhold else {}
             start, length = encoder.close(document)
         except TooLarge:
             raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
         exchange = self._child.exchange(start, length, self._limits.call_wall_s)
         now = self._child.arena.arguments
         changed = [name for name, span in spans.items() if sent[span] != now[span]]
-        return read_answer(self._child, exchange, f"{function}()", tuple(arguments), changed)
+        call = read_answer(self._child, exchange, f"{function}()", tuple(arguments), changed)
+        return call if self._devices is None else self._within_device_memory(call, self._devices(), function)
+
+    def _within_device_memory(self, call: Call, used: int, function: str) -> Call:
+        """The call, unless its program holds more of a device than it may: others need it as well."""
+        self._spoiled = call.outcome is not Outcome.OBSERVED
+        if used <= self._limits.gpu_memory_mb * 2**20:
+            return call
+        self._spoiled = True
+        note = (
+            f"{function}(): {used // 2**20} MiB of the GPU's memory are taken after the call; "
+            f"{self._limits.gpu_memory_mb} MiB are allowed"
+        )
+        return replace(call, outcome=Outcome.OUT_OF_MEMORY, value=None, note=note)
 
     def again(self) -> Call:
         """Have the last result given once more; see `grader.bench.bench.Subject`."""

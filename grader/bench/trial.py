@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from grader.bench.bench import InputCase
 from grader.bench.child import Child
 from grader.bench.server import SubjectServer
+from grader.bench.setup import Setup
 from grader.bench.subject import ChildSubject
 from grader.contracts import Sandbox
 from grader.errors import NotObservedError
@@ -48,7 +49,7 @@ def try_out(sandbox: Sandbox, *, python: str, site: Sequence[str]) -> Trial:
                 sandbox,
                 python=python,
                 site=tuple(site),
-                preloads=(),
+                setup=Setup(),
                 workspaces={"submission": workspace},
                 limits=limits,
             )

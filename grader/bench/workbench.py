@@ -10,10 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from grader.bench.bench import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Run, Subject
+from grader.bench.bench import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
 from grader.bench.child import Child
-from grader.bench.children import Children
-from grader.bench.servers import preloads_of
+from grader.bench.children import Children, Order
+from grader.bench.setup import NOTHING, Lent, Setup, of_tool
 from grader.bench.subject import run_program
 from grader.bench.tool import run_tool
 from grader.coursecode import course_module
@@ -24,12 +24,37 @@ from grader.model.job import Job
 _module = cache(course_module)
 
 
+class Unwatched:
+    """Nobody watches the machine."""
+
+    untold = True
+
+    def begin(self) -> None:
+        """A round of timed calls begins."""
+
+    def end(self, own_cpu_s: float) -> str | None:
+        """What nobody watches is taken for quiet."""
+        del own_cpu_s
+        return ""
+
+
 class Workbench:
     """`grader.bench.bench.Bench` for one item."""
 
-    def __init__(self, job: Job, item: str, children: Children, group: str = "") -> None:
+    def __init__(
+        self,
+        job: Job,
+        item: str,
+        children: Children,
+        group: str = "",
+        *,
+        lent: Lent = NOTHING,
+        quiet: Quiet | None = None,
+    ) -> None:
         """`group` names the items with which this one shares its children; empty for children of its own."""
         self.item = item
+        self._lent = lent
+        self._quiet = quiet or Unwatched()
         self.seed = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
         self._job = job
         self._children = children
@@ -64,18 +89,41 @@ class Workbench:
 
         return asked
 
-    def subject(self, module: str) -> AbstractContextManager[Subject]:
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulator stands in for the devices that the item needs."""
+        return self._lent.simulated
+
+    @property
+    def devices(self) -> int:
+        """How many devices the item has for itself."""
+        return self._lent.count
+
+    @property
+    def quiet(self) -> Quiet:
+        """Tells whether something else ran beside what is timed."""
+        return self._quiet
+
+    def subject(self, module: str, *, observed: bool = False) -> AbstractContextManager[Subject]:
         """A child of the hand-in with `module` imported: fresh, or the group's."""
-        return self._children.subject(SUBMISSION, module, self._group)
+        return self._child(SUBMISSION, module, observed=observed)
 
     def reference(self, module: str) -> AbstractContextManager[Subject]:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
-        return self._children.subject(REFERENCE, module, self._group)
+        return self._child(REFERENCE, module)
+
+    def _child(self, whose: str, module: str, *, observed: bool = False) -> AbstractContextManager[Subject]:
+        order = Order(
+            whose=whose, module=module, setup=self._setup(module), observed=observed, group=self._group
+        )
+        return self._children.subject(order)
+
+    def _setup(self, module: str) -> Setup:
+        return self._lent.setup(self._job.preloads.get(module, ()))
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
-        preloads = self._job.preloads.get(script.removesuffix(".py"), ())
-        with self._children.servers.serving(preloads) as server:
+        with self._children.servers.serving(self._setup(script.removesuffix(".py"))) as server:
             return run_program(Child(server, SUBMISSION, self.limits), script, argv, wall_s)
 
     @property
@@ -102,7 +150,7 @@ class Workbench:
 
     def tool(self, name: str, *args: Any) -> Call:
         """Run one of our tools over the hand-in's files, in a child in which no student code runs."""
-        with self._children.servers.serving(preloads_of(name)) as server:
+        with self._children.servers.serving(of_tool(name)) as server:
             return run_tool(Child(server, SUBMISSION, self.limits), name, args)
 
     def _file(self, name: str) -> Path:

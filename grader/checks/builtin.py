@@ -10,6 +10,7 @@ from grader.markers import hookimpl
 def grader_checks() -> list[type[CheckKind]]:
     """One kind per file of this folder."""
     from grader.checks.files import Files
+    from grader.checks.kernel_launch import KernelLaunch
     from grader.checks.manual import Manual
     from grader.checks.matches_reference import MatchesReference
     from grader.checks.properties import Properties
@@ -18,4 +19,4 @@ def grader_checks() -> list[type[CheckKind]]:
     from grader.checks.source import Source
     from grader.checks.speedup import Speedup
 
-    return [MatchesReference, Properties, Speedup, Script, Files, Source, Report, Manual]
+    return [MatchesReference, Properties, KernelLaunch, Speedup, Script, Files, Source, Report, Manual]

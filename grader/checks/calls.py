@@ -22,13 +22,13 @@ def function_name(of: str) -> str:
     return of.rpartition(".")[2]
 
 
-def cases_of(bench: Bench, family: str) -> tuple[InputCase, ...]:
-    """The cases of a family of inputs.
+def cases_of(bench: Bench, family: str, draw: int = 0) -> tuple[InputCase, ...]:
+    """The cases of a family of inputs, drawn the first time or another one.
 
     Raises:
         CourseError: there are none, so whatever is handed in would agree in all of them.
     """
-    cases = bench.inputs(family)
+    cases = bench.draw(family, draw) if draw else bench.inputs(family)
     if not cases:
         raise CourseError(f"inputs.py: {family}: gives no cases; give at least one")
     return cases

@@ -34,6 +34,10 @@ class MatchesReference:
 
         of: FunctionName = option("The function to call, as module.function.")
         inputs: InputsName = option("The family of inputs it is called with.")
+        simulated_inputs: InputsName = option(
+            "The family in its place where numba's simulator stands in for a GPU; left out, none does.",
+            default=InputsName(""),
+        )
         expected: OracleName = option(
             "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
         )
@@ -61,7 +65,7 @@ class MatchesReference:
         from grader.bench.compare import compare
         from grader.bench.render import value_text
 
-        cases = cases_of(bench, options.inputs)
+        cases = cases_of(bench, options.simulated_inputs if bench.simulated else options.inputs)
         oracles = {name: bench.expected(name) for name in _oracles(options)}
         answers: list[dict[str, tuple[Comparison, str]]] = []
 

@@ -1,9 +1,9 @@
-"""Whether a report can be read, says what it must, and claims ratios that follow from its times."""
+"""Whether a report can be read, says what it must, and claims ratios that its times and ours bear out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -11,7 +11,7 @@ from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import refusal
 from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import option
+from grader.model.options import UsedItem, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -43,6 +43,19 @@ class Ratio:
             raise ValueError(f"needs two names in of, got {len(self.of)}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A claimed ratio, and the item that measures it."""
+
+    of: tuple[str, ...] = option("The names of one of the `ratios`.")
+    by: UsedItem = option("The item that measures this ratio.")
+    within: float = option("The factor by which the two may differ.", default=3.0, above=1)
+    decides: bool = option(
+        "Whether a claim beyond that is a requirement that is not met, or only shown to a person.",
+        default=False,
+    )
+
+
 class Report:
     """Read a report (PDF, Markdown or plain text) and look for what it must hold.
 
@@ -50,11 +63,16 @@ class Report:
     its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives
     it, within the rounding of the printed digits or `tolerance`. What may stand in a picture cannot be
     decided: the points stay open until a person looked.
+
+    With `measured`, a claim is also held against the ratio that another item measured, where it was measured
+    on right results and not in a simulator. Reports are written on other machines: a claim that is far off
+    is shown to a person, and costs nothing unless the rubric says so.
     """
 
     name: ClassVar[str] = "report"
     by_hand: ClassVar[bool] = True
     tool: ClassVar[str] = "report"
+    related_optional: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -66,6 +84,9 @@ class Report:
         terms: tuple[str, ...] = option("Terms that must occur; a|b is either.", default=())
         ratios: tuple[Ratio, ...] = option(
             "Ratios that must be claimed and follow from the times.", default=()
+        )
+        measured: tuple[Measured, ...] = option(
+            "Ratios that are held against measured ones as well.", judges=True, default=()
         )
         tolerance: float = option(
             "How far a claimed ratio may be off, as a share of it; rounding is allowed for besides.",
@@ -81,6 +102,15 @@ class Report:
         credit: Literal["all", "per_case"] = option(
             "Whether every requirement must be met, or each earns its share.", judges=True, default="all"
         )
+
+        def __post_init__(self) -> None:
+            """What is measured is claimed."""
+            claimed = [ratio.of for ratio in self.ratios]
+            for one in self.measured:
+                if one.of not in claimed:
+                    raise ValueError(
+                        f"measured [{', '.join(one.of)}] is none of the ratios; name one of them"
+                    )
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Note what the report holds; it is read in a sandbox, because a PDF can be evil."""
@@ -109,14 +139,20 @@ class Report:
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if it holds everything, with `credit: per_case` a share; may be undecided."""
-        del related
         if given := award_given(observation):
             return given
         if not _required(options):
             return Award(fraction=1.0, reason=f"{observation.facts['file']} can be opened")
         ratios = _Ratios(options, observation)
-        requirements = [*_counts(options, observation), *_terms(options, observation.facts), *ratios.judged()]
-        return award_requirements(requirements, credit=options.credit, flags=ratios.unexplained())
+        beyond = [(one, ratios.beyond(one, related.get(one.by))) for one in options.measured]
+        requirements = [
+            *_counts(options, observation),
+            *_terms(options, observation.facts),
+            *ratios.judged(),
+            *(Requirement(met=not told, missed=f"it {told}") for one, told in beyond if one.decides),
+        ]
+        flags = [told for one, told in beyond if told and not one.decides]
+        return award_requirements(requirements, credit=options.credit, flags=(*ratios.unexplained(), *flags))
 
 
 def _required(options: Report.Options) -> bool:
@@ -191,6 +227,33 @@ class _Ratios:
             if quotients and not any(claim.meets(quotient, self._tolerance) for quotient in quotients)
         )
 
+    def beyond(self, one: Measured, seen: Observation | None) -> str:
+        """How far a claim is from what was measured; empty if it is near, or nothing was measured or read."""
+        measured = _measured(seen)
+        if measured is None or self._facts["unread"]:
+            return ""
+        ratio = next(ratio for ratio in self._ratios if ratio.of == one.of)
+        claims: list[_Range] = [*self._explained(ratio)] or [*_multiples(self._claims(ratio))]
+        near = _Range(low=measured / one.within, high=measured * one.within, written="")
+        if not claims or any(claim.meets(near, 0.0) for claim in claims):
+            return ""
+        told = " or ".join(dict.fromkeys(claim.written for claim in claims[:3]))
+        slow, fast = map(_either, ratio.of)
+        return (
+            f"claims {told} for {slow} over {fast}, more than a factor of {one.within:g} away from "
+            f"the {measured:.3g} that {one.by} measured"
+        )
+
+    def _explained(self, ratio: Ratio) -> Iterator[_Range]:
+        """What the claims say that follow from this ratio's own times, the slower over the faster."""
+        for quotient in self._quotients(ratio):
+            for claim in self._claims(ratio):
+                if claim.meets(quotient, self._tolerance):
+                    if quotient.inverted:
+                        yield replace(quotient.inverse, written=f"1 / {claim.written}")
+                    else:
+                        yield replace(quotient, written=claim.written)
+
     def _judge(self, ratio: Ratio) -> Requirement:
         slow, fast = map(_either, ratio.of)
         missing = [_either(name) for name in ratio.of if not self._facts["times"][name]]
@@ -204,8 +267,7 @@ class _Ratios:
             missed = f"the times of {slow} and {fast} are rounded so much that they give no ratio"
             return Requirement(met=None, missed=missed)
         met = any(claim.meets(quotient, self._tolerance) for claim in claims for quotient in quotients)
-        multiples = [claim for claim in claims if claim.multiple]
-        told = " or ".join(claim.written for claim in (multiples or claims)[:3])
+        told = " or ".join(claim.written for claim in _multiples(claims)[:3])
         missed = f"its times of {slow} and {fast} give {quotients[0].written}, and it claims {told}"
         return Requirement(met=met, missed=missed)
 
@@ -219,7 +281,7 @@ class _Ratios:
         for value, half, multiple, written in self._facts["claims"][ratio.claim]:
             yield _Claim(low=value - half, high=value + half, written=written, multiple=multiple)
 
-    def _quotients(self, ratio: Ratio) -> Iterator[_Range]:
+    def _quotients(self, ratio: Ratio) -> Iterator[_Quotient]:
         """The ratio of every two times, and its inverse for those who divide the other way round."""
         slow, fast = (self._facts["times"][name] for name in ratio.of)
         ranges = [
@@ -230,8 +292,19 @@ class _Ratios:
         ]
         for low, high, written in ranges:
             if high <= VAGUE * low:
-                yield _Range(low=low, high=high, written=written)
-                yield _Range(low=1 / high, high=1 / low, written=written)
+                quotient = _Quotient(low=low, high=high, written=written)
+                yield from (quotient, quotient.inverse)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Quotient(_Range):
+    inverted: bool = False
+    """Whether the faster time is divided by the slower one."""
+
+    @property
+    def inverse(self) -> _Quotient:
+        """The other way round."""
+        return replace(self, low=1 / self.high, high=1 / self.low, inverted=not self.inverted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,5 +312,23 @@ class _Claim(_Range):
     multiple: bool
 
 
+def _multiples(claims: Iterable[_Claim]) -> list[_Claim]:
+    """Those that are written as multiples (56x), or all if none is."""
+    every = list(claims)
+    return [claim for claim in every if claim.multiple] or every
+
+
 def _either(words: str) -> str:
     return words.replace("|", " or ")
+
+
+def _measured(seen: Observation | None) -> float | None:
+    """The ratio that another item measured; None if it did not, in a simulator, or on wrong results."""
+    if seen is None or seen.outcome is not Outcome.OBSERVED or seen.simulated:
+        return None
+    if any(case.agrees and not any(case.agrees.values()) for case in seen.cases):
+        return None
+    ratio = seen.quantities.get("ratio")
+    if ratio is None or ratio.taken_by != "examiner" or not isinstance(ratio.value, int | float):
+        return None
+    return float(ratio.value) if ratio.value > 0 else None

@@ -39,15 +39,19 @@ class Schedule:
     """Rounds that are done in any case."""
     budget_s: float
     """Seconds after which no further round begins."""
-    decided: Callable[[Mapping[str, list[float]]], bool]
+    decided: Callable[[Rounds], bool]
     """Whether more samples could not change the verdict."""
 
     def enough(self, rounds: Rounds, begun: int, spent_s: float) -> bool:
         """Whether to stop after `begun` rounds and `spent_s` seconds, whatever a hand-in does."""
         late = spent_s > self.budget_s
         if rounds.quiet >= self.least:
-            return late or self.decided(rounds.samples)
+            return late or self.decided(rounds)
         return begun > self.least and late
+
+
+Round = tuple[Mapping[str, Call], Call]
+"""The calls of one round, and what handing over a result once more took."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,18 +61,43 @@ class Rounds:
     samples: dict[str, list[float]]
     """Seconds by runner; the rounds stand at the same places."""
     cpu: dict[str, list[float]]
+    """CPU seconds by runner, likewise."""
     first_call_s: dict[str, float] = field(default_factory=dict)
     identity_s: list[float] = field(default_factory=list)
     disturbed: int = 0
+    disturbances: set[str] = field(default_factory=set)
+    """What disturbed them, in a few words each."""
     failed: Call | None = None
     """A call of the hand-in that did not return."""
     wrong: Case | None = None
     """A timed call of the hand-in whose result is not the oracle's."""
 
+    _open: list[Round] = field(default_factory=list)
+    """Rounds of which it cannot be told yet whether they were quiet."""
+
     @property
     def quiet(self) -> int:
         """How many rounds count."""
         return min(map(len, self.samples.values()))
+
+    def add(self, calls: Mapping[str, Call], again: Call, disturbance: str | None) -> None:
+        """Note a round, and what disturbed it: None if that shows later, together with later rounds."""
+        self._open.append((calls, again))
+        if disturbance is None:
+            return
+        if disturbance:
+            self.disturbed += len(self._open)
+            self.disturbances.add(disturbance)
+        else:
+            for one in self._open:
+                self._count(*one)
+        self._open.clear()
+
+    def _count(self, calls: Mapping[str, Call], again: Call) -> None:
+        self.identity_s.append(again.wall_s)
+        for name, call in calls.items():
+            self.samples[name].append(max(LEAST_S, call.wall_s - again.wall_s))
+            self.cpu[name].append(max(LEAST_S, _cpu_s(call) - _cpu_s(again)))
 
 
 def timed_rounds(
@@ -95,6 +124,8 @@ def timed_rounds(
         case = _only_case(bench, family, number)
         wanted = oracle(*case.args, **dict(case.kwargs))
         calls = {}
+        if number:
+            bench.quiet.begin()
         for name, runner in runners.items():
             calls[name] = call = runner.subject.call(runner.function, case)
             _judge(rounds, runner, case, call, wanted)
@@ -103,13 +134,9 @@ def timed_rounds(
         again = runners[loop].subject.again()
         if number == 0:
             rounds.first_call_s = {name: call.wall_s for name, call in calls.items()}
-        elif _was_busy(calls[loop]):
-            rounds.disturbed += 1
         else:
-            rounds.identity_s.append(again.wall_s)
-            for name, call in calls.items():
-                rounds.samples[name].append(max(LEAST_S, call.wall_s - again.wall_s))
-                rounds.cpu[name].append(call.cpu_s or 0.0)
+            disturbance = bench.quiet.end(sum(call.cpu_s or 0.0 for call in (*calls.values(), again)))
+            rounds.add(calls, again, _waited(calls[loop]) or disturbance)
         number += 1
         if schedule.enough(rounds, number, time.monotonic() - begun):
             return rounds
@@ -146,6 +173,13 @@ def _judge(rounds: Rounds, runner: Runner, case: InputCase, call: Call, wanted: 
     )
 
 
-def _was_busy(call: Call) -> bool:
-    """Whether something else ran while a loop should have had its core for itself."""
-    return call.cpu_s is not None and call.wall_s > DISTURBED * call.cpu_s + GRACE_S
+def _cpu_s(call: Call) -> float:
+    """Its CPU time; where the kernel does not tell, as if it had computed all the time."""
+    return call.wall_s if call.cpu_s is None else call.cpu_s
+
+
+def _waited(call: Call) -> str:
+    """That a loop had to wait, though it should have had its core for itself; empty if it had not."""
+    if call.cpu_s is not None and call.wall_s > DISTURBED * call.cpu_s + GRACE_S:
+        return "a loop had to wait for its core"
+    return ""

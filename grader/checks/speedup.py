@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.calls import function_name
 from grader.checks.interval import Interval, median, median_interval
+from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
@@ -27,6 +28,9 @@ WAITING = 1.25
 class Speedup:
     """Time two functions in alternating rounds, each call on fresh inputs; take the median of the ratios.
 
+    Where the item has a GPU, the fast function is called under observation first, on inputs of the same kind:
+    what launches no kernel, or is right without its kernels, did not do its work there and earns nothing.
+
     The clock is held outside the program, which stands still before and after each timed call; what handing
     over a result costs is measured in the reference and subtracted. The result of every timed call is held
     against the oracle. The reference solution is timed in the same rounds: if it has no margin itself, the
@@ -39,6 +43,7 @@ class Speedup:
     """
 
     name: ClassVar[str] = "speedup"
+    timed: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -64,6 +69,10 @@ class Speedup:
         """Warm up on other data, then time round after round until the interval decides or time is up."""
         from grader.checks.rounds import Schedule, timed_rounds
 
+        oracle = bench.expected(options.expected or function_name(options.of))
+        watched = watch(bench, options.of, options.inputs, oracle) if bench.devices else None
+        if watched is not None and not isinstance(watched, Watched):
+            return _unusable(bench, watched.outcome, watched.note, "")
         with ExitStack() as children:
             runners = _runners(options, bench, children)
             for runner in runners.values():
@@ -73,9 +82,8 @@ class Speedup:
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
-                decided=lambda samples: _decided(options, samples),
+                decided=lambda rounds: _decided(options, rounds.samples, rounds.cpu),
             )
-            oracle = bench.expected(options.expected or function_name(options.of))
             rounds = timed_rounds(
                 bench, runners, options.inputs, oracle, loop="reference_over", schedule=schedule
             )
@@ -83,7 +91,8 @@ class Speedup:
         if rounds.failed:
             return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
         if not rounds.wrong and rounds.quiet < options.rounds:
-            note = f"noisy: only {rounds.quiet} rounds were quiet, {rounds.disturbed} were not"
+            why = f" ({'; '.join(sorted(rounds.disturbances))})" if rounds.disturbances else ""
+            note = f"noisy: only {rounds.quiet} rounds were quiet, {rounds.disturbed} were not{why}"
             return Observation(
                 item=bench.item,
                 outcome=Outcome.NOT_OBSERVED,
@@ -95,8 +104,14 @@ class Speedup:
             item=bench.item,
             outcome=Outcome.OBSERVED,
             cases=(rounds.wrong,) if rounds.wrong else (),
-            quantities=dict(_quantities(options, rounds)),
-            facts={"samples": rounds.samples, "cpu": rounds.cpu},
+            quantities=dict(_quantities(options, rounds))
+            | ({} if watched is None else dict(trace_quantities(watched.trace))),
+            facts={
+                "samples": rounds.samples,
+                "cpu": rounds.cpu,
+                "quiet_untold": bench.quiet.untold,
+                **({} if watched is None else {WATCHED: watched.plain()}),
+            },
             output=output,
             seed=bench.seed,
         )
@@ -107,23 +122,29 @@ class Speedup:
         if observation.cases:
             note = observation.cases[0].note
             return Award(fraction=0.0, reason=f"the result of a timed call is wrong: {note}")
-        samples, cpu = observation.facts["samples"], observation.facts["cpu"]
-        reference = _ratio(samples["reference_of"], samples["reference_over"])
+        watched = watched_of(observation.facts)
+        if watched is not None and (idle := idle_device(watched)):
+            return Award(fraction=0.0, reason=idle)
+        if watched is not None and not watched.trace.complete:
+            reason = f"it could not be seen whether the GPU does the work: {watched.trace.problem}"
+            return Award(fraction=0.0, reason=reason, undecided=True)
+        measured = _measured(options, observation.facts["samples"], observation.facts["cpu"])
+        reference, ratio, flags = measured.reference, measured.ratio, measured.flags
+        if observation.facts.get("quiet_untold"):
+            flags = (*flags, "quiet_untold: it could not be told whether other work ran beside it")
         if reference.middle < MARGIN * options.at_least:
             reason = (
                 f"this machine cannot decide: the reference itself is only {reference.middle:.3g} times "
                 f"faster here, and {MARGIN * options.at_least:.3g} are needed to be sure"
             )
             return Award(fraction=0.0, reason=reason, undecided=True)
-        baseline, flags = _baseline(options, samples, cpu)
-        ratio = _ratio(samples["of"], samples[baseline])
-        measured = f"{ratio.middle:.3g} times faster (between {ratio.low:.3g} and {ratio.high:.3g})"
+        told = f"{ratio.middle:.3g} times faster (between {ratio.low:.3g} and {ratio.high:.3g})"
         if ratio.high < options.at_least:
-            reason = f"{measured}; at least {options.at_least:g} are needed"
+            reason = f"{told}; at least {options.at_least:g} are needed"
             return Award(fraction=0.0, reason=reason, flags=flags)
         if ratio.low < options.at_least:
             flags = (*flags, f"near_threshold: {options.at_least:g} lies within the interval")
-        return Award(fraction=1.0, reason=measured, flags=flags)
+        return Award(fraction=1.0, reason=told, flags=flags)
 
 
 def _runners(options: Speedup.Options, bench: Bench, children: ExitStack) -> dict[str, Runner]:
@@ -153,31 +174,62 @@ def _quantities(options: Speedup.Options, rounds: Rounds) -> Iterator[tuple[str,
     yield "identity_s", Quantity(value=median(rounds.identity_s), unit="s")
     for side, seconds in rounds.samples.items():
         yield f"{side}_s", Quantity(value=median(seconds), unit="s")
-    ratio = _ratio(rounds.samples["of"], rounds.samples["over"])
+    ratio = _measured(options, rounds.samples, rounds.cpu).ratio
     yield "ratio", Quantity(value=ratio.middle)
     yield "ratio_low", Quantity(value=ratio.low)
     yield "ratio_high", Quantity(value=ratio.high)
     yield "threshold", Quantity(value=options.at_least)
 
 
-def _baseline(
-    options: Speedup.Options, samples: Mapping[str, Any], cpu: Mapping[str, Any]
-) -> tuple[str, tuple[str, ...]]:
-    """What the ratio is taken over, and what a person should know about it."""
-    slower = _ratio(samples["reference_over"], samples["over"]).middle
+Samples = Mapping[str, Sequence[float]]
+"""Seconds of each round by whose function it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    """What the samples say, whatever is asked for."""
+
+    ratio: Interval
+    reference: Interval
+    """The reference's own."""
+    flags: tuple[str, ...] = ()
+
+
+def _measured(options: Speedup.Options, samples: Samples, cpu: Samples) -> _Measured:
+    """The ratio over the hand-in's own slow function, or over the reference's where that one is too slow."""
+    times = _computing(samples, cpu)
+    reference = _ratio(times["reference_of"], times["reference_over"])
+    waits = median(samples["over"]) / median(times["over"])
+    flags: tuple[str, ...] = ()
+    if waits > WAITING:
+        told = f"{options.over} computes for {median(times['over']):.3g} s of {median(samples['over']):.3g} s"
+        flags = (f"waiting_baseline: {told}; only that counts",)
+    slower = _ratio(times["reference_over"], times["over"]).middle
     if slower > options.band:
         told = f"{options.over} is {slower:.3g} times slower than the reference's; that one was taken instead"
-        return "reference_over", (f"slow_baseline: {told}",)
-    computing = median(cpu["over"])
-    if median(samples["over"]) > WAITING * computing:
-        told = f"{options.over} computes for {computing:.3g} s of {median(samples['over']):.3g} s"
-        return "over", (f"waiting_baseline: {told}",)
-    return "over", ()
+        flags = (*flags, f"slow_baseline: {told}")
+        return _Measured(ratio=_ratio(times["of"], times["reference_over"]), reference=reference, flags=flags)
+    return _Measured(ratio=_ratio(times["of"], times["over"]), reference=reference, flags=flags)
 
 
-def _decided(options: Speedup.Options, samples: Mapping[str, Sequence[float]]) -> bool:
+def _computing(samples: Samples, cpu: Samples) -> Samples:
+    """Where the slow function is a loop that does nothing but compute, it is given its CPU time alone.
+
+    Whether it is one, the reference's tells. On a machine where other work runs it waits for its core, and
+    the wait would make the fast function look faster than it is.
+    """
+    loop = "reference_over"
+    if median(cpu[loop]) * WAITING < median(samples[loop]):
+        return samples
+    return dict(samples) | {
+        side: [min(pair) for pair in zip(samples[side], cpu[side], strict=True)] for side in ("over", loop)
+    }
+
+
+def _decided(options: Speedup.Options, samples: Samples, cpu: Samples) -> bool:
     """Whether further rounds could not change the verdict."""
-    ratios = [_ratio(samples["of"], samples[baseline]) for baseline in ("over", "reference_over")]
+    times = _computing(samples, cpu)
+    ratios = [_ratio(times["of"], times[baseline]) for baseline in ("over", "reference_over")]
     return all(ratio.high < options.at_least or ratio.low >= options.at_least for ratio in ratios)
 
 

@@ -4,55 +4,59 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 
 import click
 
 from grader.cli.course import require_linux
+from grader.cli.finding import SPOILS, Finding
 from grader.errors import ExitCode
 
 GOOD_ENOUGH = "namespaces"
 """The weakest layer in which a stranger's program should run."""
 
 _PACKAGES = {"numba": "pip install numba", "torch": "pip install 'grader[torch]'"} | dict.fromkeys(
-    ("numba-cuda", "cupti-python"), "pip install 'grader[gpu]'"
+    ("numba-cuda", "cupti-python", "nvidia-ml-py"), "pip install 'grader[gpu]'"
 )
 
 
 _MAY_MOUNT = "run grader as root that may mount, or where user namespaces are allowed (see below)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that is there, or is not."""
-
-    about: str
-    name: str
-    there: bool
-    says: str
-    advice: str = ""
-    """How to get it, where it is missing."""
-
-
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(as_json: bool) -> int:
-    """Say what this machine can do, and how to get what is missing.
+@click.option(
+    "--probe",
+    is_flag=True,
+    help="Run a small program on each GPU that nobody leases; lift or impose its quarantine.",
+)
+def command(as_json: bool, probe: bool) -> int:
+    """Say what this machine can do, how to get what is missing, and what would spoil a timing.
 
     Every sandbox is started and runs a program. Exit codes: 0 if hand-ins can be graded behind a wall
     (`namespaces` or stronger), 5 if not.
     """
     require_linux()
-    findings = [*_sandboxes(), *_kernel(), *_machine(), *_devices(), *_packages()]
+    from grader.cli import devices, spoilers
+    from grader.machine.lease import Leases
+
+    leases = Leases()
+    findings = [*_sandboxes(), *_kernel(), *_machine()]
+    cards = devices.cards(leases, probing=probe)
+    findings += [*devices.findings(cards), *devices.leased(leases)]
+    findings += [*spoilers.findings(spoilers.look(), cards), *_packages()]
     layers = [f.name for f in findings if f.about == "sandbox"]
     reached = next((f.name for f in findings if f.about == "sandbox" and f.there), "")
     ready = reached in layers[: layers.index(GOOD_ENOUGH) + 1]
     if as_json:
-        plain = {"ready": ready, "isolation": reached, "findings": [asdict(f) for f in findings]}
+        plain = {
+            "ready": ready,
+            "isolation": reached,
+            "findings": [asdict(finding) for finding in findings],
+            "gpus": [asdict(card) for card in cards],
+        }
         click.echo(json.dumps(plain, indent=2))
     else:
         _show(findings)
@@ -70,7 +74,8 @@ def _show(findings: list[Finding]) -> None:
             click.echo(f"{about}:")
         click.echo(f"  {'+' if finding.there else '-'} {finding.name:{width}}  {finding.says}")
         if finding.advice:
-            click.echo(f"    {'':{width}}  to have it: {finding.advice}")
+            helps = "what helps" if about == SPOILS else "to have it"
+            click.echo(f"    {'':{width}}  {helps}: {finding.advice}")
 
 
 def _sandboxes() -> Iterator[Finding]:
@@ -125,20 +130,6 @@ def _machine() -> Iterator[Finding]:
     yield Finding(about="machine", name="cores", there=True, says=cores)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
     yield Finding(about="machine", name="memory", there=True, says=f"{memory:.1f} GiB")
-
-
-def _devices() -> Iterator[Finding]:
-    driver = Path("/proc/driver/nvidia/version")
-    devices = sorted(path.name for path in Path("/dev").glob("nvidia[0-9]*"))
-    tool = "nvidia-smi is there" if shutil.which("nvidia-smi") else "there is no nvidia-smi"
-    if driver.is_file():
-        said = driver.read_text().splitlines()[0].partition(":")[2].strip()
-        found = f"{len(devices)} devices, {tool}, {said}"
-    else:
-        found = f"no NVIDIA driver is loaded, {tool}"
-    there = driver.is_file() and bool(devices)
-    advice = "" if there else "items that need a GPU stay open here; grade them on a machine that has one"
-    yield Finding(about="devices", name="GPU", there=there, says=found, advice=advice)
 
 
 def _packages() -> Iterator[Finding]:

@@ -53,25 +53,30 @@ def command(
 ) -> int:
     """Grade ARCHIVES (.tar.gz, .zip, … or folders) and write the results below --out.
 
+    Loose files that Canvas named after one student are one hand-in.
+
     Exit codes: 0 graded (also if points are open), 2 usage, 3 a bug of ours, 4 the course's files are wrong,
     5 something could not be observed, 6 an archive was not accepted. Several archives end with the worst,
     in the order 3, 4, 5, 6, 0.
     """
     require_linux()
-    if asked["student"] and len(archives) > 1:
+    from grader.intake.hand_in import group
+
+    hand_ins = group(archives)
+    if asked["student"] and len(hand_ins) > 1:
         raise UsageError(
             "--student: names one student, but there are several archives; grade them one by one"
         )
     course, plugins = open_course(context)
     plugins.listen(Display(sys.stderr))
     codes, cards = [], []
-    for archive in archives:
+    for hand_in in hand_ins:
         try:
             with plugins.executors[EXECUTOR].standby():  # it imports while we do
                 from grader.exams import Request
                 from grader.pipeline import grade
 
-                graded = grade(Request(archive=archive, executor=EXECUTOR, **asked), course, plugins)
+                graded = grade(Request(archive=hand_in, executor=EXECUTOR, **asked), course, plugins)
         except GraderError as error:
             for problem in error.problems:
                 click.echo(f"grader: {problem}", err=True)
@@ -83,8 +88,8 @@ def command(
             show_bug()
             codes.append(ExitCode.BUG)
             continue
-        if graded.trouble:
-            click.echo(f"grader: {graded.trouble}", err=True)
+        for remark in filter(None, (graded.trouble, course.roster.remark(graded.submission))):
+            click.echo(f"grader: {remark}", err=True)
         still_open = [ExitCode.NOT_OBSERVED] if require_final and not graded.final else []
         codes.append(worst([graded.exit_code, *still_open]))
         if as_json:
@@ -92,7 +97,7 @@ def command(
         else:
             show(graded)
     if as_json:
-        click.echo(json.dumps(cards[0] if len(archives) == 1 and cards else cards, indent=2))
+        click.echo(json.dumps(cards[0] if len(hand_ins) == 1 and cards else cards, indent=2))
     return worst(codes)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from grader.config.decode import decode, quoted
 from grader.config.extensions import Extensions, read_extensions
 from grader.config.problem import Problem, show_path, suggestion
+from grader.config.roster import Roster, read_roster
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.model.options import option
@@ -30,6 +31,9 @@ class CourseKeys:
         "More time: by student or team, then by assignment; or the name of a CSV file that says so.",
         default_factory=dict,
     )
+    roster: str = option(
+        "A CSV file beside it: the students, and their ids on learning platforms.", default=""
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,8 @@ class Course:
     time_zone: str = "UTC"
     min_isolation: str = ""
     extensions: Extensions = field(default_factory=dict)
+    roster: Roster = field(default_factory=Roster)
+    """Without students if the course names none."""
 
     @property
     def zone(self) -> tzinfo:
@@ -126,6 +132,11 @@ def load_course(folder: Path) -> Course:
     if keys is not None and keys.extensions:
         extensions, found, elsewhere = read_extensions(keys.extensions, folder)
         problems.extend(found)
+    roster = Roster()
+    if keys is not None and keys.roster:
+        roster, found, others = read_roster(folder / keys.roster)
+        problems.extend(found)
+        elsewhere += others
     if keys is None or problems or elsewhere:
         raise CourseError(*document.lines(problems), *elsewhere)
     return Course(
@@ -134,6 +145,7 @@ def load_course(folder: Path) -> Course:
         time_zone=keys.time_zone,
         min_isolation=keys.min_isolation,
         extensions=extensions,
+        roster=roster,
     )
 
 

@@ -16,7 +16,7 @@ from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, Rubri
 from grader.config.yaml_source import Document, read_yaml
 from grader.contracts import CheckKind
 from grader.errors import CourseError
-from grader.model.options import FunctionName, InputsName, OracleName
+from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
 from grader.model.rubric import Counts, Item, LatePolicy, Rubric
 
 ITEM_ID = re.compile(r"[a-z0-9_.-]+")
@@ -124,9 +124,10 @@ class _Draft:
 
     def read_items(self) -> None:
         """Read each item by the keys of its own kind of check."""
-        reading = Reading(known=_known(self.facts), problems=self.reading.problems)
+        known = _known(self.facts)
         for index, data in enumerate(self.top.get("items", ())):
             path = ("items", index)
+            reading = Reading(known={**known, UsedItem: _used(data)}, problems=self.reading.problems)
             before = len(reading.problems)
             name = data.get("check") if isinstance(data, Mapping) else None
             if isinstance(name, str) and name not in self.kinds:
@@ -229,6 +230,12 @@ def _known(facts: AssignmentFacts | None) -> Mapping[Any, Names]:
         OracleName: ("function of expected.py", facts.oracles),
     }
     return {kind: Names(what=what, names=names) for kind, (what, names) in found.items() if names is not None}
+
+
+def _used(data: Any) -> Names:
+    uses = data.get("uses") if isinstance(data, Mapping) else None
+    names = [name for name in uses if isinstance(name, str)] if isinstance(uses, list) else []
+    return Names(what="item in uses", names=frozenset(names))
 
 
 def _own(data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Opens whatever is handed in, an archive or a folder, as a stream of checked entries."""
+"""Opens whatever is handed in, an archive, a folder or loose files, as a stream of checked entries."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from grader.errors import UsageError
 from grader.intake.entry import Entry, Kind, Member, Read, Refused, counted
 from grader.intake.formats import CHUNK, members
+from grader.intake.hand_in import HandIn, Loose
 from grader.intake.junk import junk_part
 from grader.intake.limits import MIB, ArchiveLimits, Meter
 from grader.intake.paths import Names, safe_path, shown
@@ -23,8 +24,8 @@ _ADVICE = {
 }
 
 
-def entries(source: Path, limits: ArchiveLimits) -> Generator[Entry, None, None]:
-    """Every file of an archive or a folder, in its order, each path safe and each byte counted.
+def entries(source: HandIn, limits: ArchiveLimits) -> Generator[Entry, None, None]:
+    """Every file of a hand-in, in its order, each path safe and each byte counted.
 
     Junk is yielded too, for its name: nothing of it is read, whatever it is. Close the iterator if it
     is left early.
@@ -67,18 +68,22 @@ def is_folder(source: Path) -> bool:
     return stat.S_ISDIR(mode)
 
 
-def _opened(source: Path, limits: ArchiveLimits, stack: ExitStack) -> tuple[Iterator[Member], Meter]:
-    if is_folder(source):
-        from grader.intake.folder import members as folder_members
-
+def _opened(source: HandIn, limits: ArchiveLimits, stack: ExitStack) -> tuple[Iterator[Member], Meter]:
+    if isinstance(source, Loose) or is_folder(source):
         meter = Meter(limits, None)
-        return counted(folder_members(source), meter.count), meter
+        return counted(_lying_open(source), meter.count), meter
     try:
         file = stack.enter_context(source.open("rb"))
     except OSError as error:
         raise _unreadable(source, error) from None
     meter = Meter(limits, source.stat().st_size)
     return members(file, source.name, meter, stack), meter
+
+
+def _lying_open(source: HandIn) -> Iterator[Member]:
+    from grader.intake import folder, hand_in
+
+    return hand_in.members(source) if isinstance(source, Loose) else folder.members(source)
 
 
 def _unreadable(source: Path, error: Exception) -> UsageError:

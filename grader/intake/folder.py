@@ -50,11 +50,14 @@ def _member(top: Path, name: str) -> Member:
         raise _unreadable(top / name, error) from None
     if kind is Kind.FOLDER:
         return Member(name=f"{name}/", kind=kind)
-    return Member(name=name, kind=kind, target=target, read=_reading(top / name))
+    return Member(name=name, kind=kind, target=target, read=reading(top / name))
 
 
-def _reading(path: Path) -> Read:
-    """Reads the file piece by piece and holds it open for no longer than one piece."""
+def reading(path: Path) -> Read:
+    """Reads a file piece by piece, holds it open for no longer than one piece, and follows no link.
+
+    The reader raises `UsageError` if the file cannot be read.
+    """
     at = 0
 
     def read(size: int) -> bytes:

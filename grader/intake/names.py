@@ -27,6 +27,8 @@ _CANVAS = (
     # The student, or who stands for a group: in lower case without blanks and signs, perhaps nothing.
     rf"(?P<name>[^A-Z\s.+-]*?)_{_LATE}{_ID}_{_FILE}",
 )
+_LAST_ENDING = r"(.*[^_])(\.[A-Za-z0-9]{1,10})"
+"""Canvas numbers `utils.py` as `utils-2.py`."""
 _MOODLE = f"(?P<name>[^_]*)(?:_{_ID})?_assignsubmission_file(?:_(?P<file>.*))?"
 """A folder for each hand-in, or all files in one folder."""
 
@@ -44,7 +46,7 @@ class Sender:
     members: tuple[str, ...] = ()
     """The students of a team, sorted; empty for one student."""
     file: str
-    """What the student called the archive."""
+    """What the student called the archive, or the file."""
     lms_id: str | None = None
     """The id in the name: in Canvas a user's, or an anonymous hand-in's; in Moodle a participant's or a
     group's, which have other ones in every assignment."""
@@ -70,11 +72,25 @@ def sender_of(name: str, *, folder: str = "", roster: Mapping[str, str] | None =
     if found := re.fullmatch(_MOODLE, folder):
         return _from_platform(found, name, name, roster or {})
     stem, ending = split_ending(name)
-    for naming in (_MOODLE, *_CANVAS):
+    if found := re.fullmatch(_MOODLE, stem):
+        own = f"{found['file']}{ending}" if found["file"] else name
+        return _from_platform(found, own, name, roster or {})
+    return uploader_of(name, roster=roster) or _sender(stem, name, _unsaid(name))
+
+
+def uploader_of(name: str, *, roster: Mapping[str, str] | None = None) -> Sender | None:
+    """Who uploaded the file that Canvas gave this name, whatever kind of file; None if Canvas did not.
+
+    Raises:
+        CourseError: the roster's name for the id is not safe as a folder's name.
+    """
+    stem, ending = split_ending(name)
+    if not ending and (parts := re.fullmatch(_LAST_ENDING, name)):
+        stem, ending = parts.groups()
+    for naming in _CANVAS:
         if found := re.fullmatch(naming, stem):
-            own = f"{found['file']}{ending}" if found["file"] else name
-            return _from_platform(found, own, name, roster or {})
-    return _sender(stem, name, _unsaid(name))
+            return _from_platform(found, f"{found['file']}{ending}", name, roster or {})
+    return None
 
 
 def sender_named(student: str, name: str) -> Sender:

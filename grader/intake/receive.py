@@ -1,4 +1,4 @@
-"""Receives a hand-in: from an archive or a folder to a `Submission` and a workspace with its files."""
+"""Receives a hand-in: from an archive, a folder or loose files to a `Submission` and a workspace."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from grader.intake.accept import matcher
 from grader.intake.archive import entries, is_folder
 from grader.intake.entry import Entry, Refused
 from grader.intake.formats import CHUNK, split_ending
+from grader.intake.hand_in import HandIn, Loose
 from grader.intake.identify import identify
 from grader.intake.limits import ArchiveLimits
-from grader.intake.names import made_by_moodle, sender_named, sender_of
+from grader.intake.names import Sender, made_by_moodle, sender_named, sender_of
 from grader.intake.paths import shown
 from grader.intake.workspace import lay_out, staging
 from grader.model.assignment import Assignment
@@ -26,7 +27,7 @@ DEFAULT_LIMITS = ArchiveLimits()
 
 
 def receive(
-    source: Path,
+    source: HandIn,
     *,
     assignments: Mapping[str, Assignment],
     workspace: Path,
@@ -49,16 +50,9 @@ def receive(
         CourseError: there is no assignment to hand in to, or the roster has a name that cannot be used.
         NotObservedError: the files could not be written.
     """
-    place = Path(os.path.abspath(source))  # noqa: PTH100 - `.` and `..` have names, links keep theirs
     candidates = _candidates(assignments, assignment)
     _check_places(source, workspace)
-    if archive := _archive_in(place):
-        source = place = archive
-    name = place.name
-    if student is None:
-        sender = sender_of(name, folder=place.parent.name, roster=roster)
-    else:
-        sender = sender_named(student, name)
+    source, name, sender = _signed(source, student, roster)
     try:
         with staging(workspace) as beside:
             arrivals = _unpack(source, beside, candidates, limits)
@@ -93,6 +87,21 @@ class Arrivals:
     """In hexadecimal, of each of these."""
 
 
+def _signed(
+    source: HandIn, student: str | None, roster: Mapping[str, str] | None
+) -> tuple[HandIn, str, Sender]:
+    """What to open, what lines about it call it, and who handed it in."""
+    if isinstance(source, Loose):
+        sender = source.sender(roster) if student is None else sender_named(student, source.name)
+        return source, source.name, sender
+    place = Path(os.path.abspath(source))  # noqa: PTH100 - `.` and `..` have names, links keep theirs
+    if archive := _archive_in(place):
+        source = place = archive
+    if student is not None:
+        return source, place.name, sender_named(student, place.name)
+    return source, place.name, sender_of(place.name, folder=place.parent.name, roster=roster)
+
+
 def _candidates(assignments: Mapping[str, Assignment], name: str | None) -> Mapping[str, Assignment]:
     if not assignments:
         raise CourseError("assignments: there are none; add a folder with an assignment.py")
@@ -104,8 +113,12 @@ def _candidates(assignments: Mapping[str, Assignment], name: str | None) -> Mapp
     return {name: assignments[name]}
 
 
-def _check_places(source: Path, workspace: Path) -> None:
-    inside = is_folder(source) and workspace.resolve().is_relative_to(source.resolve())
+def _check_places(source: HandIn, workspace: Path) -> None:
+    inside = (
+        isinstance(source, Path)
+        and is_folder(source)
+        and workspace.resolve().is_relative_to(source.resolve())
+    )
     try:
         taken = any(workspace.iterdir())
     except FileNotFoundError:
@@ -130,7 +143,7 @@ def _archive_in(folder: Path) -> Path | None:
 
 
 def _unpack(
-    source: Path, beside: Path, candidates: Mapping[str, Assignment], limits: ArchiveLimits
+    source: HandIn, beside: Path, candidates: Mapping[str, Assignment], limits: ArchiveLimits
 ) -> Arrivals:
     """Write what may be accepted; what cannot belong to any candidate never reaches the disk."""
     patterns = [pattern for candidate in candidates.values() for pattern in candidate.accepts]

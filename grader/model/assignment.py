@@ -22,6 +22,8 @@ class Limits:
     """The largest file that may be written, in MiB; `/tmp` and `/dev/shm` hold four of them each."""
     output_kb: int = 64
     """How much of what is printed is kept, head and tail together, in KiB."""
+    gpu_memory_mb: int = 16384
+    """Memory of its GPUs that may be taken after a call, in MiB."""
     result_mb: int = 64
     """The largest result of one call, in MiB."""
     cores: int = 1

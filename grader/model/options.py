@@ -11,6 +11,8 @@ InputsName = NewType("InputsName", str)
 """A family of inputs: a function of the assignment's `inputs.py` that takes `rng`."""
 OracleName = NewType("OracleName", str)
 """A function of the assignment's `expected.py`."""
+UsedItem = NewType("UsedItem", str)
+"""An item that `uses` of the same item names."""
 
 
 def option(doc: str, *, judges: bool = False, above: float | None = None, **default: Any) -> Any:

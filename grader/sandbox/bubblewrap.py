@@ -45,15 +45,18 @@ class BubblewrapSandbox:
         mounts: Mapping[str, str],
         environment: Mapping[str, str],
         fds: Sequence[int],
+        devices: Sequence[str] = (),
     ) -> Running:
         """Start the program behind the wall."""
         bwrap = shutil.which("bwrap")
         if bwrap is None:
             raise NotObservedError(f"sandbox: {self.available()}")
-        return Running([bwrap, *_arguments(mounts, environment), "--", *argv], {}, fds)
+        return Running([bwrap, *_arguments(mounts, environment, devices), "--", *argv], {}, fds)
 
 
-def _arguments(mounts: Mapping[str, str], environment: Mapping[str, str]) -> Iterator[str]:
+def _arguments(
+    mounts: Mapping[str, str], environment: Mapping[str, str], devices: Sequence[str]
+) -> Iterator[str]:
     if not may_mount():
         yield from ("--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL")
     for namespace in ("pid", "net", "ipc", "uts", "cgroup-try"):
@@ -72,7 +75,7 @@ def _arguments(mounts: Mapping[str, str], environment: Mapping[str, str]) -> Ite
     for file in view.optional:
         yield from ("--ro-bind-try", file, file)
     yield from ("--proc", "/proc", "--dev", "/dev")
-    for device in view.devices:
+    for device in devices:
         yield from ("--dev-bind", device, device)
     yield from ("--perms", "1777", "--tmpfs", "/tmp")  # noqa: S108 - inside the sandbox
     yield from ("--perms", "1777", "--tmpfs", "/dev/shm")  # noqa: S108

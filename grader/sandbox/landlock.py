@@ -50,12 +50,13 @@ class LandlockSandbox(ProcessSandbox):
         mounts: Mapping[str, str],
         environment: Mapping[str, str],
         fds: Sequence[int],
+        devices: Sequence[str] = (),
     ) -> Running:
         """Start the program as an ordinary process: each child closes the file system for itself."""
         view = machine()
         sites = [outside for inside, outside in mounts.items() if inside.startswith("/python/")]
         self.paths = {
             "read": (*view.folders, *view.optional, *view.links, *_READ, *sites),
-            "write": (*_WRITE, *view.devices),
+            "write": (*_WRITE, *devices),
         }
-        return super().launch(argv, mounts=mounts, environment=environment, fds=fds)
+        return super().launch(argv, mounts=mounts, environment=environment, fds=fds, devices=devices)

@@ -50,6 +50,7 @@ class NamespacesSandbox:
         mounts: Mapping[str, str],
         environment: Mapping[str, str],
         fds: Sequence[int],
+        devices: Sequence[str] = (),
     ) -> Running:
         """Start the program in a room of its own."""
         view = machine()
@@ -62,7 +63,7 @@ class NamespacesSandbox:
             ],
             "optional": [(os.path.realpath(path), path) for path in view.optional],
             "links": [(target, path) for path, target in view.links.items()],
-            "devices": view.devices,
+            "devices": list(devices),
         }
         boot = [interpreter().executable, "-sPSB", "-c", _BOOT, str(Path(subject.__file__).parent)]
         return Running([*boot, json.dumps(room), *argv], environment, fds)

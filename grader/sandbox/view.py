@@ -21,8 +21,6 @@ class View:
     """Shown where they exist."""
     links: Mapping[str, str]
     """The link's path, and what it says."""
-    devices: tuple[str, ...] = ()
-    """Device files beside those that every program may expect."""
 
 
 def machine() -> View:

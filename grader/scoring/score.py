@@ -131,9 +131,20 @@ def _gate(
         verb = "not counted" if _outcome(item, observations) == Outcome.OBSERVED else "skipped"
         return _Verdict(reason=f"{verb}: needs {_names(lost)}", gated=True)
     waiting = [need for need, verdict in needed if verdict.standing is Standing.PROVISIONAL]
-    if waiting:
+    if waiting and not _simulated_so_far(item, waiting, verdicts, observations):
         return _Verdict(reason=f"waits for {_names(waiting)}", standing=Standing.PROVISIONAL)
     return None
+
+
+def _simulated_so_far(
+    item: Item,
+    waiting: Iterable[Item],
+    verdicts: Mapping[str, _Verdict],
+    observations: Mapping[str, Observation],
+) -> bool:
+    """Whether a simulator showed both what the item needs, and the item: then its own reason says more."""
+    shown = observations.get(item.id)
+    return shown is not None and shown.simulated and all(verdicts[need.id].fraction == 1 for need in waiting)
 
 
 def _judge(item: Item, observations: Mapping[str, Observation], kinds: Mapping[str, CheckKind]) -> _Verdict:
@@ -163,10 +174,12 @@ def _see(
         return _Verdict(reason=observation.note or REASONS[outcome], standing=Standing.PROVISIONAL)
     if outcome is Outcome.SKIPPED:  # its note names what it needed then; here everything needed has passed
         return _Verdict(reason=REASONS[outcome], standing=Standing.PROVISIONAL)
-    waiting = [name for name in item.uses if _unseen(observations.get(name))]
-    if waiting:
+    kind = kinds[item.check]
+    related = {name: observations[name] for name in item.uses if not _unseen(observations.get(name))}
+    waiting = [name for name in item.uses if name not in related]
+    if waiting and not getattr(kind, "related_optional", False):
         return _Verdict(reason=f"waits for {', '.join(waiting)}", standing=Standing.PROVISIONAL)
-    return _award(item, observation, {name: observations[name] for name in item.uses}, kinds[item.check])
+    return _award(item, observation, related, kind)
 
 
 def _award(

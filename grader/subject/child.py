@@ -60,7 +60,7 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
     if paths is not None and landlock.abi():
         read, write = [*folders, *paths["read"]], [os.environ["HOME"], *paths["write"]]
         landlock.restrict(read=read, write=write)
-    seccomp.refuse_calls(network=order["namespaced"])
+    seccomp.refuse_calls(network=order["namespaced"], pinned=bool(order["cores"]))
 
 
 def _volunteer_for_the_out_of_memory_killer() -> None:
@@ -69,11 +69,12 @@ def _volunteer_for_the_out_of_memory_killer() -> None:
         file.write("1000")
 
 
-def serve(calls: socket.socket, arena: mmap.mmap, arguments_bytes: int, folders: Sequence[str]) -> NoReturn:
+def serve(calls: socket.socket, arena: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:
     """Answer requests until the examiner has no more; never returns."""
+    arguments_bytes = order["arguments_bytes"]
     whole = memoryview(arena)
     arguments, results = whole[:arguments_bytes], whole[arguments_bytes:]
-    student = _Student(folders)
+    student = _Student(folders, _waiting_for_devices() if order["devices"] else lambda: None)
     while True:
         request = Request.read(calls.recv(MESSAGE_BYTES))
         if request is None:
@@ -89,6 +90,13 @@ def serve(calls: socket.socket, arena: mmap.mmap, arguments_bytes: int, folders:
         calls.send(Reply(request.nonce, start, length).pack())
 
 
+def _waiting_for_devices() -> Callable[[], None]:
+    """What is still running on a device when a function returns belongs to its time."""
+    from .driver import synchronise
+
+    return synchronise
+
+
 Answer = Callable[[Encoder], dict[str, Any]]
 """What came of a request, to be encoded behind everything that ran for it."""
 
@@ -96,8 +104,11 @@ Answer = Callable[[Encoder], dict[str, Any]]
 class _Student:
     """The imported file and what to do with it: a method per request."""
 
-    def __init__(self, folders: Sequence[str]) -> None:
+    def __init__(self, folders: Sequence[str], synchronise: Callable[[], None]) -> None:
+        """`synchronise` waits for the devices that the program uses."""
         self._folders = folders
+        self._synchronise = synchronise
+        self._observer: Any = None
         self._module: ModuleType | None = None
         self._last: Any = None
 
@@ -119,8 +130,10 @@ class _Student:
             _flush()
 
     def load(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Import a file of the hand-in."""
+        """Import a file of the hand-in, with an observer beside it if there shall be one."""
         del decoder
+        if document["observed"]:
+            self._observer = sys.modules[f"{__package__}.observer"].Observer()
         self._module = importlib.import_module(document["module"])
         return lambda encoder: {"value": None}
 
@@ -133,10 +146,17 @@ class _Student:
         args = [decoder.decode(a) for a in document["args"]]
         kwargs = {k: decoder.decode(v) for k, v in document["kwargs"].items()}
         before = [_outline(v) for v in (*args, *kwargs.values())]
-        value = self._last = function(*args, **kwargs)
+        more = {}
+        if self._observer is None:
+            value = function(*args, **kwargs)
+            self._synchronise()
+        else:
+            withhold = document.get("withhold", False)
+            value, more["trace"] = self._observer.watch(lambda: function(*args, **kwargs), withhold=withhold)
+        self._last = value
         after = [_outline(v) for v in (*args, *kwargs.values())]
         changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if not _same(a, b)]
-        return lambda encoder: {"value": encoder.encode(value), "changed": changed}
+        return lambda encoder: {"value": encoder.encode(value), "changed": changed, **more}
 
     def again(self, document: dict[str, Any], decoder: Decoder) -> Answer:
         """Give the last result once more: what a call costs beside the function itself."""

@@ -46,8 +46,8 @@ def run(
 ) -> NoReturn:
     """Be pid 1: never returns.
 
-    `order` has `namespaced`, `workspace`, `uid` (or None) and `limits`; `arena` is the shared memory for
-    arguments and results; `student` runs in the process below.
+    `order` has `namespaced`, `workspace`, `uid` (or None), `limits` and `cores` (empty for all); `arena` is
+    the shared memory for arguments and results; `student` runs in the process below.
     """
     step = "start"
     scratch = ""
@@ -55,6 +55,9 @@ def run(
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         control.send(HELLO)
+        if order["cores"]:
+            step = "take the cores"
+            os.sched_setaffinity(0, order["cores"])
         if order["namespaced"]:
             step = "mount"
             set_stage(order["workspace"], order["limits"]["file_mb"])

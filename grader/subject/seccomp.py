@@ -151,7 +151,7 @@ class _Rule(NamedTuple):
     """All of them must hold for the call to be refused."""
 
 
-def _rules(network: bool) -> Iterable[_Rule]:
+def _rules(network: bool, pinned: bool) -> Iterable[_Rule]:
     for call in CALLS.keys() - _CONDITIONAL:
         yield _Rule(call, errno.EPERM)
     yield _Rule("clone", errno.EPERM, (_Where(0, bits=_NEW_NAMESPACES),))
@@ -162,6 +162,8 @@ def _rules(network: bool) -> Iterable[_Rule]:
     yield _Rule("prctl", errno.EPERM, (_Where(0, among=(linux.PR_SET_DUMPABLE,)),))
     # pid 1 of a check has the same user where we are not root: it must not be starved or cut short
     yield _Rule("prlimit64", errno.EPERM, (_Where(0, not_among=(_OWN,)),))
+    if pinned:  # said to have been done: libraries that place their threads do without
+        yield _Rule("sched_setaffinity", 0)
     for call in _PRIORITIES:
         yield _Rule(call, errno.EPERM, (_Where(0, among=(_PID_1,)),))
     yield _Rule("setpriority", errno.EPERM, (_Where(0, not_among=(os.PRIO_PROCESS,)),))
@@ -183,8 +185,11 @@ def supported() -> bool:
 
 
 @cache
-def program(*, network: bool) -> bytes:
-    """The filter for this machine; `network=False` refuses every socket (pairs of sockets stay possible)."""
+def program(*, network: bool, pinned: bool = False) -> bytes:
+    """The filter for this machine.
+
+    `network=False` refuses every socket (pairs of sockets stay possible); `pinned` keeps it on its cores.
+    """
     architecture, column = _ARCHITECTURES[os.uname().machine]
     number = _Instruction(_LOAD, _NUMBER)
     code = [
@@ -195,7 +200,7 @@ def program(*, network: bool) -> bytes:
         _Instruction(_AT_LEAST, _X32, 0, 1),
         _Instruction(_RETURN, _KILL_PROCESS),
     ]
-    for rule in sorted(_rules(network)):
+    for rule in sorted(_rules(network, pinned)):
         call = CALLS[rule.call][column]
         if call is None:
             continue
@@ -211,7 +216,7 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
-def refuse_calls(*, network: bool) -> None:
+def refuse_calls(*, network: bool, pinned: bool = False) -> None:
     """Put the filter on this process and all it starts; nothing where `supported` says no.
 
     Calls in the convention of another architecture end the program.
@@ -221,7 +226,7 @@ def refuse_calls(*, network: bool) -> None:
     """
     if not supported():
         return
-    code = program(network=network)
+    code = program(network=network, pinned=pinned)
     filters = _Program(len(code) // _INSTRUCTION.size, code)
     call = _SECCOMP[os.uname().machine]
     linux.syscall(call, _SET_MODE_FILTER, _FILTER_FLAG_SPEC_ALLOW, ctypes.byref(filters), name="seccomp")

@@ -11,6 +11,8 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Any, NoReturn
 
 from . import child, init, landlock, linux, seccomp
@@ -30,6 +32,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     sys.dont_write_bytecode = True
     trial = _try_namespaces() if argv[1] == NAMESPACED else -1
     started = time.monotonic()
+    _redirect_numba()
     for name in argv[2:]:
         try:
             importlib.import_module(name)
@@ -46,14 +49,23 @@ def main(argv: Sequence[str]) -> NoReturn:
         "seccomp": seccomp.supported(),
         "landlock_abi": landlock.abi(),
     }
-    for network in (True, False) if seccomp.supported() else ():
-        seccomp.program(network=network)  # made once, for all children
+    for network, pinned in product((True, False), repeat=2) if seccomp.supported() else ():
+        seccomp.program(network=network, pinned=pinned)  # made once, for all children
     _say(control, {"ready": facts})
     while True:
         message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 4)
         if not message:
             os._exit(0)
         _spawn(control, json.loads(message), fds)
+
+
+def _redirect_numba() -> None:
+    """Have `numba.cuda` be numba-cuda's, where that is installed.
+
+    It asks for this by a `.pth` file, and such files are not read: one could hold anybody's code.
+    """
+    with suppress(ImportError):
+        importlib.import_module("_numba_cuda_redirector")
 
 
 def _say(control: socket.socket, plain: dict[str, Any]) -> None:
@@ -120,6 +132,6 @@ def _student(order: dict[str, Any], calls: socket.socket, memory: int, outputs: 
         os._exit(1)
     calls.send(HELLO)
     try:
-        child.serve(calls, arena, order["arguments_bytes"], folders)
+        child.serve(calls, arena, order, folders)
     finally:
         os._exit(0)

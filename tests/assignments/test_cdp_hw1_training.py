@@ -84,7 +84,7 @@ def bench(tmp_path):
             given=FOLDER / "given",
             limits=job.limits,
         )
-        children = Children(servers, job.preloads, job.limits)
+        children = Children(servers, job.limits)
         opened.extend((children, servers))
         return Workbench(job, "network.trains", children)
 

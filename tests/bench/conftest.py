@@ -8,6 +8,7 @@ import pytest
 
 from grader.bench.child import Child
 from grader.bench.server import SubjectServer
+from grader.bench.setup import Setup
 from grader.bench.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
@@ -26,7 +27,7 @@ def start(sandbox, workspace: Path, limits: Limits = LIMITS) -> SubjectServer:
         sandbox,
         python=interpreter().executable,
         site=interpreter().site,
-        preloads=("numpy", "numpy.random"),
+        setup=Setup(preloads=("numpy", "numpy.random")),
         workspaces={"submission": workspace},
         limits=limits,
     )

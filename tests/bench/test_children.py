@@ -3,8 +3,9 @@
 import pytest
 
 from grader.bench.bench import InputCase
-from grader.bench.children import Children
+from grader.bench.children import Children, Order
 from grader.bench.servers import Servers
+from grader.bench.setup import Setup
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.sandbox.bubblewrap import BubblewrapSandbox
@@ -23,6 +24,7 @@ def die():
     import os
     os._exit(1)
 """
+NUMPY = Setup(preloads=("numpy",))
 NOTHING = InputCase(name="nothing", args=())
 
 
@@ -39,14 +41,14 @@ def children(request, tmp_path):
         workspaces={"submission": tmp_path, "reference": tmp_path},
         limits=Limits(),
     )
-    children = Children(servers, {"work": ("numpy",)}, Limits())
+    children = Children(servers, Limits())
     yield children
     children.close()
     servers.close()
 
 
 def up(children, whose="submission", group=""):
-    with children.subject(whose, "work", group) as subject:
+    with children.subject(Order(whose=whose, module="work", setup=NUMPY, group=group)) as subject:
         return subject.call("up", NOTHING).value, subject.output
 
 
@@ -62,7 +64,7 @@ def test_a_group_shares_a_child_and_each_item_sees_its_own_output(children):
 
 
 def test_a_child_that_died_is_replaced(children):
-    with children.subject("submission", "work", "g") as subject:
+    with children.subject(Order(whose="submission", module="work", setup=NUMPY, group="g")) as subject:
         assert subject.call("die", NOTHING).outcome is Outcome.CRASHED
         assert not subject.alive
     assert up(children, group="g")[0] == 1

@@ -12,6 +12,7 @@ import pytest
 from grader.bench.bench import InputCase
 from grader.bench.child import Child
 from grader.bench.servers import Servers
+from grader.bench.setup import Setup
 from grader.bench.subject import ChildSubject
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
@@ -48,7 +49,7 @@ def children() -> list[str]:
 
 def one_check(room: Servers, function: str = "one") -> None:
     with (
-        room.serving(()) as server,
+        room.serving(Setup()) as server,
         ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject,
     ):
         subject.call(function, NOTHING)
@@ -75,8 +76,8 @@ def test_no_descriptor_and_no_process_is_left_of_many_checks(tmp_path, sandbox, 
 
 def test_without_namespaces_two_subjects_at_once_have_a_server_each(tmp_path):
     room = servers(tmp_path, ProcessSandbox())
-    with room.serving(()) as one:
-        with room.serving(()) as other:
+    with room.serving(Setup()) as one:
+        with room.serving(Setup()) as other:
             assert one is not other
         with ChildSubject(Child(one, "submission", LIMITS), "work", LIMITS) as subject:
             assert subject.call("one", NOTHING).value == 1
@@ -88,7 +89,7 @@ def test_a_server_that_broke_is_replaced_for_the_next_check(tmp_path):
     room = servers(tmp_path, BubblewrapSandbox())
 
     def use_a_broken_one() -> None:
-        with room.serving(()) as broken:
+        with room.serving(Setup()) as broken:
             broken._process._process.kill()
             assert broken._control.recv(1) == b"", "it ends with its wall"
             broken.spawn("submission", arguments_bytes=0, arena_bytes=0, fds=[])
@@ -106,7 +107,10 @@ def test_once_a_layer_worked_a_weaker_one_is_never_taken(tmp_path, monkeypatch):
     monkeypatch.setattr(
         BubblewrapSandbox, "launch", lambda self, argv, **rest: ProcessSandbox().launch(["false"], **rest)
     )
-    with pytest.raises(NotObservedError, match="ended with status 1"), room.serving(("json",)):
+    with (
+        pytest.raises(NotObservedError, match="ended with status 1"),
+        room.serving(Setup(preloads=("json",))),
+    ):
         pass
     assert room.isolation == "bubblewrap"
     room.close()
@@ -117,8 +121,8 @@ class Bound(BubblewrapSandbox):
 
     name = "bound"
 
-    def launch(self, argv, *, mounts, environment, fds):
-        wall = [shutil.which("bwrap"), *_arguments(mounts, environment), "--cap-drop", "ALL"]
+    def launch(self, argv, *, mounts, environment, fds, devices):
+        wall = [shutil.which("bwrap"), *_arguments(mounts, environment, devices), "--cap-drop", "ALL"]
         return Running([*wall, "--", *argv], {}, fds)
 
 
@@ -138,7 +142,7 @@ def test_where_no_sandbox_works_every_reason_is_told(tmp_path, monkeypatch):
     room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
     with (
         pytest.raises(NotObservedError, match=r"no bubblewrap; sandbox process: .*status 1"),
-        room.serving(()),
+        room.serving(Setup()),
     ):
         pass
     assert room.isolation == "none"
@@ -152,7 +156,10 @@ def _false(*, fds, **rest):
 @pytest.mark.usefixtures("bubblewrap")
 def test_a_library_that_raises_on_import_is_told_apart_from_a_sandbox_that_does_not_work(tmp_path):
     room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
-    with pytest.raises(CourseError, match=r"cannot import this\.that"), room.serving(("this.that",)):
+    with (
+        pytest.raises(CourseError, match=r"cannot import this\.that"),
+        room.serving(Setup(preloads=("this.that",))),
+    ):
         pass
     assert (room.isolation, room.missing) == ("bubblewrap", [])
     room.close()

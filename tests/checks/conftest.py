@@ -151,7 +151,7 @@ def real_bench(tmp_path: Path) -> Iterator[Callable[[Mapping[str, str], Mapping[
                 limits=job.limits,
             )
         )
-        shared.append(Children(opened[-1], job.preloads, job.limits))
+        shared.append(Children(opened[-1], job.limits))
         return Workbench(job, "item", shared[-1])
 
     yield make

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pypdf import PdfWriter
 
-from grader.checks.report import AtLeast, Ratio, Report
+from grader.checks.report import AtLeast, Measured, Ratio, Report
 from grader.config.decode import decode
-from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import measuring
 from grader.subject.tools import report
 
@@ -40,9 +40,9 @@ def facts_of(text, tmp_path, chosen):
 
 @pytest.fixture
 def award(tmp_path):
-    def award(text, **keys):
+    def award(text, related=None, **keys):
         chosen = options(**keys)
-        return KIND.award(chosen, facts_of(text, tmp_path, chosen), {})
+        return KIND.award(chosen, facts_of(text, tmp_path, chosen), related or {})
 
     return award
 
@@ -148,6 +148,112 @@ def test_points_that_a_person_gave_stand_above_all(tmp_path):
     given = {"points_given": Quantity(value=3), "points_possible": Quantity(value=4)}
     judged = Observation(item="report", outcome=Outcome.OBSERVED, quantities=given, facts=dict(seen.facts))
     assert KIND.award(chosen, judged, {}).fraction == 0.75
+
+
+MEASURED = Measured(of=("max_cpu", "max_gpu"), by="speedup", within=3.0)
+DECIDES = Measured(of=("max_cpu", "max_gpu"), by="speedup", within=3.0, decides=True)
+
+
+def speedup(ratio, **keys):
+    """What the item `speedup` saw."""
+    keys = {"outcome": Outcome.OBSERVED, "quantities": {"ratio": Quantity(value=ratio)}} | keys
+    return {"speedup": Observation(item="speedup", **keys)}
+
+
+@pytest.mark.parametrize("ratio", [18.8, 56.1, 168.0])
+def test_a_claim_near_the_measured_ratio_is_left_alone(award, ratio):
+    assert award(RIGHT, speedup(ratio), ratios=(RATIO,), measured=(MEASURED,)).flags == ()
+    assert award(RIGHT, speedup(ratio), ratios=(RATIO,), measured=(DECIDES,)).fraction == 1.0
+
+
+@pytest.mark.parametrize("ratio", [18.0, 173.0])
+def test_a_claim_far_from_the_measured_ratio_is_shown_to_a_person(award, ratio):
+    found = award(RIGHT, speedup(ratio), ratios=(RATIO,), measured=(MEASURED,))
+    assert (found.fraction, found.undecided) == (1.0, False)
+    assert found.flags == (
+        f"claims 56.1 for max_cpu over max_gpu, more than a factor of 3 away from the {ratio:.3g} "
+        "that speedup measured",
+    )
+
+
+def test_a_claim_far_from_the_measured_ratio_costs_what_the_rubric_says(award):
+    rules = {"ratios": (RATIO,), "measured": (DECIDES,), "terms": ("max_kernel", "max_cpu")}
+    found = award(RIGHT, speedup(500), credit="per_case", **rules)
+    assert (found.fraction, found.flags) == (0.75, ())
+    assert found.reason == (
+        "3 of 4 requirements are met; it claims 56.1 for max_cpu over max_gpu, more than a factor of 3 away "
+        "from the 500 that speedup measured"
+    )
+
+
+@pytest.mark.parametrize(
+    "related",
+    [
+        {},
+        speedup(500, simulated=True),
+        speedup(500, outcome=Outcome.NOT_OBSERVED),
+        speedup(500, outcome=Outcome.CRASHED),
+        speedup(500, quantities={}),
+        speedup(None),
+        speedup(0),
+        speedup(500, quantities={"ratio": Quantity(value=500, taken_by="subject")}),
+        speedup(500, cases=(Case(name="timed", outcome=Outcome.OBSERVED, agrees={"expected": False}),)),
+    ],
+    ids=["missing", "simulated", "not observed", "crashed", "no ratio", "none", "zero", "claimed", "wrong"],
+)
+def test_what_was_not_measured_on_a_device_is_held_against_nobody(award, related):
+    for rule in (MEASURED, DECIDES):
+        found = award(RIGHT, related, ratios=(RATIO,), measured=(rule,))
+        assert (found.fraction, found.flags, found.undecided) == (1.0, (), False)
+
+
+def test_timed_calls_that_were_right_are_a_measurement(award):
+    right = Case(name="timed", outcome=Outcome.OBSERVED, agrees={"expected": True, "other": False})
+    related = speedup(500, cases=(right, Case(name="warm", outcome=Outcome.OBSERVED)))
+    assert award(RIGHT, related, ratios=(RATIO,), measured=(MEASURED,)).flags
+
+
+def test_only_the_claim_that_the_times_explain_is_held_against_the_measurement(award):
+    text = RIGHT + "On 8 cores max_gpu is still 9.1 times as fast as max_numba."
+    other = Measured(of=("max_numba", "max_gpu"), by="speedup", within=3.0)
+    rules = {"ratios": (RATIO, Ratio(of=other.of)), "measured": (other,)}
+    (flag,) = [flag for flag in award(text, speedup(9.0), **rules).flags if "measured" in flag]
+    assert flag.startswith("claims 1.42 for max_numba over max_gpu, ")
+
+
+@pytest.mark.parametrize(("ratio", "flagged"), [(56.1, False), (0.0178, True)])
+def test_a_ratio_that_is_claimed_the_other_way_round_is_turned(award, ratio, flagged):
+    text = RIGHT.replace("56.1", "0.0178")
+    found = award(text, speedup(ratio), ratios=(RATIO,), measured=(MEASURED,))
+    assert [flag.startswith("claims 1 / 0.0178 for max_cpu") for flag in found.flags] == [True] * flagged
+
+
+def test_without_its_times_a_report_is_held_against_the_measurement_if_no_claim_is_near(award):
+    text = "See the screenshot. The speedup is 500x over max_cpu, and over max_numba it is 1.4x." + PICTURE
+    assert award(text, speedup(2.0), ratios=(RATIO,), measured=(MEASURED,)).flags == ()
+    (flag,) = award(text, speedup(60.0), ratios=(RATIO,), measured=(MEASURED,)).flags
+    assert flag.startswith("claims 500x or 1.4x for max_cpu over max_gpu")
+
+
+def test_a_report_that_cannot_be_read_or_claims_nothing_is_not_held_against_a_measurement(tmp_path, award):
+    chosen = options(ratios=(RATIO,), measured=(MEASURED, DECIDES))
+    seen = facts_of("max_cpu: 1.2 s, max_gpu: 0.02 s", tmp_path, chosen)
+    unread = Observation(
+        item="report", outcome=Outcome.OBSERVED, facts={"file": "hw1.pdf", "unread": "it is encrypted"}
+    )
+    for observation in (seen, unread):
+        assert KIND.award(chosen, observation, speedup(500)).flags == ()
+
+
+def test_what_is_measured_is_one_of_the_ratios_and_only_judges():
+    data = {
+        "file": "hw1.pdf",
+        "ratios": [{"of": ["max_cpu", "max_gpu"]}],
+        "measured": [{"of": ["max_gpu", "max_cpu"], "by": "max.gpu.speedup"}],
+    }
+    _, problems = decode(Report.Options, data)
+    assert "measured [max_gpu, max_cpu] is none of the ratios; name one of them" in str(problems[0])
+    assert "measured" not in measuring(options(ratios=(RATIO,), measured=(MEASURED,)))
 
 
 def test_a_ratio_has_two_names():

@@ -80,8 +80,25 @@ def test_a_hidden_delay_in_the_slow_function_gains_nothing(bench_of):
             return fast(x)
     """
     observation = observe(bench_of(code))
-    assert observation.quantities["ratio"].value > OPTIONS.at_least, "the cheat itself does not work"
+    samples = observation.facts["samples"]
+    assert min(samples["over"]) > OPTIONS.at_least * max(samples["of"]), "the cheat itself does not work"
     result = award(observation)
+    assert result.fraction == 0.0
+    assert any(flag.startswith("waiting_baseline") for flag in result.flags)
+
+
+def test_a_slow_function_that_computes_more_than_it_must_gains_nothing(bench_of):
+    code = """
+        import numpy as np
+        def fast(x):
+            out = np.empty_like(x)
+            for i in range(len(x)): out[i] = x[i] + 1
+            return out
+        def slow(x):
+            for _ in range(8): fast(x)
+            return fast(x)
+    """
+    result = award(observe(bench_of(code)))
     assert result.fraction == 0.0
     assert any(flag.startswith("slow_baseline") for flag in result.flags)
 
@@ -154,7 +171,8 @@ def stored(of, over, reference_of=0.001, reference_over=1.0, cpu=None) -> Observ
         (stored(0.1, 1.0, reference_of=0.15), 0.0, True, ""),
         (stored(0.5, 5.0, reference_over=1.0), 0.0, False, "slow_baseline"),
         (stored(0.1, 5.0, reference_over=1.0), 1.0, False, "slow_baseline"),
-        (stored(0.1, 1.5, cpu=[0.1] * 9), 1.0, False, "waiting_baseline"),
+        (stored(0.1, 1.5, cpu=[0.6] * 9), 1.0, False, "waiting_baseline"),
+        (stored(0.1, 1.5, cpu=[0.4] * 9), 0.0, False, "waiting_baseline"),
     ],
 )
 def test_the_verdict_on_stored_samples(observation, fraction, undecided, flag):
@@ -170,8 +188,9 @@ def test_another_threshold_is_judged_on_the_same_samples():
 
 
 def test_a_machine_that_never_gets_quiet_gives_no_low_score(bench_of, monkeypatch):
-    monkeypatch.setattr("grader.checks.rounds._was_busy", lambda call: True)
+    monkeypatch.setattr("grader.checks.rounds._waited", lambda call: "a loop had to wait")
     observation = Speedup().observe(replace(OPTIONS, budget_s=0.5), bench_of(REFERENCE))
     assert observation.outcome is Outcome.NOT_OBSERVED
     assert observation.fault is Fault.MACHINE
     assert observation.note.startswith("noisy: ")
+    assert observation.note.endswith("(a loop had to wait)")

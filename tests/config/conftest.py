@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from grader.config.units import Duration
-from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.options import FunctionName, InputsName, OracleName, UsedItem, option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class Speedup:
         inputs: InputsName = option("What they get.")
         at_least: float = option("The ratio that earns everything.", judges=True, above=0)
         budget: Duration | None = option("How long to measure.", default=None)
+        beside: tuple[UsedItem, ...] = option("What it is held against.", judges=True, default=())
 
         def __post_init__(self) -> None:
             if self.of == self.over:

@@ -203,6 +203,20 @@ def test_one_mistake_is_one_line(lines: Lines, old: str, new: str, line: str) ->
         assert found == (expected,)
 
 
+@pytest.mark.parametrize("uses", ["uses: [fast.right]", "uses: fast.right", "uses: [3]", "visible: always"])
+def test_an_item_that_a_check_names_is_among_those_that_its_item_uses(lines: Lines, uses: str) -> None:
+    found = lines(
+        GOOD.replace("uses: [fast.right]", uses).replace(
+            "at_least: 40", "at_least: 40\n    beside: [fast.right]"
+        )
+    )
+    about = [line for line in found if "beside" in line]
+    wrong = (
+        'rubrics/hw1.yaml:22:14: items[1].beside[0]: no item in uses is called "fast.right"; there are none'
+    )
+    assert about == ([] if uses == "uses: [fast.right]" else [wrong])
+
+
 def test_an_item_that_is_no_mapping_does_not_hide_the_others(lines: Lines) -> None:
     found = lines(GOOD.replace("at_least: 40", "at_least: 0") + "  - just text\n")
     assert found == (

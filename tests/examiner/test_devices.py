@@ -1,33 +1,100 @@
+"""What an exam finds, leases and lends; real leases, and a machine's GPUs as NVML would list them."""
+
 from __future__ import annotations
 
 import pytest
 
-from grader.examiner import environment
-from grader.examiner.environment import missing_devices
+from grader.bench.setup import NOTHING
+from grader.cuda.gpus import Gpu
+from grader.errors import NotObservedError
+from grader.examiner import devices
+from grader.examiner.devices import SIMULATED, Devices
+from grader.machine.lease import Leases
+from grader.model.observation import Case, Observation, Outcome
+
+
+def gpu(number: int, *, mig: bool = False) -> Gpu:
+    return Gpu(
+        index=number,
+        uuid=f"GPU-{number}",
+        name="H200",
+        memory_bytes=2**37,
+        compute_capability=(9, 0),
+        driver="580",
+        cuda=(13, 0),
+        mig=mig,
+        node="/dev/null" if number == 0 else "/dev/zero",
+    )
 
 
 @pytest.fixture
-def gpus(monkeypatch):
-    """Let files that every machine has stand for GPUs."""
-    monkeypatch.setattr(environment, "LENT", frozenset({"gpu"}))
-    return lambda pattern: monkeypatch.setitem(environment.DEVICE_FILES, "gpu", pattern)
+def machine(monkeypatch, tmp_path):
+    """Let a machine have these GPUs, all of them well unless said otherwise; gives the devices of an exam."""
+    monkeypatch.setenv("GRADER_LEASES", str(tmp_path))
+
+    def make(*found, ill=(), log=None):
+        monkeypatch.setattr(devices, "gpus", lambda: found)
+        monkeypatch.setattr(devices, "why_none", lambda: "" if found else "no driver")
+        monkeypatch.setattr(devices, "probe", lambda one: "it is dead" if one.uuid in ill else "")
+        return Devices("a test", retire=lambda: log is None or log.append("retired"), say=lambda line: None)
+
+    return make
 
 
-def test_a_machine_says_which_devices_it_lacks(gpus):
-    gpus("no-such-device*")
-    assert missing_devices({"gpu": 1}) == "needs 1 GPU; this machine has none"
-    assert missing_devices({"gpu": 2}) == "needs 2 GPUs; this machine has none"
-    gpus("null")
-    assert missing_devices({"gpu": 2}) == "needs 2 GPUs; this machine has 1"
+def test_a_machine_says_which_gpus_it_lacks(machine):
+    none = machine()
+    assert none.lacking({"gpu": 1}, simulates=False) == "needs 1 GPU; this machine has none (no driver)"
+    assert none.lacking({"gpu": 1}, simulates=True) == ""
+    assert none.lacking({"gpu": 2}, simulates=True) == "needs 2 GPUs; this machine has none (no driver)"
+    assert machine(gpu(0)).lacking({"gpu": 2}, simulates=True) == "needs 2 GPUs; this machine has 1"
+    assert machine(gpu(0), gpu(1)).lacking({"gpu": 2}, simulates=False) == ""
+    assert none.lacking({}, simulates=False) == ""
+    assert machine(gpu(0, mig=True)).lacking({"gpu": 1}, simulates=False).startswith("needs 1 GPU; ")
 
 
-def test_a_device_that_no_sandbox_lends_is_lacking_however_many_the_machine_has(gpus, monkeypatch):
-    gpus("null")
-    monkeypatch.setattr(environment, "LENT", frozenset())
-    assert missing_devices({"gpu": 1}) == "needs 1 GPU; no sandbox lends one to a hand-in yet"
+def test_what_needs_nothing_gets_nothing_and_a_simulator_stands_in_for_a_gpu(machine):
+    assert machine(gpu(0)).lend({}) == NOTHING
+    assert machine().lend({"gpu": 1}) == SIMULATED
 
 
-def test_a_machine_with_enough_devices_lacks_nothing(gpus):
-    gpus("[nz][ue][lr][lo]")  # /dev/null and /dev/zero
-    assert missing_devices({"gpu": 2}) == ""
-    assert missing_devices({}) == ""
+def test_only_the_leased_gpus_are_shown_and_named(machine):
+    exam = machine(gpu(0), gpu(1))
+    lent = exam.lend({"gpu": 1})
+    assert (lent.devices[0], lent.count) == ("/dev/null", 1)
+    assert "/dev/zero" not in lent.devices
+    assert dict(lent.environment)["CUDA_VISIBLE_DEVICES"] == "GPU-0"
+    assert list(Leases().held()) == ["gpu-GPU-0"]
+    exam.close()
+    assert not Leases().held()
+
+
+def test_whoever_needs_more_gives_back_what_it_has_before_it_waits(machine):
+    log = []
+    exam = machine(gpu(0), gpu(1), log=log)
+    exam.lend({"gpu": 1})
+    assert exam.lend({"gpu": 2}).count == 2
+    assert log == ["retired"], "programs that see a device end before its lease does"
+    assert exam.lend({"gpu": 1}).count == 1
+    assert sorted(Leases().held()) == ["gpu-GPU-0", "gpu-GPU-1"], "who has enough keeps it"
+
+
+def test_a_gpu_that_is_ill_is_put_into_quarantine_and_is_nobodys_fault(machine):
+    exam = machine(gpu(0), ill={"GPU-0"})
+    with pytest.raises(NotObservedError, match="H200 GPU-0 is put into quarantine: it is dead"):
+        exam.lend({"gpu": 1})
+    assert "it is dead" in Leases().quarantined("gpu-GPU-0")
+    assert exam.lacking({"gpu": 1}, simulates=True) == ""
+    assert not Leases().held()
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY])
+def test_after_a_fault_the_gpu_is_examined(machine, monkeypatch, outcome):
+    exam = machine(gpu(0))
+    exam.lend({"gpu": 1})
+    monkeypatch.setattr(devices, "probe", lambda one: "it hangs")
+    exam.after(Observation(item="a", outcome=Outcome.OBSERVED))
+    assert exam.leased
+    case = Case(name="c", outcome=outcome)
+    exam.after(Observation(item="a", outcome=Outcome.OBSERVED, cases=(case,)))
+    assert not exam.leased
+    assert exam.lacking({"gpu": 1}, simulates=False).startswith("needs 1 GPU")

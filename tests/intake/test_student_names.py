@@ -50,6 +50,10 @@ CANVAS = {
         None,
         False,
     ),
+    # Loose files.
+    "doejane_12345_67890_utils.py": ("doejane_12345", "12345", "utils.py", None, False),
+    "doejane_12345_67890_utils-2.py": ("doejane_12345", "12345", "utils.py", 2, False),
+    "doejane_12345_67890_.env": ("doejane_12345", "12345", ".env", None, False),
     # A group is called by its name, which may have an underscore.
     "team_seven_12345_67890_hw1.zip": ("teamseven_12345", "12345", "hw1.zip", None, False),
     "müllerjürgen_12_67890_hw1.zip": ("mullerjurgen_12", "12", "hw1.zip", None, False),

@@ -219,6 +219,18 @@ def test_a_kind_sees_the_observations_it_uses_and_waits_for_those_that_are_open(
     assert (one.lines[0].standing, one.lines[0].reason) == (Standing.PROVISIONAL, "waits for slow")
 
 
+def test_a_kind_that_can_do_without_what_it_uses_does_not_wait_for_it():
+    class Patient(Share):
+        related_optional = True
+
+    kinds = {"share": Patient()}
+    items = (item("report", uses=("fast", "slow", "gone")), item("fast"), item("slow"), item("gone"))
+    found = evidence(seen("report"), seen("fast"), seen("slow", outcome=Outcome.NOT_OBSERVED))
+    line = score(rubric(*items), found, kinds).lines[0]
+    assert (line.standing, line.reason) == (Standing.FINAL, "1.0 beside ['fast']")
+    assert passed(items[0], seen("report"), kinds, {})
+
+
 def test_full_marks_with_changed_inputs_are_flagged_for_a_person():
     case = Case(name="odd", outcome=Outcome.OBSERVED, changed_inputs=("argument 1",))
     items = (item("a"), item("b"), item("c"))
@@ -338,7 +350,11 @@ def test_what_a_simulator_shows_is_told_and_earns_nothing_yet():
     a, b = card.lines
     assert (a.points, a.standing, a.fraction) == (0.0, Standing.PROVISIONAL, None)
     assert a.reason == "only simulated: 1.0 beside []"
-    assert b.reason == "waits for a (Title of a)"
+    assert b.reason == "only simulated: 1.0 beside []"
+    failed = score(hw, evidence(seen("a", 0.0, simulated=True), seen("b", simulated=True)), KINDS)
+    assert failed.lines[1].reason == "waits for a (Title of a)"
+    real = score(hw, evidence(seen("a", simulated=True), seen("b")), KINDS)
+    assert real.lines[1].reason == "waits for a (Title of a)"
     crashed = score(hw, evidence(seen("a", outcome=Outcome.CRASHED, note="boom", simulated=True)), KINDS)
     assert (crashed.lines[0].standing, crashed.lines[0].reason) == (
         Standing.PROVISIONAL,

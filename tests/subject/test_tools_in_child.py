@@ -26,5 +26,5 @@ def test_a_tool_can_import_nothing_from_the_hand_in(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "grader.subject.tools.probe", probe)
     buffer = memoryview(bytearray(4096))
     document = {"do": "tool", "tool": "probe", "args": ["shadow_of_a_library"]}
-    answer = child._Student([str(tmp_path)]).answer(document, Decoder(buffer))
+    answer = child._Student([str(tmp_path)], lambda: None).answer(document, Decoder(buffer))
     assert answer(Encoder(buffer)) == {"value": {"l": ["not found", "shadow_of_a_library"]}}

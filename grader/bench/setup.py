@@ -1,0 +1,57 @@
+"""What one subject server has that another one has not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+OBSERVER = "_grader_subject.observer"
+SIMULATOR = "_grader_subject.simulator"
+"""Our own modules, as the student's side knows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A server is kept for each of these: whatever is read when a library is imported is part of it."""
+
+    preloads: tuple[str, ...] = ()
+    """Modules that are imported before any file of a hand-in."""
+    devices: tuple[str, ...] = ()
+    """Device files that are shown, beside those that every program may expect."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables in place of, or beside, the usual ones."""
+    cores: int | None = None
+    """Threads that numerical libraries are told to use; None for as many as the assignment says."""
+
+    def importing(self, *modules: str) -> Self:
+        """The same, with these modules imported first."""
+        return replace(self, preloads=tuple(dict.fromkeys((*modules, *self.preloads))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lent:
+    """What an item gets of the machine beside memory and time."""
+
+    devices: tuple[str, ...] = ()
+    """Device files."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables with which libraries find their devices."""
+    count: int = 0
+    """How many devices they are."""
+    simulated: bool = False
+    """Whether a simulator stands in for them."""
+
+    def setup(self, preloads: tuple[str, ...]) -> Setup:
+        """The server for a file that wants these modules imported first."""
+        plain = Setup(preloads=preloads, devices=self.devices, environment=self.environment)
+        if self.simulated:
+            return plain.importing(SIMULATOR)
+        return plain.importing(OBSERVER) if self.devices else plain
+
+
+NOTHING = Lent()
+
+
+def of_tool(name: str) -> Setup:
+    """The server of one of our own tools imports it: its child could not find it any more."""
+    return Setup(preloads=(f"_grader_subject.tools.{name}",))

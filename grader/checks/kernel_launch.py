@@ -1,0 +1,179 @@
+"""Which kernels a function launches, in what shape, and that its result depends on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from math import prod
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from grader.checks.calls import function_name
+from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
+from grader.model.observation import Observation, Outcome
+from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.score import Award
+from grader.model.trace import Launch, Trace
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+
+Shape = int | tuple[int, ...]
+"""A number of blocks or threads in whatever dimensions, or its three sides."""
+
+
+class KernelLaunch:
+    """Call a function under observation and hold every kernel that it launched against the rubric.
+
+    The rule is over all launches of the call: what is asked for must be there as often as asked, in the shape
+    asked for, and nothing else beside it. Two sources tell of them, an observer of the device and numba's own
+    account; where they contradict each other nothing is decided and a person is told. The result must be
+    right, and must not be right if the kernels are kept from running.
+
+    On a machine without a GPU numba's simulator stands in, if `simulated_inputs` says with what.
+    """
+
+    name: ClassVar[str] = "kernel_launch"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        of: FunctionName = option("The function to call, as module.function.")
+        inputs: InputsName = option("The family of inputs; its last case, drawn anew, is called.")
+        simulated_inputs: InputsName = option(
+            "The family in its place where numba's simulator stands in for a GPU; left out, none does.",
+            default=InputsName(""),
+        )
+        expected: OracleName = option(
+            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+        )
+        kernel: str = option("The kernel's name; * and ? stand for anything.", judges=True)
+        blocks: Shape | None = option(
+            "How many blocks, in whatever dimensions; or [x, y, z] for exactly these.",
+            judges=True,
+            default=None,
+            above=0,
+        )
+        threads: Shape | None = option(
+            "How many threads per block, in whatever dimensions; or [x, y, z] for exactly these.",
+            judges=True,
+            default=None,
+            above=0,
+        )
+        count: int = option("How often it must be launched.", judges=True, default=1, above=0)
+        others: Literal["refused", "allowed"] = option(
+            "Whether other kernels may be launched beside it.", judges=True, default="refused"
+        )
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Call once under observation, and once more with the kernels kept from running."""
+        family = options.simulated_inputs if bench.simulated else options.inputs
+        oracle = bench.expected(options.expected or function_name(options.of))
+        watched = watch(bench, options.of, family, oracle)
+        if not isinstance(watched, Watched):
+            return Observation(
+                item=bench.item,
+                outcome=watched.outcome,
+                note=watched.note,
+                facts={"tracebacks": {options.of: watched.traceback}} if watched.traceback else {},
+                seed=bench.seed,
+            )
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            quantities=dict(trace_quantities(watched.trace)),
+            facts={WATCHED: watched.plain()},
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if every launch is as asked; nothing is decided on an incomplete record."""
+        del related
+        watched = watched_of(observation.facts)
+        if watched is None:
+            return Award(fraction=0.0, reason="nothing was launched")
+        if not watched.trace.complete:
+            reason = f"the launches could not be observed: {watched.trace.problem}"
+            return Award(fraction=0.0, reason=reason, undecided=True)
+        if unlike := _contradiction(watched.trace):
+            flag = f"sources_disagree: {unlike}"
+            return Award(fraction=0.0, reason="a person looks at the launches", flags=(flag,), undecided=True)
+        problem = (
+            idle_device(watched)
+            or (watched.wrong and f"the result of the observed call is wrong: {watched.wrong}")
+            or _wrong_launches(options, watched.trace)
+        )
+        if problem:
+            return Award(fraction=0.0, reason=problem)
+        return Award(fraction=1.0, reason="; ".join(_told(watched.trace.launches)))
+
+
+def _contradiction(trace: Trace) -> str:
+    """Where numba's account and the observer's differ; a program may launch kernels that are not numba's."""
+    if trace.framework_launches is None or trace.source == "none":
+        return ""
+    missing = Counter(map(_shape, trace.framework_launches)) - Counter(map(_shape, trace.launches))
+    if not missing or trace.launch_count > len(trace.launches):
+        return ""
+    told = ", ".join(f"{name}[{blocks}, {threads}]" for name, blocks, threads in missing)
+    return f"numba launched {told}; the device did not run it"
+
+
+def _shape(launch: Launch) -> tuple[str, int, int]:
+    return launch.kernel, prod(launch.grid), prod(launch.block)
+
+
+def _wrong_launches(options: KernelLaunch.Options, trace: Trace) -> str:
+    asked = [one for one in trace.launches if fnmatchcase(one.kernel, options.kernel)]
+    others = [one for one in trace.launches if not fnmatchcase(one.kernel, options.kernel)]
+    for one in asked:
+        for what, seen, wanted in (
+            ("block", one.grid, options.blocks),
+            ("thread", one.block, options.threads),
+        ):
+            if wanted is not None and not _fits(seen, wanted):
+                per_block = " per block" if what == "thread" else ""
+                return (
+                    f"{one.kernel} ran with {_sides(seen, what)}{per_block}; asked for {_sides(wanted, what)}"
+                )
+    if len(asked) != options.count:
+        seen_others = f" (launched: {', '.join(_told(others))})" if others else ""
+        return (
+            f"{options.kernel} was launched {_times(len(asked))}; {_times(options.count)} is asked for"
+            f"{seen_others}"
+        )
+    if trace.launch_count > len(trace.launches):
+        return f"{trace.launch_count} kernels were launched, where {_times(options.count)} is asked for"
+    if others and options.others == "refused":
+        return f"beside it were launched {', '.join(_told(others))}; nothing else is asked for"
+    return ""
+
+
+def _fits(seen: Sequence[int], wanted: Shape) -> bool:
+    if isinstance(wanted, int):
+        return prod(seen) == wanted
+    return tuple(seen) == (*wanted, 1, 1)[:3]
+
+
+def _sides(shape: Shape | Sequence[int], what: str) -> str:
+    """`1000 blocks`, or `1024 threads (32 x 32)`."""
+    if isinstance(shape, int):
+        return f"{shape:,} {what}{'' if shape == 1 else 's'}"
+    sides = [side for side in shape if side != 1]
+    total = prod(shape)
+    drawn = f" ({' x '.join(map(str, sides))})" if len(sides) > 1 else ""
+    return f"{total:,} {what}{'' if total == 1 else 's'}{drawn}"
+
+
+def _times(number: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def _told(launches: Sequence[Launch]) -> list[str]:
+    """`max_kernel with 1,000 blocks of 1,000 threads`, alike ones together."""
+    told = Counter(
+        f"{one.kernel} with {_sides(one.grid, 'block')} of {_sides(one.block, 'thread')}" for one in launches
+    )
+    return [text if number == 1 else f"{number} times {text}" for text, number in told.items()]

@@ -1,0 +1,142 @@
+"""What `grader doctor` says of GPUs: what they are, how they fare, who holds them, whether they are well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.cli.finding import Finding
+from grader.cuda.files import SHARED_NODES
+from grader.cuda.gpus import Gpu, gpus, why_none
+from grader.cuda.health import probe
+from grader.cuda.state import GpuState, state
+from grader.errors import NotObservedError
+from grader.machine.lease import Leases
+
+_ABOUT = "devices"
+_PROBE = "grader doctor --probe"
+_MIB, _GIB = 2**20, 2**30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One GPU, as far as it can be seen from outside."""
+
+    gpu: Gpu
+    state: GpuState
+    holder: str
+    """Who leases it; empty if nobody does."""
+    quarantine: str
+    """Why nobody may lease it; empty if anybody may."""
+    probed: bool = False
+    """Whether a program has just been run on it: then an empty `quarantine` says that it is well."""
+
+
+def cards(leases: Leases, *, probing: bool) -> tuple[Card, ...]:
+    """The GPUs that we may use; `probing` runs a small program on each that nobody leases."""
+    found = gpus()
+    probed = {gpu.uuid for gpu in found if probing and not gpu.mig and _probed(gpu, leases)}
+    return tuple(_card(gpu, leases, gpu.uuid in probed) for gpu in found)
+
+
+def _card(gpu: Gpu, leases: Leases, probed: bool) -> Card:
+    try:
+        holder, quarantine = leases.held().get(gpu.lease, ""), leases.quarantined(gpu.lease)
+    except NotObservedError:  # said once, of the folder
+        holder = quarantine = ""
+    return Card(gpu=gpu, state=state(gpu), holder=str(holder), quarantine=quarantine, probed=probed)
+
+
+def _probed(gpu: Gpu, leases: Leases) -> bool:
+    """Whether it could be probed; who fails is put into quarantine, and who is well is let out of it."""
+    try:
+        lease = leases.take([gpu.lease], 1, 0, _PROBE, quarantined=True)
+    except NotObservedError:
+        return False
+    with lease:
+        if problem := probe(gpu):
+            leases.quarantine(gpu.lease, problem)
+        else:
+            leases.release(gpu.lease)
+    return True
+
+
+def findings(found: Sequence[Card], nodes: Sequence[str] = SHARED_NODES) -> Iterator[Finding]:
+    """What to say of each GPU, or of why there is none."""
+    for card in found:
+        name = f"GPU {card.gpu.index}"
+        yield Finding(about=_ABOUT, name=name, there=not card.gpu.mig, says=_described(card.gpu))
+        yield Finding(about=_ABOUT, name=f"{name} now", there=True, says=_faring(card.state))
+        yield Finding(
+            about=_ABOUT,
+            name=f"{name} lease",
+            there=not card.quarantine,
+            says=_lease(card),
+            advice=f"{_PROBE}, which looks whether it is well again" if card.quarantine else "",
+        )
+    if not found:
+        advice = "items that need a GPU stay open here; grade them on a machine that has one"
+        yield Finding(about=_ABOUT, name="GPU", there=False, says=why_none(), advice=advice)
+    elif missing := [node for node in nodes if not Path(node).exists()]:
+        says = f"{', '.join(missing)}: not there yet"
+        advice = f"any CUDA program as root makes them, such as {_PROBE}"
+        yield Finding(about=_ABOUT, name="device files", there=False, says=says, advice=advice)
+
+
+def leased(leases: Leases) -> Iterator[Finding]:
+    """Where leases are, and who holds what at present."""
+    try:
+        held = leases.held()
+    except NotObservedError as error:
+        yield Finding(about="leases", name="folder", there=False, says=str(error))
+        return
+    yield Finding(about="leases", name="folder", there=True, says=str(leases.folder))
+    for name, holder in held.items():
+        yield Finding(about="leases", name=name, there=True, says=f"held by {holder}")
+
+
+def _described(gpu: Gpu) -> str:
+    capability, cuda = (".".join(map(str, version)) for version in (gpu.compute_capability, gpu.cuda))
+    parts = (
+        f"{gpu.name}, {gpu.memory_bytes / _GIB:.1f} GiB, compute capability {capability}",
+        f"driver {gpu.driver or 'unknown'}, CUDA {cuda}",
+        gpu.uuid,
+        "divided (MIG), so that no program has it as a whole" if gpu.mig else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _faring(now: GpuState) -> str:
+    clock = f"{_or_unknown(now.sm_clock_mhz)} of {_or_unknown(now.sm_clock_max_mhz)} MHz"
+    memory = f"memory {_or_unknown(now.memory_clock_mhz)} MHz"
+    slowed = "unknown" if now.throttle is None else " and ".join(now.throttle) or "nothing"
+    used = "unknown" if now.memory_used_bytes is None else f"{now.memory_used_bytes / _MIB:.0f} MiB"
+    parts = (
+        f"{clock}, {memory}, slowed by {slowed}",
+        f"{_or_unknown(now.temperature_c)} °C" if now.temperature_c is not None else "",
+        f"other programs: {_programs(now)}",
+        f"memory in use: {used}",
+        f"compute mode {now.compute_mode}" if now.compute_mode not in {None, "default"} else "",
+        f"{now.ecc_errors} memory errors" if now.ecc_errors else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _programs(now: GpuState) -> str:
+    if now.processes is None:
+        return "unknown"
+    named = (f"{p.pid}{'' if p.bytes is None else f' with {p.bytes / _MIB:.0f} MiB'}" for p in now.processes)
+    return " and ".join(named) or "none"
+
+
+def _lease(card: Card) -> str:
+    if card.quarantine:
+        return f"in quarantine: {card.quarantine}"
+    if card.holder:
+        return f"held by {card.holder}"
+    return "free, and a program ran on it as it must" if card.probed else "free"
+
+
+def _or_unknown(number: int | None) -> str:
+    return "unknown" if number is None else str(number)

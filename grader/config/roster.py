@@ -1,0 +1,176 @@
+"""The roster: who is in the course, and under which ids learning platforms know them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.config.decode import quoted
+from grader.config.problem import Problem, show_path
+from grader.model.submission import Submission
+
+HEADINGS: Mapping[str, tuple[str, ...]] = {
+    "student": ("student", "username", "login", "login id", "sis login id"),
+    "canvas_id": ("canvas id", "canvas user id", "id"),
+    "sis_id": ("sis id", "sis user id", "id number"),
+    "moodle_id": ("moodle id", "participant", "participant id", "identifier"),
+    "email": ("email", "e mail", "email address"),
+    "name": ("name", "full name"),
+    "section": ("section",),
+    "team": ("team", "group"),
+}
+"""What a column may be called, in lower case, with a blank for any of `_` and `-`: also in the exports of
+Canvas (gradebook) and Moodle (grading worksheet, participants)."""
+
+_DELIMITERS = ",;\t"
+_STUDENT = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
+_ID = r"[A-Za-z0-9]{1,40}"
+_FORMS = {
+    "student": (
+        rf"{_STUDENT}(?:\+{_STUDENT})*",
+        "letters A-Z, digits and . _ -, not a dot or hyphen first, 64 at most",
+    ),
+    "canvas_id": (_ID, "letters and digits, in a column that the spreadsheet keeps as text"),
+    "moodle_id": (_ID, "letters and digits, as in Participant 4711"),
+}
+"""What a value must look like, and in words; the first is what intake takes for the name of a folder."""
+_FILE_IDS = ("canvas_id", "moodle_id")
+"""What platforms write into the names of files."""
+_UNIQUE = ("student", *_FILE_IDS, "sis_id", "email")
+_POINTS_ROW = "points possible"
+"""Canvas' gradebook begins with a row that is no student."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Student:
+    """One line of the roster; what is not known is empty."""
+
+    student: str
+    """The name in results."""
+    canvas_id: str = ""
+    sis_id: str = ""
+    moodle_id: str = ""
+    """Of a participant: in every assignment another one."""
+    email: str = ""
+    name: str = ""
+    """For people."""
+    section: str = ""
+    team: str = ""
+    """Students with the same one hand in together, in all assignments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roster:
+    """The students of a course, in the order of the file."""
+
+    students: tuple[Student, ...] = ()
+    file: str = ""
+    """As lines about it name it."""
+
+    @property
+    def by_id(self) -> Mapping[str, str]:
+        """The student, or the whole team as `alice+bob`, by an id that platforms write into file names."""
+        teams: dict[str, list[str]] = {}
+        for one in self.students:
+            teams.setdefault(one.team, []).append(one.student)
+        return {
+            getattr(one, column): "+".join(sorted(teams[one.team])) if one.team else one.student
+            for one in self.students
+            for column in _FILE_IDS
+            if getattr(one, column)
+        }
+
+    def remark(self, submission: Submission) -> str:
+        """A line on a hand-in whose id is of nobody on the roster; empty if there is nothing to say."""
+        known, lms_id = self.by_id, submission.lms_id
+        if not known or lms_id is None or lms_id in known:
+            return ""
+        message = (
+            f"{submission.archive}: id {lms_id} is not on the roster ({self.file}), so the student is called "
+            f"{submission.student}; add the id there, or give --student NAME"
+        )
+        return str(Problem(path=(), message=message))
+
+
+def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...]]:
+    """The students in a CSV file, as spreadsheets and learning platforms write it.
+
+    Beside them the mistakes: that the file is not there, as one of `course.yaml`, and those in it as located
+    lines. Columns that are not in `HEADINGS` are for people.
+    """
+    import csv
+    import io
+
+    where = show_path(file)
+    try:
+        text = file.read_text(encoding="utf-8-sig")  # spreadsheets begin with a mark
+    except OSError as error:
+        message = f"{where} cannot be read ({error.strerror}); name a CSV file beside course.yaml"
+        return Roster(), (Problem(path=("roster",), message=message),), ()
+    except UnicodeDecodeError:
+        return Roster(), (), (f"{where}: is not UTF-8; save it as CSV UTF-8",)
+    delimiter = max(_DELIMITERS, key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+    table = _Table()
+    try:
+        wrong = [(1, message) for message in table.read_header(next(reader, []))]
+        line = reader.line_num + 1
+        for cells in () if wrong else reader:
+            wrong += [(line, message) for message in table.read_row(cells, line)]
+            line = reader.line_num + 1
+    except csv.Error as error:
+        wrong = [(reader.line_num, f"is no CSV ({error}); save it again as CSV UTF-8")]
+    problems = tuple(f"{where}:{line}: {Problem(path=(), message=message)}" for line, message in wrong)
+    return Roster(students=tuple(table.students), file=where), (), problems
+
+
+class _Table:
+    """The rows read so far."""
+
+    def __init__(self) -> None:
+        self.students: list[Student] = []
+        self._columns: dict[str, tuple[int, str]] = {}
+        """By field: where its column is, and what the file calls it."""
+        self._lines: dict[tuple[str, str], tuple[int, str]] = {}
+        """By field and value: the line that has it, and its student."""
+
+    def read_header(self, cells: Sequence[str]) -> Iterator[str]:
+        """Find the columns; yields what is wrong with them."""
+        fields_of = {heading: field for field, headings in HEADINGS.items() for heading in headings}
+        for place, cell in enumerate(cells):
+            field = fields_of.get(" ".join(re.split(r"[\s_-]+", cell.strip().lower())), "")
+            if field in self._columns:
+                both = f"{quoted(self._columns[field][1])} and {quoted(cell.strip())}"
+                yield f"the columns {both} are both for {_spelled(field)}; rename one or take it out"
+            elif field:
+                self._columns[field] = place, cell.strip()
+        if "student" not in self._columns:
+            yield "there is no column student; give one with the names that results are kept under"
+
+    def read_row(self, cells: Sequence[str], line: int) -> Iterator[str]:
+        """Take one student; yields what is wrong with the row."""
+        values = {field: cells[at].strip() for field, (at, _) in self._columns.items() if at < len(cells)}
+        values["moodle_id"] = values.get("moodle_id", "").removeprefix("Participant ")
+        if not any(values.values()) or values.get("name", "").lower() == _POINTS_ROW:
+            return
+        student = Student(**{"student": "", **values})
+        if not student.student:
+            yield f"{self._columns['student'][1]}: missing; give the name that results are kept under"
+        for field, (form, words) in _FORMS.items():
+            value = getattr(student, field)
+            if value and not re.fullmatch(form, value):
+                yield f"{self._columns[field][1]}: must be {words}, got {quoted(value)}"
+        for field in _UNIQUE:
+            if value := getattr(student, field):
+                kind = "id" if field in _FILE_IDS else field  # platforms' ids meet in the names of files
+                before, who = self._lines.setdefault((kind, value.casefold()), (line, student.student))
+                if before != line:
+                    heading = self._columns[field][1]
+                    yield f"{heading}: {quoted(value)} is in line {before} too, of {who}; give it once"
+        self.students.append(student)
+
+
+def _spelled(field: str) -> str:
+    return field.replace("_", " ")

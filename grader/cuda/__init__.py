@@ -1,0 +1,1 @@
+"""NVIDIA GPUs: which there are, how they fare, and what a program needs to reach them."""

@@ -1,0 +1,104 @@
+"""The GPUs of this machine that we may use, by NVML."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from grader.cuda import nvml
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """One GPU, and what of it does not change while the machine runs."""
+
+    index: int
+    """By NVML, which counts by PCI bus; CUDA counts otherwise, so programs are told the `uuid`."""
+    uuid: str
+    """`GPU-4e38…`: what CUDA_VISIBLE_DEVICES understands, and what a lease is named after."""
+    name: str
+    memory_bytes: int
+    compute_capability: tuple[int, int]
+    """Major, minor; (0, 0) where it is not told."""
+    driver: str
+    cuda: tuple[int, int]
+    """The newest version of CUDA that the driver understands: major, minor."""
+    mig: bool
+    """Whether it is divided (multi-instance GPU): no program sees it as a whole then."""
+    node: str
+    """Its device file."""
+
+    @property
+    def lease(self) -> str:
+        """The name of its lease."""
+        return f"gpu-{self.uuid}"
+
+
+def gpus() -> tuple[Gpu, ...]:
+    """The GPUs that we may use, in the order of their index; empty where there are none.
+
+    CUDA_VISIBLE_DEVICES in our own environment keeps out what it does not name: a scheduler says so which
+    devices of a shared machine are ours.
+    """
+    visible = os.environ.get(VISIBLE)
+    return tuple(gpu for gpu in _all() if visible is None or _named(gpu, visible))
+
+
+def why_none() -> str:
+    """One line on why there are none and what to do; empty if there are some."""
+    if gpus():
+        return ""
+    if why := nvml.load()[1]:
+        return why
+    if found := _all():
+        uuids = ", ".join(gpu.uuid for gpu in found)
+        return f"{VISIBLE}={os.environ.get(VISIBLE)} hides all there are; unset it, or name some of {uuids}"
+    return "the NVIDIA driver is loaded and has no GPU that this user may open"
+
+
+def _all() -> tuple[Gpu, ...]:
+    library, _ = nvml.load()
+    if library is None:
+        return ()
+    count = library.ask("nvmlDeviceGetCount") or 0
+    handles = ((index, library.ask("nvmlDeviceGetHandleByIndex", index)) for index in range(count))
+    found = (_gpu(library, index, handle) for index, handle in handles if handle is not None)
+    return tuple(gpu for gpu in found if gpu.uuid)  # one that has fallen off the bus answers nothing
+
+
+def _gpu(library: nvml.Nvml, index: int, handle: Any) -> Gpu:
+    memory = library.ask("nvmlDeviceGetMemoryInfo", handle)
+    capability = library.ask("nvmlDeviceGetCudaComputeCapability", handle) or (0, 0)
+    version = library.first(("nvmlSystemGetCudaDriverVersion_v2", "nvmlSystemGetCudaDriverVersion")) or 0
+    minor = library.ask("nvmlDeviceGetMinorNumber", handle)
+    mode = library.ask("nvmlDeviceGetMigMode", handle) or (0, 0)
+    return Gpu(
+        index=index,
+        uuid=library.ask("nvmlDeviceGetUUID", handle) or "",
+        name=library.ask("nvmlDeviceGetName", handle) or "unknown GPU",
+        memory_bytes=memory.total if memory else 0,
+        compute_capability=(capability[0], capability[1]),
+        driver=library.ask("nvmlSystemGetDriverVersion") or "",
+        cuda=(version // 1000, version % 1000 // 10),  # 13000 is 13.0, 12080 is 12.8
+        mig=mode[0] == 1,
+        node=f"/dev/nvidia{index if minor is None else minor}",
+    )
+
+
+def _named(gpu: Gpu, visible: str) -> bool:
+    """Whether a list of numbers and beginnings of UUIDs names it; it ends at the first name that is neither.
+
+    CUDA C++ Programming Guide, CUDA environment variables.
+    """
+    for name in map(str.strip, visible.split(",")):
+        if name.isdigit():
+            if int(name) == gpu.index:
+                return True
+        elif not name.startswith(("GPU-", "MIG-")):
+            return False
+        elif gpu.uuid.startswith(name):
+            return True
+    return False

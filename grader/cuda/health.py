@@ -1,0 +1,54 @@
+"""Whether a GPU still works, asked by a fresh process: what one program broke must not hurt another."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+
+from grader.cuda.gpus import VISIBLE, Gpu
+
+_DIES_WITHIN_S = 5.0
+"""How long a killed process may take; one that is stuck in the driver may take for ever."""
+
+
+def probe(gpu: Gpu, within_s: float = 20.0) -> str:
+    """Allocate, compute and copy on a GPU; empty if it is well, otherwise one sentence on what is not.
+
+    A context that is opened and closed in order also clears what a killed program may leave behind (a
+    utilisation that stays at 100 %).
+    """
+    # in a session of its own, so that all of it can be killed
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "grader.cuda.probe"],
+        env=os.environ | {VISIBLE: gpu.uuid},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        said, complaints = process.communicate(timeout=within_s)
+    except subprocess.TimeoutExpired:
+        return _killed(process, f"the probe of {gpu.uuid} did not end within {within_s:g} s")
+    with suppress(ValueError, KeyError, TypeError):
+        return str(json.loads(said)["problem"])
+    last = (complaints.strip().splitlines() or ["it said nothing"])[-1]
+    return f"the probe of {gpu.uuid} ended with status {process.returncode}: {last}"
+
+
+def _killed(process: subprocess.Popen[str], hung: str) -> str:
+    """Kill it once: a process that is stuck in the driver does not die sooner for being killed again."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    try:
+        _, steps = process.communicate(timeout=_DIES_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        return f"{hung}, and process {process.pid} cannot be killed: the driver is stuck, restart the machine"
+    last = steps.strip().splitlines()
+    return f"{hung}: it hung in {last[-1]}" if last else hung

@@ -1,0 +1,144 @@
+"""The GPUs that an exam leases and lends to the items that need them, or a simulator in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from importlib.util import find_spec
+
+from grader.bench.setup import NOTHING, Lent
+from grader.cuda.files import driver_folders, nodes
+from grader.cuda.gpus import VISIBLE, Gpu, gpus, why_none
+from grader.cuda.health import probe
+from grader.cuda.state import state
+from grader.errors import NotObservedError
+from grader.machine.lease import Lease, Leases
+from grader.model.observation import Observation, Outcome
+
+GPU = "gpu"
+WAIT_S = 1800.0
+"""How long an exam waits for devices that others have leased."""
+
+SIMULATED = Lent(simulated=True, environment=(("NUMBA_ENABLE_CUDASIM", "1"),))
+"""numba reads the variable when it is imported."""
+
+_ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
+
+
+class Devices:
+    """One exam's hold on the GPUs of this machine: nothing until an item needs one, then a lease."""
+
+    def __init__(self, what: str, *, retire: Callable[[], None], say: Callable[[str], None]) -> None:
+        """Lease for `what`; `retire` ends all programs that have devices, `say` tells why we wait."""
+        self._what = what
+        self._retire = retire
+        self._say = say
+        self._ill: set[str] = set()
+        self._lease: Lease | None = None
+        self._leased: tuple[Gpu, ...] = ()
+        self.others: tuple[int, ...] = ()
+        """Programs that computed on the leased GPUs before any of ours did."""
+
+    @cached_property
+    def _all(self) -> tuple[Gpu, ...]:
+        return tuple(gpu for gpu in gpus() if not gpu.mig)
+
+    @property
+    def _found(self) -> tuple[Gpu, ...]:
+        return tuple(gpu for gpu in self._all if gpu.uuid not in self._ill)
+
+    @property
+    def leased(self) -> tuple[Gpu, ...]:
+        """What this exam has at the moment."""
+        return self._leased
+
+    def facts(self) -> list[dict[str, str]]:
+        """What this machine has, for those who read a measurement months later."""
+        return [
+            {
+                "name": gpu.name,
+                "uuid": gpu.uuid,
+                "memory": f"{gpu.memory_bytes >> 20} MiB",
+                "compute_capability": ".".join(map(str, gpu.compute_capability)),
+                "driver": gpu.driver,
+                "cuda": ".".join(map(str, gpu.cuda)),
+            }
+            for gpu in self._found
+        ]
+
+    def lacking(self, needed: Mapping[str, int], *, simulates: bool) -> str:
+        """Why an item that needs these cannot be observed here, in one line; empty if it can.
+
+        A simulator stands in for one GPU where there is none, for an item that says with what inputs.
+        """
+        return ", ".join(filter(None, (self._lacking(name, n, simulates) for name, n in needed.items())))
+
+    def _lacking(self, name: str, count: int, simulates: bool) -> str:
+        found = len(self._found) if name == GPU else 0
+        stand_in = simulates and count == 1 and not found and find_spec("greenlet") is not None
+        if found >= count or stand_in:
+            return ""
+        why = (why_none() or "they are divided (MIG) or in quarantine") if name == GPU and not found else ""
+        has = f"{found or 'none'}{f' ({why})' if why else ''}"
+        return f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
+
+    def lend(self, needed: Mapping[str, int]) -> Lent:
+        """What such an item gets; waits for a lease.
+
+        Raises:
+            NotObservedError: nobody gave them back in time, or none of them is well.
+        """
+        count = needed.get(GPU, 0)
+        if not count:
+            return NOTHING
+        if not self._found:
+            return SIMULATED
+        if len(self._leased) < count:
+            self.give_back()  # who holds one and waits for another may wait for somebody who does the same
+            self._take(count)
+        lent = self._leased[:count]
+        environment = {
+            VISIBLE: ",".join(gpu.uuid for gpu in lent),
+            "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+            **({"LD_LIBRARY_PATH": ":".join(folders)} if (folders := driver_folders()) else {}),
+        }
+        return Lent(devices=nodes(lent), environment=tuple(environment.items()), count=count)
+
+    def _take(self, count: int) -> None:
+        by_lease = {gpu.lease: gpu for gpu in self._found}
+        lease = Leases().take(tuple(by_lease), count, WAIT_S, self._what, waiting=self._say)
+        self._lease, self._leased = lease, tuple(by_lease[name] for name in lease.names)
+        # the first CUDA program after a machine started is slow for all its life: it shall be ours
+        if ill := self._examined():
+            raise NotObservedError(ill)
+        states = [state(gpu) for gpu in self._leased]
+        self.others = tuple(process.pid for now in states for process in now.processes or ())
+
+    def after(self, observation: Observation) -> None:
+        """See to it that what one item did to a device does not hurt the next."""
+        ended = {observation.outcome, *(case.outcome for case in observation.cases)}
+        if self._leased and ended & _ABNORMAL and (ill := self._examined()):
+            self._say(ill)
+
+    def _examined(self) -> str:
+        """What is wrong with a leased GPU; it is put into quarantine then, and all are given back."""
+        for gpu in self._leased:
+            if problem := probe(gpu):
+                Leases().quarantine(gpu.lease, problem)  # while it is ours: nobody who waits shall get it
+                self._ill.add(gpu.uuid)
+                self.give_back()
+                return f"{gpu.name} {gpu.uuid} is put into quarantine: {problem}"
+        return ""
+
+    def memory_used(self) -> int:
+        """Bytes taken on the leased GPUs, by whomever; 0 where that is not told."""
+        return sum(state(gpu).memory_used_bytes or 0 for gpu in self._leased)
+
+    def give_back(self) -> None:
+        """End what has devices, and the lease."""
+        if self._lease is not None:
+            self._retire()
+            self._lease.close()
+            self._lease, self._leased = None, ()
+
+    close = give_back

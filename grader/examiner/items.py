@@ -1,0 +1,98 @@
+"""One item after another: gates, devices, a look, and whether it passed for those that need it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from grader.bench.bench import Quiet
+from grader.bench.children import Children
+from grader.bench.setup import Lent
+from grader.bench.workbench import Workbench
+from grader.config.decode import decode
+from grader.contracts import CheckKind
+from grader.errors import CourseError, NotObservedError
+from grader.examiner.devices import Devices
+from grader.model.job import Job, Task
+from grader.model.observation import Fault, Observation, Outcome
+from grader.model.rubric import Item
+from grader.scoring.score import passed
+
+
+class Items:
+    """The items of one exam, each looked at after what it needs."""
+
+    def __init__(
+        self,
+        job: Job,
+        kinds: Mapping[str, CheckKind],
+        children: Children,
+        devices: Devices,
+        quiet: Quiet,
+    ) -> None:
+        self._job = job
+        self._kinds = kinds
+        self._children = children
+        self._devices = devices
+        self._quiet = quiet
+        self._standing = dict(job.passed)
+        """Whether an item passed; unknown if it is not here."""
+        self._seen: dict[str, Observation] = {}
+
+    def observe(self, task: Task) -> Observation:
+        """Look at one item, unless what it needs did not pass or is not here."""
+        begun = time.perf_counter()
+        kind = self._kinds[task.check]
+        options, problems = decode(kind.Options, task.options)
+        if problems:
+            raise NotObservedError(*(f"job: item {task.item}: {problem}" for problem in problems))
+        observation = self._gate(task, options) or self._look(task, kind, options)
+        observation = replace(observation, digest=task.digest, wall_s=time.perf_counter() - begun)
+        self._seen[task.item] = observation
+        self._remember(task, options)
+        return observation
+
+    def _gate(self, task: Task, options: Any) -> Observation | None:
+        failed = [name for name in task.needs if self._standing.get(name) is False]
+        if failed:
+            return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
+        note = self._devices.lacking(task.devices, simulates=bool(getattr(options, "simulated_inputs", "")))
+        if not note and task.devices and not self._children.servers.lends_devices:
+            note = f"the sandbox {self._children.servers.isolation} lends no devices; see grader doctor"
+        waiting = [name for name in task.needs if name not in self._standing]
+        if not note and waiting:
+            note = f"waits for {', '.join(waiting)}"
+        return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note) if note else None
+
+    def _look(self, task: Task, kind: CheckKind, options: Any) -> Observation:
+        """Have the kind look; whatever it raises is not the student's fault."""
+        try:
+            lent = self._devices.lend(task.devices)
+            observation = kind.observe(options, self._bench(task, lent))
+            self._devices.after(observation)
+            return replace(observation, simulated=lent.simulated)
+        except CourseError as error:
+            note, fault = str(error), Fault.COURSE
+        except (NotObservedError, OSError) as error:
+            note, fault = str(error), Fault.MACHINE
+        except (Exception, SystemExit) as error:
+            import traceback
+
+            traceback.print_exc()
+            note, fault = f"a bug in check kind {kind.name}: {type(error).__name__}: {error}", Fault.GRADER
+        return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault)
+
+    def _bench(self, task: Task, lent: Lent) -> Workbench:
+        return Workbench(self._job, task.item, self._children, task.group, lent=lent, quiet=self._quiet)
+
+    def _remember(self, task: Task, options: Any) -> None:
+        """Note whether an item passed, for those that need it; unknown if that cannot be told yet."""
+        observation = self._seen[task.item]
+        if observation.outcome is Outcome.NOT_OBSERVED or not self._seen.keys() >= set(task.uses):
+            return
+        item = Item(id=task.item, title="", points=1, check=task.check, options=options, uses=task.uses)
+        with suppress(Exception):  # no reason to lose what was seen: the host judges too, and shows this bug
+            self._standing[task.item] = passed(item, observation, self._kinds, self._seen)

@@ -1,0 +1,177 @@
+"""What else ran on some cores while something was timed there."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.machine.cores import Cores
+
+_PROC = Path("/proc")
+_BUSY = (0, 1, 2, 5, 6, 7)
+"""Columns of `/proc/stat`, man 5 proc_stat: user, nice, system, irq, softirq, steal."""
+_STEAL = 7
+_INVOLUNTARY = "nonvoluntary_ctxt_switches:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """What the kernel has counted of each core since the machine started, in seconds."""
+
+    busy_s: Mapping[int, float]
+    """Everything but idling and waiting for disks; `steal_s` included."""
+    steal_s: Mapping[int, float]
+    """While something could run here and the hypervisor ran somebody else."""
+
+    @classmethod
+    def parse(cls, stat: str, tick_s: float) -> Readings:
+        """Read the text of `/proc/stat`, which counts in ticks."""
+        counts = {
+            int(name.removeprefix("cpu")): list(map(int, numbers))
+            for name, *numbers in map(str.split, stat.splitlines())
+            if name.startswith("cpu") and name != "cpu"
+        }
+        return cls(
+            busy_s={core: tick_s * sum(count[i] for i in _BUSY) for core, count in counts.items()},
+            steal_s={core: tick_s * count[_STEAL] for core, count in counts.items()},
+        )
+
+
+def readings(proc: Path = _PROC) -> Readings:
+    """The counts of this moment."""
+    return Readings.parse((proc / "stat").read_text(), tick())
+
+
+def tick() -> float:
+    """The resolution of the kernel's counts, in seconds: 10 ms nearly everywhere."""
+    return 1.0 / os.sysconf("SC_CLK_TCK")
+
+
+def load_1min(proc: Path = _PROC) -> float:
+    """How many threads ran or wanted to, averaged over the last minute or so."""
+    return float((proc / "loadavg").read_text().split()[0])
+
+
+def switches(pid: int, proc: Path = _PROC) -> int | None:
+    """How often the threads of a process were put aside although they had work to do.
+
+    Threads that have ended are not in it. None if the process has ended, or the kernel does not tell.
+    """
+    counts: list[int] = []
+    for status in (proc / str(pid) / "task").glob("*/status"):
+        try:
+            lines = status.read_text().splitlines()
+        except OSError:  # this thread has ended
+            continue
+        counts += (int(line.split()[1]) for line in lines if line.startswith(_INVOLUNTARY))
+    return sum(counts) if counts else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disturbance:
+    """What happened on some cores, and their hardware siblings, beside what was timed."""
+
+    wall_s: float
+    busy_s: float
+    """All CPU time spent there, by the kernel's count."""
+    own_cpu_s: float
+    """What we say that we spent there ourselves."""
+    steal_s: float
+    """The part of `busy_s` that other virtual machines took."""
+    resolution_s: float
+    """What `busy_s` may be off by."""
+    load_1min: float
+    """The load average when it was over; ours is in it."""
+    involuntary: int | None = None
+    """How often the watched processes were put aside; None if none was watched, or nobody tells."""
+
+    @property
+    def others_s(self) -> float:
+        """CPU time that others took; what is too little to be told from nothing is nothing."""
+        others_s = self.busy_s - self.own_cpu_s
+        return others_s if others_s > self.resolution_s else 0.0
+
+    @property
+    def share(self) -> float:
+        """`others_s` as a share of the wall time; beyond 1 if several cores were taken."""
+        return self.others_s / self.wall_s if self.wall_s else 0.0
+
+    def disturbed(self, limit: float = 0.1) -> bool | None:
+        """Whether others took more than this share of the wall time; None if it was too short to tell.
+
+        It is None as well where less was counted than we spent ourselves: that count is worth nothing
+        (a kernel that only plays one, or work of ours that was done on other cores).
+        """
+        others_s, allowed_s = self.busy_s - self.own_cpu_s, limit * self.wall_s
+        if others_s - self.resolution_s > allowed_s:
+            return True
+        if -self.resolution_s <= others_s <= allowed_s - self.resolution_s:
+            return False
+        return None
+
+
+class Watch:
+    """Watches some cores and their hardware siblings, and the processes that are timed there.
+
+    The kernel counts in ticks of 10 ms, so one call of some milliseconds says nothing: let the watch run over
+    many of them. One core and its sibling can be called quiet from 0.3 s on, for a limit of 0.1.
+    """
+
+    def __init__(
+        self,
+        cores: Iterable[int],
+        *,
+        topology: Cores | None = None,
+        pids: Sequence[int] = (),
+        proc: Path = _PROC,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Watch `cores`, of which `topology` knows the siblings; `pids` are the processes that are timed."""
+        topology = topology or Cores()
+        own = set(cores)
+        self._cores = sorted(own.union(*map(topology.siblings, own)))
+        self._pids, self._proc, self._clock = tuple(pids), proc, clock
+        self._begun: tuple[float, Readings, int | None] | None = None
+
+    def begin(self) -> None:
+        """Count from now on."""
+        switched = self._switches()
+        self._begun = self._clock(), readings(self._proc), switched
+
+    def end(self, own_cpu_s: float) -> Disturbance:
+        """What happened since `begin`; may be asked again, later.
+
+        Args:
+            own_cpu_s: the CPU time, in seconds, that all of ours spent on these cores meanwhile: the program
+                that is timed, and ourselves as far as we run there.
+        """
+        if self._begun is None:
+            raise RuntimeError("a watch ends after it has begun")
+        now, clock = readings(self._proc), self._clock()
+        begun, before, switched_before = self._begun
+        switched = self._switches()
+        involuntary = None
+        if switched is not None and switched_before is not None:
+            involuntary = max(0, switched - switched_before)
+        return Disturbance(
+            wall_s=clock - begun,
+            busy_s=self._spent(before.busy_s, now.busy_s),
+            own_cpu_s=own_cpu_s,
+            steal_s=self._spent(before.steal_s, now.steal_s),
+            # the errors of two rounded counts per core, independent of each other: 3.4 standard deviations
+            resolution_s=2 * math.sqrt(len(self._cores)) * tick(),
+            load_1min=load_1min(self._proc),
+            involuntary=involuntary,
+        )
+
+    def _spent(self, before: Mapping[int, float], now: Mapping[int, float]) -> float:
+        """On all cores together; the counts of a core may go back a little, and a core may be gone."""
+        return sum(max(0.0, now.get(core, 0.0) - before.get(core, 0.0)) for core in self._cores)
+
+    def _switches(self) -> int | None:
+        counts = [switches(pid, self._proc) for pid in self._pids]
+        return sum(count or 0 for count in counts) if any(count is not None for count in counts) else None

@@ -1,0 +1,70 @@
+"""What a program did on its devices during one call, as an observer beside it saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Dim3 = tuple[int, ...]
+"""x, y, z: always three."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """One kernel that was started."""
+
+    kernel: str
+    """Its name as the source says it, without module, signature and template arguments: `max_kernel`."""
+    grid: Dim3
+    """Blocks."""
+    block: Dim3
+    """Threads per block."""
+    shared_bytes: int = 0
+    """Shared memory of a block, static and dynamic."""
+    seconds: float | None = None
+    """How long it ran; None where the source cannot tell."""
+    device: int = 0
+    """The number by which the program knows its device."""
+    stream: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """What was copied, set or allocated in one way."""
+
+    count: int
+    bytes: int
+    seconds: float | None = None
+    """None where the source cannot tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """One call, seen by one source. It is made beside the program: evidence, not proof."""
+
+    source: str
+    """`cupti`, `torch.profiler`, `simulator` or `none`."""
+    complete: bool = True
+    """Whether what we did ourselves before and after the call is in it; if not, it is void."""
+    problem: str = ""
+    """Why there is no record, or why it is not complete; one sentence."""
+    launches: tuple[Launch, ...] = ()
+    """The first ones, in the order in which they were started."""
+    launch_count: int = 0
+    """All of them."""
+    framework_launches: tuple[Launch, ...] | None = None
+    """The same by numba's own account, without durations; None where numba is not used."""
+    copies: Mapping[str, Traffic] = field(default_factory=dict)
+    """By direction: `host_to_device`, `device_to_host`, `device_to_device`, `peer_to_peer`."""
+    allocations: Mapping[str, Traffic] = field(default_factory=dict)
+    """By what was called: `cudaMalloc`, `cuMemAllocFromPoolAsync`, …"""
+    frees: Mapping[str, int] = field(default_factory=dict)
+    """Calls by what was called."""
+    peak_bytes: int | None = None
+    """The most device memory that was allocated at one time in the call; None where that is not seen."""
+    synchronisations: int | None = None
+    """Calls that waited for a device or a stream."""
+    api: Mapping[str, int] = field(default_factory=dict)
+    """Calls of the CUDA runtime and driver, by name."""
+    unseen: tuple[str, ...] = ()
+    """The names of the fields above that this source cannot see: what stands there means nothing."""

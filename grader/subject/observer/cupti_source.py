@@ -1,0 +1,166 @@
+"""CUPTI's activity records of this process: what runs on its devices, through whatever library.
+
+cupti-python's bindings follow the C interface (docs.nvidia.com/cupti-python). A record is an object of the
+buffer that CUPTI filled; its `kind` says which one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .canary import Canary
+from .names import kernel_name
+from .record import Record, add, launch
+
+_BUFFER_BYTES = 8 * 2**20
+_FORCED = 1
+_NANO = 1e-9
+_VERSION = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
+_SUNG = 2
+"""How often the canary sings for one record."""
+_ALLOCATION, _RELEASE = 1, 2
+"""CUpti_ActivityMemoryOperationType."""
+_DIRECTIONS = {
+    "HTOD": "host_to_device",
+    "DTOH": "device_to_host",
+    "DTOD": "device_to_device",
+    "PTOP": "peer_to_peer",
+}
+_ON_DEVICE = ("DEVICE", "MANAGED", "ARRAY")
+
+
+class Cupti:
+    """One subscription for the life of the process; raises ImportError where cupti-python is missing."""
+
+    name = "cupti"
+
+    def __init__(self) -> None:
+        from cupti import cupti
+
+        self._cupti = cupti
+        kinds = cupti.ActivityKind
+        self._kinds = (
+            kinds.CONCURRENT_KERNEL,
+            kinds.MEMCPY,
+            kinds.MEMCPY2,
+            kinds.MEMORY2,
+            kinds.RUNTIME,
+            kinds.DRIVER,
+        )
+        self._records: list[Any] = []
+
+    def start(self) -> None:
+        """Begin to observe; as early as possible, for what was there before is not seen."""
+        self._cupti.activity_register_callbacks(lambda: (_BUFFER_BYTES, 0), self._records.extend)
+        for kind in self._kinds:
+            self._cupti.activity_enable(kind)
+
+    def open(self) -> None:
+        """Forget what was."""
+        self._cupti.activity_flush_all(_FORCED)
+        self._records.clear()
+
+    def begin(self) -> None:
+        """From here on it is the program's doing."""
+        self._since = self._cupti.get_timestamp()
+
+    def end(self) -> None:
+        """Up to here; what it started on a device may still be running."""
+        self._until = self._cupti.get_timestamp()
+
+    def settle(self) -> None:
+        """Now that has ended as well."""
+        self._settled = self._cupti.get_timestamp()
+
+    def stop(self) -> None:
+        """Flush and disable everything: CUPTI ends in a crash when an interpreter shuts down before it."""
+        self._cupti.activity_flush_all(_FORCED)
+        for kind in self._kinds:
+            self._cupti.activity_disable(kind)
+
+    def record(self, canary: Canary) -> Record:
+        """What the call did."""
+        self._cupti.activity_flush_all(_FORCED)
+        record = Record(self.name)
+        record.synchronisations = 0
+        launches = self._note_launches(record, canary)
+        allocations = self._note_memory(record, canary)
+        self._note_copies(record)
+        for one in self._of("RUNTIME", "DRIVER"):
+            if self._since <= one.start <= self._until:
+                name = self._name(one)
+                record.api[name] = record.api.get(name, 0) + 1
+                record.synchronisations += "Synchronize" in name
+        if min(launches, allocations) < _SUNG:
+            record.problem = (
+                f"of {_SUNG} launches and {_SUNG} allocations of its own the observer "
+                f"saw {launches} and {allocations}"
+            )
+        return record
+
+    def _of(self, *kinds: str) -> list[Any]:
+        wanted = {int(self._cupti.ActivityKind[kind]) for kind in kinds}
+        return [one for one in self._records if one.kind in wanted]
+
+    def _note_launches(self, record: Record, canary: Canary) -> int:
+        """How many kernels of the canary were among them."""
+        sung = 0
+        for one in sorted(self._of("CONCURRENT_KERNEL"), key=lambda one: int(one.start)):
+            symbol = one.name
+            if symbol == canary.kernel:
+                sung += 1
+            elif self._since <= one.start <= self._settled:
+                record.launched(_launch(one, symbol))
+        return sung
+
+    def _note_memory(self, record: Record, canary: Canary) -> int:
+        """How many allocations of the canary were among them."""
+        sung = live = peak = 0
+        names = self._names()
+        for one in sorted(self._of("MEMORY2"), key=lambda one: int(one.timestamp)):
+            allocates = one.memory_operation_type == _ALLOCATION
+            sung += allocates and one.bytes == canary.bytes
+            if not self._since <= one.timestamp <= self._until:
+                continue
+            name = names.get(one.correlation_id, "other")
+            if self._cupti.ActivityMemoryKind(one.memory_kind).name in _ON_DEVICE:
+                live += one.bytes if allocates else -one.bytes
+                peak = max(peak, live)
+            if allocates:
+                add(record.allocations, name, one.bytes, None)
+            elif one.memory_operation_type == _RELEASE:
+                record.frees[name] = record.frees.get(name, 0) + 1
+        record.peak_bytes = peak
+        return sung
+
+    def _note_copies(self, record: Record) -> None:
+        for one in self._of("MEMCPY", "MEMCPY2"):
+            if self._since <= one.start <= self._settled:
+                direction = self._cupti.ActivityMemcpyKind(one.copy_kind).name
+                seconds = (one.end - one.start) * _NANO
+                add(record.copies, _DIRECTIONS.get(direction, direction.lower()), one.bytes, seconds)
+
+    def _names(self) -> dict[int, str]:
+        """The call behind a correlation number: of the runtime, if it came through there."""
+        return {
+            one.correlation_id: self._name(one) for kind in ("DRIVER", "RUNTIME") for one in self._of(kind)
+        }
+
+    def _name(self, one: Any) -> str:
+        domains = self._cupti.CallbackDomain
+        driver = one.kind == self._cupti.ActivityKind.DRIVER
+        domain = domains.DRIVER_API if driver else domains.RUNTIME_API
+        return _VERSION.sub("", str(self._cupti.get_callback_name(domain, one.cbid)))
+
+
+def _launch(one: Any, symbol: str) -> dict[str, Any]:
+    return launch(
+        kernel_name(symbol),
+        (one.grid_x, one.grid_y, one.grid_z),
+        (one.block_x, one.block_y, one.block_z),
+        shared_bytes=one.static_shared_memory + one.dynamic_shared_memory,
+        seconds=(one.end - one.start) * _NANO,
+        device=one.device_id,
+        stream=one.stream_id,
+    )

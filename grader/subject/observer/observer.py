@@ -1,0 +1,126 @@
+"""Stands beside one call: starts its sources before the program is imported, and keeps what they saw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..driver import DeviceError, synchronise
+from .canary import Canary
+from .cupti_source import Cupti
+from .numba_source import NumbaLaunches
+from .profiler_source import TorchProfiler
+from .record import Record
+
+
+class Source(Protocol):
+    """Where a record comes from."""
+
+    name: str
+
+    def start(self) -> None:
+        """Begin to observe."""
+        ...
+
+    def open(self) -> None:
+        """Begin a record."""
+        ...
+
+    def begin(self) -> None:
+        """From here on it is the program's doing."""
+        ...
+
+    def end(self) -> None:
+        """Up to here; what it started on a device may still be running."""
+        ...
+
+    def settle(self) -> None:
+        """Now that has ended as well."""
+        ...
+
+    def stop(self) -> None:
+        """Observe no more."""
+        ...
+
+    def record(self, canary: Canary) -> Record:
+        """Close the record and give it."""
+        ...
+
+
+def _first_source(names: tuple[str, ...]) -> tuple[Source | None, str]:
+    """The first of them that can be had here, and otherwise why none can."""
+    missing = []
+    for kind in (Cupti, TorchProfiler):
+        if kind.name not in names:
+            continue
+        try:
+            return kind(), ""
+        except ImportError as error:
+            missing.append(f"{kind.name} cannot be imported ({error})")
+    return None, "; ".join(missing)
+
+
+ALL = (Cupti.name, TorchProfiler.name)
+_source, _why_none = _first_source(ALL)
+"""Found when a server imports this: in a child it would cost every check anew."""
+
+
+class Observer:
+    """What a child does while it is observed."""
+
+    def __init__(self, sources: tuple[str, ...] = ALL) -> None:
+        """Start; nothing of the program may be imported yet."""
+        self._source, self._why_none = (_source, _why_none) if sources == ALL else _first_source(sources)
+        self._numba = NumbaLaunches()
+        self._numba.install()
+        if self._source is not None:
+            self._source.start()
+
+    def watch(self, act: Callable[[], Any], *, withhold: bool = False) -> tuple[Any, dict[str, Any]]:
+        """Do something and give what came of it, with the record as plain JSON.
+
+        Raises:
+            whatever `act` raises, or DeviceError if what it started on a device fails.
+        """
+        self._numba.seen.clear()
+        self._numba.withhold = withhold
+        canary = None
+        problem = self._why_none
+        if self._source is not None:
+            try:
+                canary = Canary()
+                self._source.open()
+                canary.sing()
+                self._source.begin()
+            except DeviceError as error:
+                problem, canary = f"the observer has no device ({error})", None
+        try:
+            value = act()
+            if canary is not None and self._source is not None:
+                self._source.end()
+            synchronise()
+        finally:
+            self._numba.withhold = False
+        record = self._record(canary, problem)
+        if self._numba.installed:
+            record.framework_launches = list(self._numba.seen)
+        return value, record.plain()
+
+    def _record(self, canary: Canary | None, problem: str) -> Record:
+        if self._source is None or canary is None:
+            record = Record("none")
+            record.problem = problem or "there is nothing to observe with"
+            return record
+        try:
+            self._source.settle()
+            canary.sing()
+            return self._source.record(canary)
+        except Exception as error:  # a source that the program broke
+            record = Record(self._source.name)
+            record.problem = f"{type(error).__name__}: {error}"[:200]
+            return record
+
+    def stop(self) -> None:
+        """Observe no more."""
+        if self._source is not None:
+            self._source.stop()

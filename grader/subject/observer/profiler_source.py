@@ -1,0 +1,116 @@
+"""torch.profiler in CUPTI's place, where cupti-python is missing: slower, and blind for some things.
+
+It sees launches, copies and calls of any library of the process; not how many bytes were allocated, and of
+numba's allocations nothing at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any
+
+from .canary import Canary
+from .names import kernel_name
+from .record import Record, add, launch
+
+_MICRO = 1e-6
+_DIRECTIONS = {
+    "HtoD": "host_to_device",
+    "DtoH": "device_to_host",
+    "DtoD": "device_to_device",
+    "PtoP": "peer_to_peer",
+}
+_ALLOCATES = ("Malloc", "MemAlloc", "MemCreate")
+_FREES = ("cudaFree", "cuMemFree", "cuMemRelease")
+_CANARY_CALLS = ("cuCtxSynchronize", "cuMemFree_v2", "cuMemAlloc_v2", "cuLaunchKernel")
+"""What the canary calls behind its first kernel and before its last one."""
+
+
+class TorchProfiler:
+    """One profile per call; raises ImportError where torch is missing."""
+
+    name = "torch.profiler"
+    UNSEEN = ("allocations", "frees", "peak_bytes")
+
+    def __init__(self) -> None:
+        import torch
+        import torch.profiler
+
+        self._torch = torch
+
+    def start(self) -> None:
+        """Nothing to do before a call."""
+
+    def open(self) -> None:
+        """Start a profile."""
+        activities = [self._torch.profiler.ProfilerActivity.CUDA]
+        self._profile = self._torch.profiler.profile(activities=activities)
+        self._profile.__enter__()
+
+    def begin(self) -> None:
+        """The canary's kernel says where the program's doing begins."""
+
+    def end(self) -> None:
+        """And where it ends."""
+
+    def settle(self) -> None:
+        """Which it does when the last canary sings."""
+
+    def stop(self) -> None:
+        """Nothing is left running."""
+
+    def record(self, canary: Canary) -> Record:
+        """What the call did."""
+        self._profile.__exit__(None, None, None)
+        number, path = tempfile.mkstemp(suffix=".json")
+        os.close(number)
+        try:
+            self._profile.export_chrome_trace(path)
+            with open(path) as file:
+                events = json.load(file)["traceEvents"]
+        finally:
+            os.unlink(path)
+        return read_events(events, canary.kernel)
+
+
+def read_events(events: list[dict[str, Any]], canary: str) -> Record:
+    """The record in the events of a trace as torch.profiler exports it."""
+    record = Record(TorchProfiler.name)
+    record.unseen = TorchProfiler.UNSEEN
+    record.synchronisations = 0
+    sung = sorted(event["ts"] for event in events if event.get("name") == canary and "ts" in event)
+    if len(sung) < 2:
+        record.problem = f"the observer missed {2 - len(sung)} launches of its own"
+        return record
+    ours = dict.fromkeys(_CANARY_CALLS, 1)
+    for event in events:
+        category, name, about = event.get("cat"), str(event.get("name", "")), event.get("args", {})
+        if not sung[0] < event.get("ts", 0) < sung[-1] or (category == "cuda_driver" and ours.pop(name, 0)):
+            continue
+        if category == "kernel":
+            record.launched(_launch(event, name, about))
+        elif category == "gpu_memcpy":
+            direction = next((_DIRECTIONS[key] for key in _DIRECTIONS if key in name), "other")
+            add(record.copies, direction, int(about.get("bytes", 0)), event.get("dur", 0) * _MICRO)
+        elif category in {"cuda_runtime", "cuda_driver"}:
+            record.api[name] = record.api.get(name, 0) + 1
+            record.synchronisations += "Synchronize" in name
+            if any(word in name for word in _ALLOCATES):
+                add(record.allocations, name, 0, None)
+            elif name.startswith(_FREES):
+                record.frees[name] = record.frees.get(name, 0) + 1
+    return record
+
+
+def _launch(event: dict[str, Any], name: str, about: dict[str, Any]) -> dict[str, Any]:
+    return launch(
+        kernel_name(name),
+        tuple(about.get("grid", (0, 0, 0))),
+        tuple(about.get("block", (0, 0, 0))),
+        shared_bytes=int(about.get("shared memory", 0)),
+        seconds=event.get("dur", 0) * _MICRO,
+        device=int(about.get("device", 0)),
+        stream=int(about.get("stream", 0)),
+    )

@@ -1,0 +1,51 @@
+"""A download of a whole class, through the installed command."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+
+
+def test_loose_files_and_archives_of_a_class_are_graded_in_one_go(course):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,canvas id\nann,12\nben,13\n")
+    work = "def double(x): return 2 * x\ndef square(x): return x * x"
+    loose = course.hand_ins / "doeann_12_3_work-1.py", course.hand_ins / "doeann_12_4_more.py"
+    alone = course.hand_ins / "roecem_14_8_work.py"
+    mixed = course.hand_ins / "roeben_13_6_work.py", course.hand_ins / "roeben_13_7_hw1.zip"
+    for path in (*loose, alone, *mixed):
+        path.write_text(dedent(work))
+
+    done = course.run("run", *map(str, (loose[0], *mixed, alone, loose[1])))
+
+    assert done.returncode == 6
+    assert done.stderr.splitlines() == [
+        "grader: roeben_13 (2 files): is an archive (hw1.zip) with loose files beside it; "
+        "hand in everything in one archive, or all files without one",
+        f"grader: roecem_14_8_work.py: id 14 is not on the roster ({course.folder}/roster.csv), "
+        "so the student is called roecem_14; add the id there, or give --student NAME",
+    ]
+    assert {path.name for path in (course.out / "tiny").iterdir()} == {"ann", "roecem_14"}
+    ann = json.loads((course.results() / "score.json").read_text())
+    assert ann["submission"]["files"] == ["more.py", "work.py"]
+    assert ann["points"]["earned"] == 3
+
+
+def test_loose_files_of_one_student_may_be_said_to_be_anothers(course):
+    paths = [
+        course.hand_ins / f"doeann_12_{number}_{name}" for number, name in ((3, "work.py"), (4, "more.py"))
+    ]
+    for path in paths:
+        path.write_text("def double(x): return 2 * x")
+    done = course.run("run", "--json", "--student", "dan", *map(str, paths))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["students"] == ["dan"]
+
+
+def test_a_wrong_roster_stops_before_anything_is_graded(course):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student\nA B\n")
+    done = course.run("run", course.hand_in())
+    assert done.returncode == 4
+    assert "roster.csv:2: student: must be" in done.stderr
+    assert not course.out.exists()

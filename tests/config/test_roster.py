@@ -1,0 +1,181 @@
+"""The roster: as people write it and as learning platforms export it, and every mistake in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.config.course import Course, load_course
+from grader.config.roster import Student
+from grader.errors import CourseError, UsageError
+from grader.intake.names import sender_named
+from grader.model.submission import Submission
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "course.yaml").write_text("title: x\nroster: roster.csv\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+NAMES = "letters A-Z, digits and . _ -, not a dot or hyphen first, 64 at most"
+
+
+def course(folder: Path, *rows: str, encoding: str = "utf-8", end: str = "\n") -> Course:
+    (folder / "roster.csv").write_bytes("".join(row + end for row in rows).encode(encoding))
+    return load_course(folder)
+
+
+def problems(folder: Path, *rows: str) -> tuple[str, ...]:
+    with pytest.raises(CourseError) as caught:
+        course(folder, *rows)
+    return caught.value.problems
+
+
+def test_a_course_without_a_roster_has_nobody_on_it(folder: Path) -> None:
+    (folder / "course.yaml").write_text("title: x\n")
+    assert load_course(folder).roster.students == ()
+    assert load_course(folder).roster.by_id == {}
+
+
+def test_a_roster_says_who_has_which_id(folder: Path) -> None:
+    found = course(
+        folder,
+        "student,canvas id,SIS_ID,Moodle-ID,E-mail,name,section,remark",
+        'jdoe,12345,S-207797,Participant 4711,j@x.edu,"Doe, Jane",A,ill in May',
+        "",
+        "bob,12346",
+    ).roster
+    jane = Student(
+        student="jdoe",
+        canvas_id="12345",
+        sis_id="S-207797",
+        moodle_id="4711",
+        email="j@x.edu",
+        name="Doe, Jane",
+        section="A",
+    )
+    assert found.students == (jane, Student(student="bob", canvas_id="12346"))
+    assert found.by_id == {"12345": "jdoe", "4711": "jdoe", "12346": "bob"}
+
+
+@pytest.mark.parametrize(("delimiter", "end"), [(",", "\r\n"), (";", "\r\n"), ("\t", "\n")])
+def test_a_roster_is_read_as_spreadsheets_write_it(folder: Path, delimiter: str, end: str) -> None:
+    rows = (f"Student{delimiter}Canvas ID", f' jdoe {delimiter}"12345"', delimiter)
+    found = course(folder, *rows, encoding="utf-8-sig", end=end).roster
+    assert found.students == (Student(student="jdoe", canvas_id="12345"),)
+
+
+def test_exports_of_platforms_are_read_once_a_column_names_the_student(folder: Path) -> None:
+    canvas = course(
+        folder,
+        "Name,ID,SIS User ID,SIS Login ID,Section,HW1 (4242)",
+        ",,,,,Manual Posting",
+        "    Points Possible,,,,,10",
+        '"Doe, Jane",12345,S1,jdoe,Lab 1,',
+    )
+    (jane,) = canvas.roster.students
+    assert (jane.student, jane.canvas_id, jane.sis_id, jane.section) == ("jdoe", "12345", "S1", "Lab 1")
+    moodle = course(
+        folder,
+        "Identifier,Full name,Email address,Username,Status",
+        "Participant 4711,Jane Doe,j@x.edu,jdoe,Submitted",
+    )
+    assert moodle.roster.by_id == {"4711": "jdoe"}
+
+
+def test_whoever_of_a_team_hands_in_hands_in_for_all_of_it(folder: Path) -> None:
+    found = course(folder, "student,canvas id,team", "cem,3,", "bob,2,red", "ann,1,red", "dan,,red", "eve,5,")
+    assert found.roster.by_id == {"1": "ann+bob+dan", "2": "ann+bob+dan", "3": "cem", "5": "eve"}
+
+
+def test_every_mistake_of_a_roster_is_located(folder: Path) -> None:
+    assert problems(
+        folder,
+        "student,canvas id,moodle id,sis id,email",
+        'jdoe,12345,1,S1,"j@x.edu"',
+        ",12346,,,",
+        "Doe Jane,1.23E+16,,,",
+        "jdoe,12345,2,S1,J@x.edu",
+        "kim,2,12345,,",
+        '"a',
+        'b",9,,,',
+        "bob\t\x1b,,Gast,,",
+    ) == (
+        "roster.csv:3: student: missing; give the name that results are kept under",
+        f'roster.csv:4: student: must be {NAMES}, got "Doe Jane"',
+        "roster.csv:4: canvas id: must be letters and digits, in a column that the spreadsheet keeps as "
+        'text, got "1.23E+16"',
+        'roster.csv:5: student: "jdoe" is in line 2 too, of jdoe; give it once',
+        'roster.csv:5: canvas id: "12345" is in line 2 too, of jdoe; give it once',
+        'roster.csv:5: sis id: "S1" is in line 2 too, of jdoe; give it once',
+        'roster.csv:5: email: "J@x.edu" is in line 2 too, of jdoe; give it once',
+        'roster.csv:6: canvas id: "2" is in line 5 too, of jdoe; give it once',
+        'roster.csv:6: moodle id: "12345" is in line 2 too, of jdoe; give it once',
+        rf'roster.csv:7: student: must be {NAMES}, got "a\nb"',
+        rf'roster.csv:9: student: must be {NAMES}, got "bob\t\u001b"',
+    )
+
+
+def test_columns_are_there_once_and_one_of_them_names_the_student(folder: Path) -> None:
+    assert problems(folder, "Name,ID,Canvas_ID,section", "Jane,1,1,A") == (
+        'roster.csv:1: the columns "ID" and "Canvas_ID" are both for canvas id; rename one or take it out',
+        "roster.csv:1: there is no column student; give one with the names that results are kept under",
+    )
+    assert problems(folder, "Student,ID,SIS Login ID", '"Doe, Jane",1,jdoe') == (
+        'roster.csv:1: the columns "Student" and "SIS Login ID" are both for student; '
+        "rename one or take it out",
+    )
+    (line,) = problems(folder)
+    assert line.startswith("roster.csv:1: there is no column student")
+
+
+def test_a_roster_that_is_no_table_is_one_line_beside_those_of_course_yaml(folder: Path) -> None:
+    (folder / "course.yaml").write_text("title: x\nroster: roster.csv\ntime_zone: Mars\n")
+    with pytest.raises(CourseError) as caught:
+        load_course(folder)
+    missing, _ = caught.value.problems
+    assert missing == (
+        "course.yaml:2:1: roster: roster.csv cannot be read (No such file or directory); "
+        "name a CSV file beside course.yaml"
+    )
+    (folder / "course.yaml").write_text("title: x\nroster: roster.csv\n")
+    assert problems(folder, "student", '"jdoe" x') == (
+        "roster.csv:2: is no CSV (',' expected after '\"'); save it again as CSV UTF-8",
+    )
+    (folder / "roster.csv").write_bytes(b"student\n\xff\n")
+    with pytest.raises(CourseError, match=r"^roster.csv: is not UTF-8; save it as CSV UTF-8$"):
+        load_course(folder)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["jdoe", "a.b-c_1", "_x", "bob+ann", "x" * 64, "x" * 65, "a b", "..", "-a", "é", "a/b", "+a", "a+"],
+)
+def test_a_roster_takes_the_names_that_a_hand_in_can_have(folder: Path, name: str) -> None:
+    try:
+        sender_named(name, "")
+    except UsageError:
+        assert "got" in problems(folder, "student", name)[0]
+    else:
+        assert course(folder, "student", name).roster.students == (Student(student=name),)
+
+
+def test_a_hand_in_whose_id_is_of_nobody_is_remarked_on(folder: Path) -> None:
+    def submission(lms_id: str | None) -> Submission:
+        archive = "doe\x1bjane_9_1_hw1.zip"
+        return Submission(
+            student="doejane_9", assignment="hw1", archive=archive, digest="d", files=(), lms_id=lms_id
+        )
+
+    roster = course(folder, "student,canvas id", "jdoe,12345").roster
+    assert roster.remark(submission("9")) == (
+        r"doe\x1bjane_9_1_hw1.zip: id 9 is not on the roster (roster.csv), so the student is called "
+        "doejane_9; add the id there, or give --student NAME"
+    )
+    assert roster.remark(submission("12345")) == ""
+    assert roster.remark(submission(None)) == ""
+    without_ids = course(folder, "student", "jdoe").roster
+    assert without_ids.remark(submission("9")) == ""

@@ -1,0 +1,129 @@
+"""Loose files that one student uploaded to Canvas, joined into one hand-in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.errors import UsageError
+from grader.intake.hand_in import Loose, group
+from grader.intake.limits import ArchiveLimits
+
+WORK = b"def add(x, y):\n    return x + y\n"
+
+
+@pytest.fixture
+def downloads(tmp_path):
+    """Writes files into the folder of a download and gives their paths."""
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+
+    def write(*names: str, data: bytes = WORK) -> list[Path]:
+        for name in names:
+            (folder / name).write_bytes(data)
+        return [folder / name for name in names]
+
+    return write
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_loose_files_of_one_student_are_one_hand_in_under_the_students_own_names(downloads, tmp_path, taken):
+    downloads("doejane_12_3_utils-1.py", "doejane_12_4_max_functions.py", "doejane_12_5_notes.txt")
+    before = held(tmp_path / "downloads")
+    (joined,) = group(sorted((tmp_path / "downloads").iterdir()))
+
+    got = taken(joined)
+
+    assert (got.student, got.lms_id, got.attempt) == ("doejane_12", "12", 1)
+    assert got.archive == "doejane_12 (3 files)"
+    assert (got.files, got.dropped) == (("max_functions.py", "utils.py"), ("notes.txt",))
+    assert held(tmp_path / "results/workspace") == {"max_functions.py": WORK, "utils.py": WORK}
+    assert held(tmp_path / "downloads") == before
+
+
+def test_loose_files_are_the_same_work_as_the_archive_of_them(downloads, tar_of, taken, tmp_path):
+    (joined,) = group(downloads("doejane_12_3_utils.py", "doejane_12_4_max_functions.py"))
+    packed = taken(tar_of({"utils.py": WORK, "max_functions.py": WORK}), workspace=tmp_path / "w")
+    assert taken(joined).digest == packed.digest
+
+
+def test_files_are_joined_by_student_id_lateness_and_folder_in_their_order(downloads, tmp_path):
+    early = downloads("doejane_12_3_utils.py", "roebob_13_4_utils.py", "doejane_12_5_max_functions.py")
+    late = downloads("doejane_LATE_12_6_utils.py", "doejane_14_7_utils.py", "anon_12_8_utils.py")
+    (tmp_path / "hw2").mkdir()
+    elsewhere = tmp_path / "hw2" / "doejane_12_9_utils.py"
+    elsewhere.write_bytes(WORK)
+    first, second, third = early
+    assert group([*early, *late, elsewhere]) == (
+        Loose(files=(first, third)),
+        Loose(files=(second,)),
+        *(Loose(files=(path,)) for path in (*late, elsewhere)),
+    )
+
+
+def test_what_canvas_did_not_name_and_archives_stay_by_themselves(downloads, tmp_path):
+    paths = downloads(
+        *("utils.py", "max_functions.py", "alice.zip", "alice_hw1_2.py"),
+        *("doejane_12_3_hw1.zip", "doejane_12_4_hw1.tar-2.gz", "roebob_13_3_hw1.rar"),
+    )
+    (tmp_path / "downloads" / "doejane_12_5_hw1").mkdir()
+    paths += [tmp_path / "downloads" / "doejane_12_5_hw1", tmp_path / "downloads" / "gone_12_6_utils.py"]
+    assert group([*paths, paths[2]]) == (*paths, paths[2])
+
+
+def test_a_file_that_is_given_twice_is_there_once(downloads, taken):
+    (path,) = downloads("doejane_12_3_utils.py")
+    (joined,) = group([path, path])
+    assert taken(joined).archive == "doejane_12_3_utils.py"
+
+
+def test_a_packed_file_of_data_is_no_archive_of_the_homework(downloads, taken):
+    (joined,) = group(downloads("doejane_12_3_mnist.pkl.gz", "doejane_12_4_utils.py"))
+    got = taken(joined)
+    assert (got.files, got.dropped) == (("utils.py",), ("mnist.pkl.gz",))
+
+
+@pytest.mark.parametrize("archive", ["hw1.zip", "hw1.tar-2.gz", "hw1.rar"])
+def test_an_archive_beside_loose_files_is_refused(archive, downloads, refusal):
+    (both,) = group(downloads("doejane_12_3_utils.py", f"doejane_12_4_{archive}"))
+    line = refusal(both)
+    assert line.startswith("doejane_12 (2 files): is an archive (hw1")
+    assert line.endswith(
+        ") with loose files beside it; hand in everything in one archive, or all files without one"
+    )
+
+
+def test_two_attempts_of_one_file_are_not_chosen_from(downloads, refusal):
+    (both,) = group(downloads("doejane_12_3_utils.py", "doejane_12_4_utils-1.py"))
+    assert refusal(both) == (
+        "doejane_12 (2 files): holds utils.py twice (doejane_12_3_utils.py and doejane_12_4_utils-1.py); "
+        "give only the later one"
+    )
+
+
+def test_loose_files_are_bounded_and_named_as_those_of_an_archive(downloads, refusal, taken, tmp_path):
+    (large,) = group(downloads("doejane_12_3_utils.py", data=bytes(2 << 20)))
+    line = refusal(large, limits=ArchiveLimits(file_bytes=1 << 20))
+    assert line.startswith("doejane_12_3_utils.py: holds a file larger than 1 MiB (utils.py)")
+    (outside,) = group(downloads("roebob_13_3_..\\..\\utils.py"))
+    assert "leads outside" in refusal(outside)
+    (cases,) = group(downloads("anon_a1_3_utils.py", "anon_a1_4_Utils.py"))
+    assert "holds both utils.py and Utils.py, one file on some machines" in refusal(cases)
+
+
+def test_a_file_that_vanished_is_a_usage_error(downloads, taken, tmp_path):
+    (joined,) = group(downloads("doejane_12_3_utils.py"))
+    joined.files[0].unlink()
+    with pytest.raises(UsageError, match=r"doejane_12_3_utils.py: cannot be read \(No such file"):
+        taken(joined)
+    assert not (tmp_path / "results").exists()
+
+
+def test_loose_files_of_whom_the_roster_or_the_command_names(downloads, taken, tmp_path):
+    (joined,) = group(downloads("doejane_12_3_utils.py", "doejane_12_4_max_functions.py"))
+    assert taken(joined, roster={"12": "bob+alice"}).members == ("alice", "bob")
+    assert taken(joined, student="carol", workspace=tmp_path / "w").student == "carol"
