@@ -42,12 +42,13 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
     from tempfile import TemporaryDirectory
 
     from grader.cli.verdicts import closing, columns, document, row
+    from grader.cuda.gpus import gpus
     from grader.trials import Selection, trials_of
     from grader.verification import verify
 
     begun = time.perf_counter()
     course, plugins = open_course(context)
-    trials = trials_of(course, plugins, Selection(**asked))
+    trials = trials_of(course, plugins, Selection(**asked, gpu=bool(gpus())))
     widths = columns(trials)
     verdicts: list[Verdict] = []
     with TemporaryDirectory(prefix="grader-verify-") if out is None else nullcontext(out) as place:
