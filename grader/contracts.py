@@ -25,9 +25,9 @@ class CheckKind(Protocol):
 
     Four attributes are optional: `timed = True` if `observe` takes times that decide, so that the exam has
     cores for itself (as many as the assignment's limits say, or the option `cores` names); `tool`, the name
-    of the tool of ours that `observe` runs, so that its server is started early; `by_hand = True` if a person may give the points instead; and
-    `related_optional = True` if the item need not wait for the items in `uses`: what was not observed is
-    left out of `related`.
+    of the tool of ours that `observe` runs, so that its server is started early; `by_hand = True` if a
+    person may give the points instead; and `related_optional = True` if the item need not wait for the
+    items in `uses`: what was not observed is left out of `related`.
     """
 
     name: ClassVar[str]

@@ -77,6 +77,8 @@ class Child:
             NotObservedError: the machine does not give it the namespaces it needs.
         """
         self.ended: Ended | None = None
+        self.ran_s = 0.0
+        """How long it was not frozen."""
         self._limits = limits
         self._used = 0
         with ExitStack() as resources:
@@ -154,6 +156,7 @@ class Child:
         self._init.send(THAW)
         answer = self._await(request.nonce, begun, within_s)
         done = time.perf_counter()
+        self.ran_s += done - begun
         if isinstance(answer, Ended):
             self.ended = answer
             self.end()

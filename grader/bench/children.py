@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from grader.bench.bench import Call, InputCase, Subject
+from grader.bench.bench import SUBMISSION, Call, InputCase, Subject
 from grader.bench.child import Child
 from grader.bench.servers import Servers
 from grader.bench.setup import Setup
@@ -40,6 +40,7 @@ class Children:
         """Set by whoever lends devices."""
         self._limits = limits
         self._shared: dict[Order, tuple[ChildSubject, ExitStack]] = {}
+        self._own: list[Child] = []
         self._ahead: dict[tuple[str, Setup], Child] = {}
         """Forked while the item before was looked at, and given to the next one of its kind."""
 
@@ -59,6 +60,18 @@ class Children:
             resources = ExitStack()
             self._shared[order] = self._start(order, resources), resources
             yield Lent(self._shared[order][0], 0)
+
+    @contextmanager
+    def program(self, setup: Setup) -> Iterator[Child]:
+        """A fresh child of the hand-in, for a program that is run and not imported."""
+        with self.servers.serving(setup) as server:
+            self._own.append(Child(server, SUBMISSION, self._limits))
+            yield self._own[-1]
+
+    @property
+    def program_s(self) -> float:
+        """How long the hand-in's own program has run so far, in all of its children together."""
+        return sum(child.ran_s for child in self._own)
 
     def end(self, group: str) -> None:
         """End what a group shares; its last item was looked at."""
@@ -102,6 +115,8 @@ class Children:
                 server, order.whose, self._limits, cores=cores, ahead=True
             )
         memory = self.device_memory if order.setup.devices else None
+        if order.whose == SUBMISSION:
+            self._own.append(child)
         subject = ChildSubject(child, order.module, self._limits, observed=order.observed, devices=memory)
         return resources.enter_context(subject)
 

@@ -45,7 +45,7 @@ class Lent:
         """The server for a file that wants these modules imported first."""
         plain = Setup(preloads=preloads, devices=self.devices, environment=self.environment)
         if self.simulated:
-            return plain.importing(SIMULATOR)
+            return plain.importing(SIMULATOR, OBSERVER)
         return plain.importing(OBSERVER) if self.devices else plain
 
 

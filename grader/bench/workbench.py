@@ -123,8 +123,8 @@ class Workbench:
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
-        with self._children.servers.serving(self._setup(script.removesuffix(".py"))) as server:
-            return run_program(Child(server, SUBMISSION, self.limits), script, argv, wall_s)
+        with self._children.program(self._setup(script.removesuffix(".py"))) as child:
+            return run_program(child, script, argv, wall_s)
 
     @property
     def files(self) -> tuple[str, ...]:

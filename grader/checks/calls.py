@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from grader.bench.bench import Bench, Call, InputCase, Subject
@@ -35,9 +36,17 @@ def cases_of(bench: Bench, family: str, draw: int = 0) -> tuple[InputCase, ...]:
 
 
 def observe_calls(
-    bench: Bench, of: str, cases: Sequence[InputCase], look: Look, *, times: int = 1
+    bench: Bench,
+    of: str,
+    cases: Sequence[InputCase],
+    look: Look,
+    *,
+    times: int = 1,
+    within_s: float = inf,
 ) -> Observation:
     """Call a function `times` times with each case and look at what came back.
+
+    After a call that took longer than `within_s` seconds a case is not called once more.
 
     The observation's outcome is `observed` if the function could be called at all; how each call ended
     stands in its case. After a call that did not end in time nothing more is called: every further case
@@ -55,7 +64,7 @@ def observe_calls(
             usable = True
             while pending and usable:
                 case = pending.popleft()
-                calls = _call(subject, function, case, times)
+                calls = _call(subject, function, case, times, within_s)
                 last = calls[-1]
                 if last.traceback:
                     tracebacks[case.name] = last.traceback
@@ -87,11 +96,11 @@ def _hopeless(subject: Subject, calls: tuple[Call, ...]) -> bool:
     return calls[0] is subject.imported or calls[0].outcome is Outcome.REFUSED
 
 
-def _call(subject: Subject, function: str, case: InputCase, times: int) -> tuple[Call, ...]:
+def _call(subject: Subject, function: str, case: InputCase, times: int, within_s: float) -> tuple[Call, ...]:
     if subject.imported.outcome is not Outcome.OBSERVED:
         return (subject.imported,)
-    calls: list[Call] = []
-    while len(calls) < times and (not calls or calls[-1].outcome is Outcome.OBSERVED):
+    calls = [subject.call(function, case)]
+    while len(calls) < times and calls[-1].outcome is Outcome.OBSERVED and calls[-1].wall_s <= within_s:
         calls.append(subject.call(function, case))
     return tuple(calls)
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from grader.bench.bench import Bench, Call, InputCase, Subject
 from grader.bench.compare import compare
 from grader.bench.render import call_text, value_text
+from grader.checks.waiting import waited
 from grader.errors import CourseError
 from grader.model.observation import Case, Outcome, Quantity
 
-DISTURBED = 1.25
-GRACE_S = 0.002
-"""A loop of the reference whose wall time exceeds its CPU time by more than this was waiting for a core."""
+REPEATS = 5
+"""How often at most a quick function is called in one round."""
 
 LEAST_S = 1e-7
 """The shortest time that is believed: no clock here tells less, and nothing must be divided by zero."""
@@ -29,6 +30,8 @@ class Runner:
     function: str
     ours: bool
     """Whether it is the reference's: then a failure is the course's."""
+    quick: bool
+    """Whether it should be the faster one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,32 +117,57 @@ def timed_rounds(
     `loop` names the runner, one of the reference's, whose work is nothing but computing on one core: it tells
     whether the machine was quiet. The first round warms up, on data of its own, and is not counted.
 
+    What is much quicker than the loop is called several times a round, each time on inputs of its own, and
+    the median call counts: that costs little, and a few milliseconds are not the same twice.
+
     Raises:
         CourseError: the family does not give exactly one case, or the reference fails or is wrong.
     """
     rounds = Rounds(samples={name: [] for name in runners}, cpu={name: [] for name in runners})
     begun = time.monotonic()
-    number = 0
-    while True:
-        case = _only_case(bench, family, number)
-        wanted = oracle(*case.args, **dict(case.kwargs))
-        calls = {}
+    repeats = {name: 2 if runner.quick else 1 for name, runner in runners.items()}
+    for number in count():
+        draws = [_Draw(bench, family, number * REPEATS + n, oracle) for n in range(max(repeats.values()))]
         if number:
             bench.quiet.begin()
+        made: dict[str, list[Call]] = {name: [] for name in runners}
         for name, runner in runners.items():
-            calls[name] = call = runner.subject.call(runner.function, case)
-            _judge(rounds, runner, case, call, wanted)
-            if rounds.failed or rounds.wrong:
-                return rounds
-        again = runners[loop].subject.again()
+            for draw in draws[: repeats[name]]:
+                made[name].append(runner.subject.call(runner.function, draw.case))
+                _judge(rounds, runner, draw, made[name][-1])
+                if rounds.failed or rounds.wrong:
+                    return rounds
+        again = [runners[loop].subject.again() for _ in range(max(repeats.values()))]
         if number == 0:
-            rounds.first_call_s = {name: call.wall_s for name, call in calls.items()}
+            rounds.first_call_s = {name: calls[0].wall_s for name, calls in made.items()}
+            repeats = _repeats({name: calls[-1].wall_s for name, calls in made.items()}, loop)
         else:
-            disturbance = bench.quiet.end(sum(call.cpu_s or 0.0 for call in (*calls.values(), again)))
-            rounds.add(calls, again, _waited(calls[loop]) or disturbance)
-        number += 1
-        if schedule.enough(rounds, number, time.monotonic() - begun):
+            own_s = sum(call.cpu_s or 0.0 for calls in (*made.values(), again) for call in calls)
+            disturbance = bench.quiet.end(own_s)
+            middle = {name: _middle(calls) for name, calls in made.items()}
+            rounds.add(middle, _middle(again), _waited(middle[loop]) or disturbance)
+        if schedule.enough(rounds, number + 1, time.monotonic() - begun):
             return rounds
+    raise AssertionError("counting does not end")
+
+
+class _Draw:
+    """One draw of the inputs, and what the oracle says of it."""
+
+    def __init__(self, bench: Bench, family: str, number: int, oracle: Callable[..., Any]) -> None:
+        self.case = _only_case(bench, family, number)
+        self.wanted = oracle(*self.case.args, **dict(self.case.kwargs))
+
+
+def _repeats(seconds: Mapping[str, float], loop: str) -> dict[str, int]:
+    """How often to call each in one round: all repetitions together take a tenth of what the loop takes."""
+    share_s = seconds[loop] / 10
+    return {name: max(1, min(REPEATS, int(share_s / max(LEAST_S, s)))) for name, s in seconds.items()}
+
+
+def _middle(calls: Sequence[Call]) -> Call:
+    """The call with the median time."""
+    return sorted(calls, key=lambda call: call.wall_s)[len(calls) // 2]
 
 
 def _only_case(bench: Bench, family: str, number: int) -> InputCase:
@@ -149,8 +177,9 @@ def _only_case(bench: Bench, family: str, number: int) -> InputCase:
     return cases[0]
 
 
-def _judge(rounds: Rounds, runner: Runner, case: InputCase, call: Call, wanted: Any) -> None:
+def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
     """Note what spoils the rounds: a call that did not return, or one whose own output is wrong."""
+    case, wanted = draw.case, draw.wanted
     if call.outcome is not Outcome.OBSERVED:
         if runner.ours:
             raise CourseError(f"reference: {runner.function}: {call.note}")
@@ -180,6 +209,6 @@ def _cpu_s(call: Call) -> float:
 
 def _waited(call: Call) -> str:
     """That a loop had to wait, though it should have had its core for itself; empty if it had not."""
-    if call.cpu_s is not None and call.wall_s > DISTURBED * call.cpu_s + GRACE_S:
+    if call.cpu_s is not None and waited(call.wall_s, call.cpu_s):
         return "a loop had to wait for its core"
     return ""

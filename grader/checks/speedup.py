@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.calls import function_name
 from grader.checks.interval import Interval, median, median_interval
+from grader.checks.waiting import waited
 from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 MARGIN = 1.5
 """A machine on which the reference itself does not reach this many thresholds cannot decide."""
-
-WAITING = 1.25
-"""A slow function that takes this much longer than its CPU time is not computing."""
 
 
 class Speedup:
@@ -156,7 +154,7 @@ def _runners(options: Speedup.Options, bench: Bench, children: ExitStack) -> dic
         module, _, function = of.rpartition(".")
         for name, start, ours in ((side, bench.subject, False), (f"reference_{side}", bench.reference, True)):
             subject = children.enter_context(start(module))
-            runners[name] = Runner(subject=subject, function=function, ours=ours)
+            runners[name] = Runner(subject=subject, function=function, ours=ours, quick=side == "of")
     return runners
 
 
@@ -199,9 +197,8 @@ def _measured(options: Speedup.Options, samples: Samples, cpu: Samples) -> _Meas
     """The ratio over the hand-in's own slow function, or over the reference's where that one is too slow."""
     times = _computing(samples, cpu)
     reference = _ratio(times["reference_of"], times["reference_over"])
-    waits = median(samples["over"]) / median(times["over"])
     flags: tuple[str, ...] = ()
-    if waits > WAITING:
+    if waited(median(samples["over"]), median(times["over"])):
         told = f"{options.over} computes for {median(times['over']):.3g} s of {median(samples['over']):.3g} s"
         flags = (f"waiting_baseline: {told}; only that counts",)
     slower = _ratio(times["reference_over"], times["over"]).middle
@@ -219,7 +216,7 @@ def _computing(samples: Samples, cpu: Samples) -> Samples:
     the wait would make the fast function look faster than it is.
     """
     loop = "reference_over"
-    if median(cpu[loop]) * WAITING < median(samples[loop]):
+    if waited(median(samples[loop]), median(cpu[loop])):
         return samples
     return dict(samples) | {
         side: [min(pair) for pair in zip(samples[side], cpu[side], strict=True)] for side in ("over", loop)

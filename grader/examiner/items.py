@@ -44,13 +44,18 @@ class Items:
 
     def observe(self, task: Task) -> Observation:
         """Look at one item, unless what it needs did not pass or is not here."""
-        begun = time.perf_counter()
+        begun, ran_s = time.perf_counter(), self._children.program_s
         kind = self._kinds[task.check]
         options, problems = decode(kind.Options, task.options)
         if problems:
             raise NotObservedError(*(f"job: item {task.item}: {problem}" for problem in problems))
         observation = self._gate(task, options) or self._look(task, kind, options)
-        observation = replace(observation, digest=task.digest, wall_s=time.perf_counter() - begun)
+        observation = replace(
+            observation,
+            digest=task.digest,
+            wall_s=time.perf_counter() - begun,
+            program_s=self._children.program_s - ran_s,
+        )
         self._seen[task.item] = observation
         self._remember(task, options)
         return observation

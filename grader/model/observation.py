@@ -113,3 +113,5 @@ class Observation:
     """Whether it was seen in a simulator and not on the device itself."""
     wall_s: float = 0.0
     """Seconds that looking took, children included."""
+    program_s: float = 0.0
+    """Those among them in which the hand-in's own program imported, compiled or ran."""

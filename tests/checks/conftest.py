@@ -74,6 +74,7 @@ class InProcessBench:
     item: str = "utils.f"
     seed: str = "c0ffee"
     limits: Limits = field(default_factory=Limits)
+    simulated: bool = False
 
     def inputs(self, family: str) -> tuple[InputCase, ...]:
         return self.families[family]

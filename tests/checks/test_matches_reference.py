@@ -240,7 +240,8 @@ def test_an_observation_without_cases_earns_nothing(make_bench):
 
 
 def test_only_keys_that_judge_leave_stored_evidence_fresh():
-    assert set(measuring(options())) == {"of", "inputs", "expected", "accept", "tolerance", "dtype"}
+    keys = {"of", "inputs", "simulated_inputs", "expected", "accept", "tolerance", "dtype"}
+    assert set(measuring(options())) == keys
 
 
 def test_evidence_of_special_values_is_strict_json(make_bench):

@@ -1,0 +1,58 @@
+"""The simulator's own records, where it stands in for a device."""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+from typing import Any
+
+from .record import Record, add, launch
+
+_ORDERS = ("forward", "reversed", "shuffled")
+
+
+def simulator() -> Any:
+    """Our simulator of numba kernels, if the server imported it; otherwise None."""
+    return sys.modules.get(f"{__package__.rpartition('.')[0]}.simulator")
+
+
+class Turns:
+    """Every call runs its threads in another order than the one before."""
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        self._turns = count()
+
+    def next(self) -> None:
+        """Choose the order of the next call: forward, reversed, shuffled, and again."""
+        turn = next(self._turns)
+        self._device.run_in(_ORDERS[turn % len(_ORDERS)], turn)
+
+
+class Simulated:
+    """Records of a device that is played: nothing of it can be forged by a driver, and nothing has a time."""
+
+    name = "simulator"
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+
+    def watch(self, *, withhold: bool) -> None:
+        """A call begins, with or without its kernels."""
+        self._device.forget()
+        self._device.withhold(withhold)
+
+    def record(self) -> Record:
+        """What it did."""
+        self._device.withhold(False)
+        record = Record(self.name)
+        record.unseen = ("allocations", "frees", "peak_bytes", "synchronisations", "api")
+        for one in self._device.launches():
+            record.launched(
+                launch(one["kernel"], one["grid"], one["block"], shared_bytes=one["shared_bytes"])
+            )
+        record.framework_launches = list(record.launches)
+        for direction, copies in self._device.copies().items():
+            add(record.copies, direction, copies["bytes"], None)
+            record.copies[direction]["count"] = copies["count"]
+        return record

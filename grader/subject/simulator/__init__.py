@@ -1,0 +1,92 @@
+"""numba's CUDA kernels without a GPU: stricter than numba's own simulator, quicker, and in any order.
+
+Importing it, with NUMBA_ENABLE_CUDASIM=1 and before any kernel is written, puts it in the place of what numba
+has for that purpose. Needs numba and greenlet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .numbas import config, cuda, devicearray, kernel, kernelapi, simulator
+
+if not config.ENABLE_CUDASIM:
+    raise ImportError("numba was imported without NUMBA_ENABLE_CUDASIM=1; set it before the program starts")
+
+from . import launch, position, transfers
+from .atomics import atomic
+from .barriers import FUNCTIONS
+from .launch import device
+from .memory import const, local, shared
+from .schedule import Order
+
+__all__ = ["copies", "forget", "launches", "run_in", "withhold"]
+
+
+def run_in(order: str, seed: int) -> None:
+    """Run blocks, and the threads of each between barriers, `forward`, `reversed` or `shuffled` from now on.
+
+    A kernel without a race gives the same in all of them. Raises ValueError for any other order.
+    """
+    device.order = Order(order, seed)
+
+
+def withhold(yes: bool) -> None:
+    """From now on, only record launches and let no kernel run; or let them run again."""
+    device.withheld = yes
+
+
+def forget() -> None:
+    """Begin the records of launches and copies anew."""
+    device.launched.clear()
+    transfers.forget()
+
+
+def launches() -> list[dict[str, Any]]:
+    """Kernels that were launched since `forget`, in that order.
+
+    Each is {"kernel": its name, "grid": [x, y, z] in blocks, "block": [x, y, z] in threads,
+    "shared_bytes": static and dynamic ones of a block, of a kernel that did not run the dynamic ones alone}.
+    """
+    return [dict(launched) for launched in device.launched]
+
+
+def copies() -> dict[str, dict[str, int]]:
+    """Copies since `forget`: {"host_to_device": {"count": …, "bytes": …}, "device_to_host": …}."""
+    return transfers.copies()
+
+
+_NUMBAS = ("brev", "cbrt", "clz", "ffs", "fma", "fp16", "popc", "selp", "warpsize")
+_FENCES = ("threadfence", "threadfence_block", "threadfence_system")
+_POSITION = ("threadIdx", "blockIdx", "blockDim", "gridDim", "grid", "gridsize")
+
+
+def _install() -> None:
+    """Give `numba.cuda` what only kernels use, where a file finds it by whatever name it imports it.
+
+    numba's own simulator replaces, while a kernel runs, what a file calls `cuda`, and nothing else.
+    """
+    numbas = kernelapi.FakeCUDAModule((1, 1, 1), (1, 1, 1), 0)
+    names = {name: getattr(numbas, name) for name in (*_NUMBAS, *_FENCES)}
+    names |= {name: getattr(position, name) for name in _POSITION}
+    names |= {"atomic": atomic, "const": const, "local": local, "shared": shared, **FUNCTIONS}
+    names["__getattr__"] = _changing
+    vars(cuda).update(names)
+    for module in (cuda, simulator, devicearray):
+        module.device_array, module.to_device = transfers.device_array, transfers.to_device
+    for kind, methods in (
+        (kernel.FakeCUDAKernel, launch.METHODS),
+        (transfers.DeviceArray, transfers.METHODS),
+    ):
+        for name, method in methods.items():
+            setattr(kind, name, method)
+
+
+def _changing(name: str) -> Any:
+    """What every thread finds changed under a name that holds no object."""
+    if name == "laneid":
+        return position.lane()
+    raise AttributeError(f"module {cuda.__name__!r} has no attribute {name!r}")
+
+
+_install()

@@ -1,0 +1,118 @@
+"""Launches of kernels: refused where a GPU refuses them, recorded, and run unless they are withheld."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import schedule
+from .arrays import view
+from .limits import refuse_launch
+from .memory import shared
+from .numbas import cuda, elements
+from .numbas import kernel as numbas
+from .transfers import DeviceArray
+
+_THREADS_FOR_ALL = 1024
+"""What a driver suggests for a kernel that uses few registers."""
+_NO_ARGUMENTS = (list, dict, set, str)
+
+
+class Device:
+    """The simulated device: how it runs kernels from now on, and which ones were launched."""
+
+    def __init__(self) -> None:
+        self.order = schedule.Order("forward", 0)
+        self.withheld = False
+        self.launched: list[dict[str, Any]] = []
+        self._busy = threading.Lock()
+
+    def launch(self, configured: Configured, args: tuple[Any, ...]) -> None:
+        """Run a kernel, or only record it if kernels are withheld.
+
+        Raises numba's CudaAPIError for a grid that a GPU refuses, and what the kernel raises.
+        """
+        grid, block, dynamic_bytes = configured.grid, configured.block, configured.dynamic_bytes
+        refuse_launch(grid, block, dynamic_bytes)
+        function = configured.kernel.fn
+        with self._busy:
+            shared.begin(dynamic_bytes)
+            copies_back: list[Callable[[], object]] = []
+            seen = tuple(self._argument(arg, copies_back) for arg in args)
+            record = {"kernel": function.__name__, "grid": list(grid), "block": list(block)}
+            self.launched.append(record)
+            try:
+                if not self.withheld:
+                    with np.errstate(all="ignore"):
+                        schedule.run(function, seen, (grid, block), self.order)
+            finally:
+                record["shared_bytes"] = shared.bytes
+            for copy_back in copies_back:
+                copy_back()
+
+    def _argument(self, value: Any, copies_back: list[Callable[[], object]]) -> Any:
+        """What a kernel gets for an argument; host arrays go there and, unless they are read-only, back."""
+        if isinstance(value, _NO_ARGUMENTS):
+            raise TypeError(f"a kernel takes arrays and numbers, and no {type(value).__name__}")
+        if isinstance(value, tuple):
+            return tuple(self._argument(one, copies_back) for one in value)
+        writeable = True
+        if isinstance(value, np.ndarray) and value.ndim:
+            writeable = value.flags.writeable
+            value = (cuda.InOut if writeable else cuda.In)(value)
+        if isinstance(value, numbas.ArgHint):
+            value = value.to_device(copies_back)
+        if isinstance(value, DeviceArray):
+            array = elements(value)
+            if not writeable:
+                array.flags.writeable = False
+            return view(array, interrupted=self.order.interrupts)
+        return value
+
+
+device = Device()
+
+
+class Configured:
+    """A kernel and the grid that it is to be launched with, apart from what it is launched with elsewhere."""
+
+    def __init__(self, kernel: Any, grid: Any, block: Any, stream: Any = 0, sharedmem: int = 0) -> None:
+        del stream  # everything happens at once
+        self.kernel = kernel
+        self.grid, self.block = (
+            (int(x), int(y), int(z)) for x, y, z in numbas.normalize_kernel_dimensions(grid, block)
+        )
+        self.dynamic_bytes = int(sharedmem)
+
+    def __call__(self, *args: Any) -> None:
+        """Launch it."""
+        device.launch(self, args)
+
+
+def _configure(self: Any, configuration: tuple[Any, ...]) -> Configured:
+    if not 2 <= len(configuration) <= 4:
+        raise ValueError("must specify at least the griddim and blockdim")
+    return Configured(self, *configuration)
+
+
+def _call(self: Any, *args: Any) -> Any:
+    """A kernel may call another one as a function; a program says how many threads it wants."""
+    if schedule.inside():
+        return self.fn(*args)
+    return Configured(self, None, None)
+
+
+def _forall(self: Any, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Callable[..., None]:
+    if ntasks < 0:
+        raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+    if ntasks == 0:
+        return lambda *args: None
+    threads = tpb or _THREADS_FOR_ALL
+    return Configured(self, -(-ntasks // threads), threads, stream, sharedmem)
+
+
+METHODS = {"__call__": _call, "__getitem__": _configure, "forall": _forall}
+"""In place of those of numba's kernel."""
