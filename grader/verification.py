@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from grader.config.codec import digest
 from grader.config.course import Course
 from grader.config.problem import show_path
+from grader.contracts import CheckKind
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
 from grader.exams import Request
 from grader.model.observation import Observation, Outcome
@@ -18,6 +19,7 @@ from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
 from grader.pipeline import EXIT_CODES, Graded, grade
 from grader.plugins import Plugins
+from grader.scoring.score import passed
 from grader.trials import ARCHIVES, Points, Trial
 
 SLACK = 1e-6
@@ -88,7 +90,9 @@ def verify(course: Course, plugins: Plugins, trials: Iterable[Trial], out: Path)
         try:
             if not trial.archive.exists():
                 raise CourseError(f"{show_path(trial.archive)}: is not there; {trial.build}")
-            verdict = _graded(trial, grade(request, _strict(course, plugins, trial.isolation), plugins))
+            verdict = _graded(
+                trial, grade(request, _strict(course, plugins, trial.isolation), plugins), plugins.checks
+            )
         except GraderError as error:
             verdict = Verdict(trial=trial, deviations=tuple(_not_graded(trial, error)))
         yield replace(verdict, wall_s=time.perf_counter() - begun)
@@ -149,11 +153,11 @@ def _not_graded(trial: Trial, error: GraderError) -> Iterator[Deviation]:
         yield Deviation(text=f"is refused, but the line does not say {trial.refused!r}: {error}")
 
 
-def _graded(trial: Trial, graded: Graded) -> Verdict:
+def _graded(trial: Trial, graded: Graded, kinds: Mapping[str, CheckKind]) -> Verdict:
     seen = graded.evidence.observations
     return Verdict(
         trial=trial,
-        deviations=tuple(_deviations(trial, graded)),
+        deviations=tuple(_deviations(trial, graded, kinds)),
         points=graded.scorecard.points.raw,
         lines=graded.scorecard.lines,
         mistaken=frozenset(
@@ -165,7 +169,7 @@ def _graded(trial: Trial, graded: Graded) -> Verdict:
     )
 
 
-def _deviations(trial: Trial, graded: Graded) -> Iterator[Deviation]:
+def _deviations(trial: Trial, graded: Graded, kinds: Mapping[str, CheckKind]) -> Iterator[Deviation]:
     card, seen = graded.scorecard, graded.evidence.observations
     if graded.trouble:
         yield Deviation(text=graded.trouble, exit_code=ExitCode.NOT_OBSERVED)
@@ -178,7 +182,7 @@ def _deviations(trial: Trial, graded: Graded) -> Iterator[Deviation]:
         pending = line.standing is Standing.PROVISIONAL
         if (expected == "pending") if pending else _same(line.points, expected):
             continue
-        if pending and trial.reference and _waits(seen.get(line.item)):
+        if pending and trial.reference and _may_wait(trial.rubric, line.item, seen, kinds):
             continue
         alike = False
         earned = "is pending" if pending else f"earned {line.points:.12g}"
@@ -201,9 +205,23 @@ def _deviations(trial: Trial, graded: Graded) -> Iterator[Deviation]:
 
 def _waits(observation: Observation | None) -> bool:
     """Whether nothing is wrong with an open item: this machine lacks a device, or a person has to look."""
-    return (
-        observation is not None and observation.outcome is Outcome.NOT_OBSERVED and observation.fault is None
+    return observation is not None and (
+        observation.simulated or (observation.outcome is Outcome.NOT_OBSERVED and observation.fault is None)
     )
+
+
+def _may_wait(
+    rubric: Rubric | None,
+    name: str,
+    seen: Mapping[str, Observation],
+    kinds: Mapping[str, CheckKind],
+) -> bool:
+    """Whether a reference may have this item open: it waits, and what a simulator shows of it is right."""
+    observation = seen.get(name)
+    if rubric is None or observation is None or not _waits(observation):
+        return False
+    item = next(item for item in rubric.items if item.id == name)
+    return not observation.simulated or passed(item, observation, kinds, seen)
 
 
 def _same(points: float, expected: Points) -> bool:
