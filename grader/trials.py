@@ -48,6 +48,9 @@ class Expectation:
     members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
     submitted_at: datetime | None = option("When it was handed in; left out, no late rule.", default=None)
     after_lateness: float | None = option("What the late rule leaves of the total.", default=None)
+    after_lateness_on_gpu: float | None = option(
+        "What it leaves on a machine with a GPU; left out, the same.", default=None
+    )
     refused: str = option("Part of the line with which it is not accepted.", default="")
     quick: bool = option("Whether `--quick` takes it.", default=False)
     archive: Literal["tar.gz", "zip"] = option("How it is packed.", default="tar.gz")
@@ -236,6 +239,8 @@ def _trial(
     name: str, expectation: Expectation, course: Course, rubrics: Mapping[str, Rubric], gpu: bool
 ) -> Trial:
     total_on_gpu = expectation.total if expectation.total_on_gpu is None else expectation.total_on_gpu
+    after_on_gpu = expectation.after_lateness_on_gpu
+    after_on_gpu = expectation.after_lateness if after_on_gpu is None else after_on_gpu
     built = (course.folder / BUILDER).is_file()
     return Trial(
         name=name,
@@ -247,7 +252,7 @@ def _trial(
         total=total_on_gpu if gpu else expectation.total,
         members=tuple(sorted(expectation.members)),
         submitted_at=expectation.submitted_at,
-        after_lateness=expectation.after_lateness,
+        after_lateness=after_on_gpu if gpu else expectation.after_lateness,
         refused=expectation.refused,
         quick=expectation.quick,
         isolation=expectation.isolation or "",

@@ -156,19 +156,29 @@ class Bench(Protocol):
         ...
 
     @property
+    def cores(self) -> int:
+        """How many cores the item has for itself; 1 where the machine has none to lease."""
+        ...
+
+    @property
     def quiet(self) -> Quiet:
         """Tells whether something else ran beside what is timed."""
         ...
 
-    def subject(self, module: str, *, observed: bool = False) -> AbstractContextManager[Subject]:
+    def subject(
+        self, module: str, *, observed: bool = False, cores: int | None = None
+    ) -> AbstractContextManager[Subject]:
         """A fresh child with `module` (a file of the hand-in, without `.py`) imported.
 
         With `observed` an observer of its devices stands beside it, and its calls carry a trace. It takes
         time and memory of the program's own: what is timed is never observed.
+
+        With `cores` it stays on so many of the item's own, the same first ones each time, and numerical
+        libraries are told so before they are imported; without, on as many as the assignment's limits say.
         """
         ...
 
-    def reference(self, module: str) -> AbstractContextManager[Subject]:
+    def reference(self, module: str, *, cores: int | None = None) -> AbstractContextManager[Subject]:
         """The same of the reference solution."""
         ...
 

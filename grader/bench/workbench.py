@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -100,22 +101,30 @@ class Workbench:
         return self._lent.count
 
     @property
+    def cores(self) -> int:
+        """How many cores the item has for itself; 1 where the machine has none to lease."""
+        return max(1, len(self._children._cores))  # noqa: SLF001 - the two are one package
+
+    @property
     def quiet(self) -> Quiet:
         """Tells whether something else ran beside what is timed."""
         return self._quiet
 
-    def subject(self, module: str, *, observed: bool = False) -> AbstractContextManager[Subject]:
+    def subject(
+        self, module: str, *, observed: bool = False, cores: int | None = None
+    ) -> AbstractContextManager[Subject]:
         """A child of the hand-in with `module` imported: fresh, or the group's."""
-        return self._child(SUBMISSION, module, observed=observed)
+        return self._child(SUBMISSION, module, observed=observed, cores=cores)
 
-    def reference(self, module: str) -> AbstractContextManager[Subject]:
+    def reference(self, module: str, *, cores: int | None = None) -> AbstractContextManager[Subject]:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
-        return self._child(REFERENCE, module)
+        return self._child(REFERENCE, module, cores=cores)
 
-    def _child(self, whose: str, module: str, *, observed: bool = False) -> AbstractContextManager[Subject]:
-        order = Order(
-            whose=whose, module=module, setup=self._setup(module), observed=observed, group=self._group
-        )
+    def _child(
+        self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
+    ) -> AbstractContextManager[Subject]:
+        setup = replace(self._setup(module), cores=cores)
+        order = Order(whose=whose, module=module, setup=setup, observed=observed, group=self._group)
         return self._children.subject(order)
 
     def _setup(self, module: str) -> Setup:

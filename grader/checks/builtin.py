@@ -15,8 +15,20 @@ def grader_checks() -> list[type[CheckKind]]:
     from grader.checks.matches_reference import MatchesReference
     from grader.checks.properties import Properties
     from grader.checks.report import Report
+    from grader.checks.scaling import Scaling
     from grader.checks.script import Script
     from grader.checks.source import Source
     from grader.checks.speedup import Speedup
 
-    return [MatchesReference, Properties, KernelLaunch, Speedup, Script, Files, Source, Report, Manual]
+    return [
+        MatchesReference,
+        Properties,
+        KernelLaunch,
+        Speedup,
+        Scaling,
+        Script,
+        Files,
+        Source,
+        Report,
+        Manual,
+    ]

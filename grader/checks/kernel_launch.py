@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from grader.bench.tolerance import Tolerances
 from grader.checks.calls import function_name
 from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
 from grader.model.observation import Observation, Outcome
@@ -19,6 +20,7 @@ from grader.model.trace import Launch, Trace
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
 
+SIDES = 3
 Shape = int | tuple[int, ...]
 """A number of blocks or threads in whatever dimensions, or its three sides."""
 
@@ -63,15 +65,24 @@ class KernelLaunch:
             above=0,
         )
         count: int = option("How often it must be launched.", judges=True, default=1, above=0)
+        tolerance: Tolerances = option(
+            "How far floats may be from the expected ones, by dtype; integers are exact.",
+            default=Tolerances(),
+        )
         others: Literal["refused", "allowed"] = option(
             "Whether other kernels may be launched beside it.", judges=True, default="refused"
         )
+
+        def __post_init__(self) -> None:
+            for key, shape in (("blocks", self.blocks), ("threads", self.threads)):
+                if isinstance(shape, tuple) and (not 1 <= len(shape) <= SIDES or min(shape) < 1):
+                    raise ValueError(f"{key}: must be a number, or one to three numbers from 1 on")
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Call once under observation, and once more with the kernels kept from running."""
         family = options.simulated_inputs if bench.simulated else options.inputs
         oracle = bench.expected(options.expected or function_name(options.of))
-        watched = watch(bench, options.of, family, oracle)
+        watched = watch(bench, options.of, family, oracle, options.tolerance)
         if not isinstance(watched, Watched):
             return Observation(
                 item=bench.item,
@@ -154,7 +165,7 @@ def _wrong_launches(options: KernelLaunch.Options, trace: Trace) -> str:
 def _fits(seen: Sequence[int], wanted: Shape) -> bool:
     if isinstance(wanted, int):
         return prod(seen) == wanted
-    return tuple(seen) == (*wanted, 1, 1)[:3]
+    return tuple(seen) == (*wanted, 1, 1)[:SIDES]
 
 
 def _sides(shape: Shape | Sequence[int], what: str) -> str:

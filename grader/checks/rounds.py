@@ -15,7 +15,7 @@ from grader.checks.waiting import waited
 from grader.errors import CourseError
 from grader.model.observation import Case, Outcome, Quantity
 
-REPEATS = 5
+REPEATS = 3
 """How often at most a quick function is called in one round."""
 
 LEAST_S = 1e-7
@@ -74,6 +74,8 @@ class Rounds:
     """A call of the hand-in that did not return."""
     wrong: Case | None = None
     """A timed call of the hand-in whose result is not the oracle's."""
+    spoiled_by: str = ""
+    """The runner of that call, or of the one that did not return."""
 
     _open: list[Round] = field(default_factory=list)
     """Rounds of which it cannot be told yet whether they were quiet."""
@@ -82,6 +84,12 @@ class Rounds:
     def quiet(self) -> int:
         """How many rounds count."""
         return min(map(len, self.samples.values()))
+
+    @property
+    def noise(self) -> str:
+        """What to say where too few rounds were quiet."""
+        why = f" ({'; '.join(sorted(self.disturbances))})" if self.disturbances else ""
+        return f"noisy: only {self.quiet} rounds were quiet, {self.disturbed} were not{why}"
 
     def add(self, calls: Mapping[str, Call], again: Call, disturbance: str | None) -> None:
         """Note a round, and what disturbed it: None if that shows later, together with later rounds."""
@@ -136,6 +144,7 @@ def timed_rounds(
                 made[name].append(runner.subject.call(runner.function, draw.case))
                 _judge(rounds, runner, draw, made[name][-1])
                 if rounds.failed or rounds.wrong:
+                    rounds.spoiled_by = name
                     return rounds
         again = [runners[loop].subject.again() for _ in range(max(repeats.values()))]
         if number == 0:

@@ -6,7 +6,7 @@ import sys
 from itertools import count
 from typing import Any
 
-from .record import Record, add, launch
+from .record import LAUNCHES, Record, add, launch
 
 _ORDERS = ("forward", "reversed", "shuffled")
 
@@ -36,22 +36,25 @@ class Simulated:
 
     def __init__(self, device: Any) -> None:
         self._device = device
+        self._withheld = False
 
     def watch(self, *, withhold: bool) -> None:
         """A call begins, with or without its kernels."""
         self._device.forget()
         self._device.withhold(withhold)
+        self._withheld = withhold
 
     def record(self) -> Record:
         """What it did."""
-        self._device.withhold(False)
         record = Record(self.name)
         record.unseen = ("allocations", "frees", "peak_bytes", "synchronisations", "api")
-        for one in self._device.launches():
-            record.launched(
-                launch(one["kernel"], one["grid"], one["block"], shared_bytes=one["shared_bytes"])
-            )
-        record.framework_launches = list(record.launches)
+        launches = [
+            launch(one["kernel"], one["grid"], one["block"], shared_bytes=one["shared_bytes"])
+            for one in self._device.launches()
+        ]
+        record.framework_launches = launches[:LAUNCHES]
+        for one in () if self._withheld else launches:
+            record.launched(one)
         for direction, copies in self._device.copies().items():
             add(record.copies, direction, copies["bytes"], None)
             record.copies[direction]["count"] = copies["count"]

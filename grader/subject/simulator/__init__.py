@@ -6,6 +6,8 @@ has for that purpose. Needs numba and greenlet.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import Any
 
 from .numbas import config, cuda, devicearray, kernel, kernelapi, simulator
@@ -74,12 +76,24 @@ def _install() -> None:
     vars(cuda).update(names)
     for module in (cuda, simulator, devicearray):
         module.device_array, module.to_device = transfers.device_array, transfers.to_device
+    cuda.jit = simulator.jit = _lenient(cuda.jit)
     for kind, methods in (
         (kernel.FakeCUDAKernel, launch.METHODS),
         (transfers.DeviceArray, transfers.METHODS),
     ):
         for name, method in methods.items():
             setattr(kind, name, method)
+
+
+def _lenient(jit: Any) -> Any:
+    """What numba has, which knows fewer keywords than that of a GPU; none of the others changes a result."""
+    known = inspect.signature(jit).parameters
+
+    @functools.wraps(jit)
+    def accepting(*args: Any, **options: Any) -> Any:
+        return jit(*args, **{name: value for name, value in options.items() if name in known})
+
+    return accepting
 
 
 def _changing(name: str) -> Any:

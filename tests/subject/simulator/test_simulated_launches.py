@@ -254,3 +254,16 @@ def test_every_thread_of_a_grid_in_three_dimensions_knows_its_place(simulated):
         result = np.unique(seen)
         """
     ) == [100305]
+
+
+def test_keywords_that_only_a_gpus_compiler_knows_change_nothing(simulated):
+    code = """
+        @cuda.jit(max_registers=32, lineinfo=True)
+        def twice(x):
+            i = cuda.grid(1)
+            if i < x.size: x[i] *= 2
+        x = np.arange(4)
+        twice[1, 4](x)
+        result = x
+    """
+    assert simulated(code) == [0, 2, 4, 6]

@@ -1,0 +1,283 @@
+"""How much faster one function gets with more cores, measured in alternating rounds by a clock outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+from grader.checks.calls import function_name
+from grader.checks.interval import Interval, median, median_interval
+from grader.checks.waiting import SHARE
+from grader.errors import CourseError
+from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
+from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.score import Award
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.checks.rounds import Rounds, Runner
+
+RACE = "it is right: do two threads write one place, or does one read what another still writes?"
+
+
+class Scaling:
+    """Time the same call on 1, 2, 4, … cores, in alternating rounds and on fresh inputs.
+
+    For each number of cores there is a program of its own, kept on the first so many of the item's cores; its
+    numerical libraries are told so before they are imported. Numbers that the machine does not have are left
+    out and named. The result of every timed call is held against the oracle, and right results on every
+    number of cores that was tried earn the points.
+
+    With `at_least`, the median of the ratios within each round must reach what is asked for as well; an
+    interval that holds the threshold gives the student the benefit, and a person is told. The points stay
+    open where the machine does not have the cores, and where not even the reference, timed in the same
+    rounds, gets that much faster on it. They also stay open, and a person is told, where the program is only
+    faster because it waits, or computes more, on the fewest cores.
+    """
+
+    name: ClassVar[str] = "scaling"
+    timed: ClassVar[bool] = True
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        of: FunctionName = option("The function that is called, as module.function.")
+        inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
+        expected: OracleName = option(
+            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+        )
+        cores: tuple[int, ...] = option(
+            "The numbers of cores, from the fewest on; [1, 2, 4, 8] if left out.",
+            default=(1, 2, 4, 8),
+            above=0,
+        )
+        at_least: Mapping[str, float] = option(
+            "How many times faster than on the fewest it must be, by number of cores, as in {4: 2.5}.",
+            judges=True,
+            default_factory=dict,
+            above=0,
+        )
+        rounds: int = option("The least number of rounds, 5 or more.", default=5, above=4)
+        budget_s: float = option("Seconds after which no further round begins.", default=30.0, above=0)
+
+        def __post_init__(self) -> None:
+            """Refuse numbers of cores without an order, and thresholds for numbers that are not measured."""
+            if not self.cores or any(one >= other for one, other in pairwise(self.cores)):
+                raise ValueError("cores: must grow from number to number, as in [1, 2, 4, 8]")
+            more = [str(count) for count in self.cores[1:]]
+            for count in self.at_least:
+                if count not in more:
+                    raise ValueError(
+                        f"at_least: {count} is no number of cores that is compared with {self.cores[0]}; "
+                        f"give one of {', '.join(more) or 'those that you add to `cores`'}"
+                    )
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Warm up on other data, then time round after round until the intervals decide or time is up."""
+        from grader.checks.rounds import Schedule, timed_rounds
+
+        there = tuple(count for count in options.cores if count <= bench.cores)
+        if not there:
+            has = f"{bench.cores} {'is' if bench.cores == 1 else 'are'} here"
+            return _ended(bench, Outcome.NOT_OBSERVED, f"needs {_cores(options.cores[0])} for itself; {has}")
+        oracle = bench.expected(options.expected or function_name(options.of))
+        with ExitStack() as children:
+            runners = _runners(options.of, there, bench, children)
+            for name, runner in runners.items():
+                imported = runner.subject.imported
+                if imported.outcome is not Outcome.OBSERVED:
+                    note = f"{_on(name)}: {imported.note}"
+                    if runner.ours:
+                        raise CourseError(f"reference: {note}")
+                    return _ended(bench, imported.outcome, note, runner.subject.output)
+            rounds = timed_rounds(
+                bench,
+                runners,
+                options.inputs,
+                oracle,
+                loop=_reference(there[0]),
+                schedule=Schedule(
+                    least=options.rounds,
+                    budget_s=options.budget_s,
+                    decided=lambda rounds: _decided(options, rounds.samples, there),
+                ),
+            )
+            output = "".join(runners[str(count)].subject.output for count in there)
+        if rounds.failed:
+            note = f"{_on(rounds.spoiled_by)}: {rounds.failed.note}"
+            return _ended(bench, rounds.failed.outcome, note, output)
+        if not rounds.wrong and rounds.quiet < options.rounds:
+            return _ended(bench, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.MACHINE)
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            cases=(_where(rounds.wrong, rounds.spoiled_by, there[0]),) if rounds.wrong else (),
+            quantities=dict(_quantities(rounds, there)),
+            facts={
+                "cores": list(there),
+                "left_out": [count for count in options.cores if count not in there],
+                "samples": rounds.samples,
+                "cpu": rounds.cpu,
+                "first_call_s": rounds.first_call_s,
+                "quiet_untold": bench.quiet.untold,
+            },
+            output=output,
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if every result is right and every number of cores that is asked for is enough."""
+        del related
+        if observation.cases:
+            wrong = observation.cases[0]
+            return Award(fraction=0.0, reason=f"{wrong.name}: the result is wrong: {wrong.note}")
+        facts = observation.facts
+        there: Sequence[int] = facts["cores"]
+        samples: Samples = facts["samples"]
+        fewest = there[0]
+        factors = {count: _factor(samples, fewest, count) for count in there[1:]}
+        told = _told(factors, fewest)
+        asked = {int(count): factor for count, factor in sorted(options.at_least.items())}
+        if missing := [count for count in sorted(asked) if count not in there]:
+            reason = f"needs {_cores(max(missing))}, and this machine had {_cores(there[-1])} for it; {told}"
+            return Award(fraction=0.0, reason=reason, undecided=True)
+        flags: tuple[str, ...] = ()
+        if facts.get("quiet_untold"):
+            flags = ("quiet_untold: it could not be told whether other work ran beside it",)
+        for count, least in asked.items():
+            factor = factors[count]
+            if factor.high < least:
+                return _too_slow(samples, fewest, count, least, flags)
+            if uneven := _uneven(samples, facts["cpu"], fewest, count, least):
+                reason = f"a person looks at what the program does on {_cores(fewest)}; {told}"
+                return Award(fraction=0.0, reason=reason, flags=(*flags, uneven), undecided=True)
+            if factor.low < least:
+                flags = (*flags, f"near_threshold: on {count} cores, {least:g} lies within the interval")
+        return Award(fraction=1.0, reason=told, flags=flags)
+
+
+Samples = Mapping[str, Sequence[float]]
+"""Seconds of each round by runner: `1`, `2`, … are the hand-in's, `reference_1`, … the reference's."""
+
+
+def _reference(count: int) -> str:
+    return f"reference_{count}"
+
+
+def _cores(count: int) -> str:
+    return f"{count} core" if count == 1 else f"{count} cores"
+
+
+def _on(runner: str) -> str:
+    """Where a runner runs, as a person reads it."""
+    return f"on {_cores(int(runner.removeprefix('reference_')))}"
+
+
+def _runners(of: str, there: Sequence[int], bench: Bench, children: ExitStack) -> dict[str, Runner]:
+    """Two children for each number of cores: the hand-in's and the reference's."""
+    from grader.checks.rounds import Runner
+
+    module, _, function = of.rpartition(".")
+    runners: dict[str, Runner] = {}
+    for count in there:
+        for name, start, ours in (
+            (_reference(count), bench.reference, True),
+            (str(count), bench.subject, False),
+        ):
+            subject = children.enter_context(start(module, cores=count))
+            runners[name] = Runner(subject=subject, function=function, ours=ours, quick=False)
+    return runners
+
+
+def _ended(
+    bench: Bench, outcome: Outcome, note: str, output: str = "", fault: Fault | None = None
+) -> Observation:
+    return Observation(
+        item=bench.item, outcome=outcome, note=note, fault=fault, output=output, seed=bench.seed
+    )
+
+
+def _where(wrong: Case, runner: str, fewest: int) -> Case:
+    """The wrong call with its number of cores: in the same round it was right on the fewest."""
+    race = "" if runner == str(fewest) else f"; on {_cores(fewest)} {RACE}"
+    return replace(wrong, name=f"{wrong.name}, {_on(runner)}", note=f"{wrong.note}{race}")
+
+
+def _quantities(rounds: Rounds, there: Sequence[int]) -> Iterator[tuple[str, Quantity]]:
+    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+    yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
+    if not rounds.quiet:
+        return
+    yield "identity_s", Quantity(value=median(rounds.identity_s), unit="s")
+    for count in there:
+        yield f"seconds_{count}", Quantity(value=median(rounds.samples[str(count)]), unit="s")
+    for count in there[1:]:
+        yield f"factor_{count}", Quantity(value=_factor(rounds.samples, there[0], count).middle)
+
+
+def _factor(samples: Samples, fewest: int, count: int, of: str = "") -> Interval:
+    """How many times the time on more cores the time on the fewest is, within each round."""
+    pairs = zip(samples[f"{of}{fewest}"], samples[f"{of}{count}"], strict=True)
+    return median_interval([few / more for few, more in pairs])
+
+
+def _told(factors: Mapping[int, Interval], fewest: int) -> str:
+    """`right on 1, 2, 4 cores; 1.9 times faster on 2 than on 1, 3.4 times on 4`."""
+    if not factors:
+        return f"right on {_cores(fewest)}"
+    counts = ", ".join(map(str, (fewest, *factors)))
+    told = [f"{factor.middle:.3g} times on {count}" for count, factor in factors.items()]
+    told[0] = told[0].replace(" times on ", " times faster on ") + f" than on {fewest}"
+    return f"right on {counts} cores; {', '.join(told)}"
+
+
+def _too_slow(samples: Samples, fewest: int, count: int, least: float, flags: tuple[str, ...]) -> Award:
+    reference = _factor(samples, fewest, count, of="reference_")
+    if reference.middle < least:
+        reason = (
+            f"this machine cannot decide: on {count} cores the reference itself is only "
+            f"{reference.middle:.3g} times faster than on {fewest}, and {least:g} are asked for"
+        )
+        return Award(fraction=0.0, reason=reason, undecided=True)
+    factor = _factor(samples, fewest, count)
+    reason = (
+        f"on {count} cores {factor.middle:.3g} times faster than on {fewest} "
+        f"(between {factor.low:.3g} and {factor.high:.3g}); at least {least:g} are needed"
+    )
+    return Award(fraction=0.0, reason=reason, flags=flags)
+
+
+def _uneven(samples: Samples, cpu: Samples, fewest: int, count: int, least: float) -> str:
+    """What a person should look at if only the time on the fewest cores makes the factor; else empty.
+
+    A parallel program computes about as long in all, on however many cores, and on one core it does nothing
+    but compute. So its time there is believed up to what it computes, there and on more cores.
+    """
+    rounds = zip(*(of[str(n)] for n in (fewest, count) for of in (samples, cpu)), strict=True)
+    believed = median(
+        [
+            min(few_s, SHARE * few_cpu_s) * min(1.0, SHARE * more_cpu_s / few_cpu_s) / more_s
+            for few_s, few_cpu_s, more_s, more_cpu_s in rounds
+        ]
+    )
+    if believed >= least or believed >= _factor(samples, fewest, count).middle:
+        return ""
+    few, few_cpu, more_cpu = (median(of) for of in (samples[str(fewest)], cpu[str(fewest)], cpu[str(count)]))
+    return (
+        f"uneven_work: on {_cores(fewest)} it takes {few:.3g} s and computes for {few_cpu:.3g} s; "
+        f"on {count} it computes for {more_cpu:.3g} s in all"
+    )
+
+
+def _decided(options: Scaling.Options, samples: Samples, there: Sequence[int]) -> bool:
+    """Whether further rounds could not change the verdict."""
+    intervals = [
+        (_factor(samples, there[0], int(count)), least)
+        for count, least in options.at_least.items()
+        if int(count) in there
+    ]
+    return all(factor.high < least or factor.low >= least for factor, least in intervals)

@@ -1,0 +1,26 @@
+"""Homework 1, part 2."""
+
+import numpy as np
+from numba import cuda
+
+
+def max_cpu(A, B):
+    n = len(A)
+    C = np.zeros(A.shape, dtype=A.dtype)
+    for i in range(n):
+        for j in range(n):
+            C[i][j] = A[i][j] if A[i][j] > B[i][j] else B[i][j]
+    return C
+
+
+def max_gpu(A, B):
+    d_C = cuda.device_array_like(A)
+    max_kernel[1000, 1000](cuda.to_device(A), cuda.to_device(B), d_C)
+    return d_C.copy_to_host()
+
+
+@cuda.jit
+def max_kernel(A, B, C):
+    row, column = cuda.blockIdx.x, cuda.threadIdx.x
+    if row < C.shape[0] and column < C.shape[1]:
+        C[row, column] = max(A[row, column], B[row, column])
