@@ -222,6 +222,13 @@ class Child:
         except OSError:
             return None
 
+    def stop(self, note: str) -> None:
+        """End it before its time; every later request is answered with how it ended."""
+        if self.ended is None:
+            self.ended = Ended(outcome=Outcome.CRASHED, note=note)
+            self.end()
+            self.output.drain()
+
     def end(self) -> None:
         """End the child and wait until nothing of it is left; its sockets are closed."""
         for end in (self._calls, self._init):

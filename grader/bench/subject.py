@@ -41,7 +41,6 @@ class ChildSubject:
         self._limits = limits
         self._observed = observed
         self._devices = devices
-        self._spoiled = False
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
@@ -62,8 +61,8 @@ class ChildSubject:
 
     @property
     def alive(self) -> bool:
-        """Whether another call can be made: who met an error of a device gets nothing else from it."""
-        return self._child.ended is None and not self._spoiled
+        """Whether another call can be made."""
+        return self._child.ended is None
 
     @property
     def output(self) -> str:
@@ -101,14 +100,18 @@ class ChildSubject:
         # bytes with bytes: a view is compared element by element, ten times slower
         changed = [name for name, span in spans.items() if sent[span] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(arguments), changed)
-        return call if self._devices is None else self._within_device_memory(call, self._devices(), function)
+        if self._devices is None:
+            return call
+        call = self._within_device_memory(call, self._devices(), function)
+        if call.outcome is not Outcome.OBSERVED:
+            # after an error of a device a process gets nothing else, and what it holds the next one needs
+            self._child.stop("was ended after an error on its device")
+        return call
 
     def _within_device_memory(self, call: Call, used: int, function: str) -> Call:
         """The call, unless its program holds more of a device than it may: others need it as well."""
-        self._spoiled = call.outcome is not Outcome.OBSERVED
-        if self._spoiled or used <= self._limits.gpu_memory_mb * 2**20:
+        if call.outcome is not Outcome.OBSERVED or used <= self._limits.gpu_memory_mb * 2**20:
             return call
-        self._spoiled = True
         note = (
             f"{function}(): {used // 2**20} MiB of the GPU's memory are taken after the call; "
             f"{self._limits.gpu_memory_mb} MiB are allowed"

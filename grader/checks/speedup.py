@@ -60,7 +60,7 @@ class Speedup:
             default=2.0,
             above=1,
         )
-        rounds: int = option("The least number of rounds.", default=7, above=5)
+        rounds: int = option("The least number of rounds.", default=6, above=5)
         budget_s: float = option("Seconds after which no further round begins.", default=30.0, above=0)
 
     def observe(self, options: Options, bench: Bench) -> Observation:
