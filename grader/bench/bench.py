@@ -106,8 +106,11 @@ class Subject(Protocol):
         """
         ...
 
-    def again(self) -> Call:
-        """Have the last result given once more, without a call: what the wire and the copy of it cost."""
+    def again(self, case: InputCase) -> Call:
+        """Have the last result given once more, without a call: what the wire and the copy of it cost.
+
+        The arguments of a case are written and read as for a call, so that everything else is alike.
+        """
         ...
 
     @property

@@ -147,6 +147,6 @@ class Lent:
         """Call a function of the imported file."""
         return self.subject.call(function, case, withhold=withhold)
 
-    def again(self) -> Call:
+    def again(self, case: InputCase) -> Call:
         """Have the last result given once more."""
-        return self.subject.again()
+        return self.subject.again(case)

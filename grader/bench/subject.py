@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -73,33 +73,13 @@ class ChildSubject:
 
     def call(self, function: str, case: InputCase, *, withhold: bool = False) -> Call:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
-        arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
-        encoder = Encoder(self._child.arena.arguments)
-        spans = {}
-        encoded = []
-        try:
-            for name, value in arguments.items():
-                begin = encoder.end
-                encoded.append(encoder.encode(value))
-                spans[name] = slice(begin, encoder.end)
-            sent = bytes(self._child.arena.arguments[: encoder.end])
-            positional = len(case.args)
-            keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
-            document: dict[str, object] = {
-                "do": "call",
-                "function": function,
-                "args": encoded[:positional],
-                "kwargs": keywords,
-            }
-            document |= {"withhold": True} if withhold else {}
-            start, length = encoder.close(document)
-        except TooLarge:
-            raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
-        exchange = self._child.exchange(start, length, self._limits.call_wall_s)
+        request = {"do": "call", "function": function, **({"withhold": True} if withhold else {})}
+        sent = self._send(case, request)
+        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
         now = self._child.arena.arguments
         # bytes with bytes: a view is compared element by element, ten times slower
-        changed = [name for name, span in spans.items() if sent[span] != bytes(now[span])]
-        call = read_answer(self._child, exchange, f"{function}()", tuple(arguments), changed)
+        changed = [name for name, span in sent.spans.items() if sent.content[span] != bytes(now[span])]
+        call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
         if self._devices is None:
             return call
         call = self._within_device_memory(call, self._devices(), function)
@@ -118,11 +98,42 @@ class ChildSubject:
         )
         return replace(call, outcome=Outcome.OUT_OF_MEMORY, value=None, note=note)
 
-    def again(self) -> Call:
+    def again(self, case: InputCase) -> Call:
         """Have the last result given once more; see `grader.bench.bench.Subject`."""
-        encoder = Encoder(self._child.arena.arguments)
-        exchange = self._child.exchange(*encoder.close({"do": "again"}), self._limits.call_wall_s)
+        sent = self._send(case, {"do": "again"})
+        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
         return read_answer(self._child, exchange, "again")
+
+    def _send(self, case: InputCase, request: dict[str, object]) -> _Sent:
+        """Write a request with the arguments of a case."""
+        arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
+        encoder = Encoder(self._child.arena.arguments)
+        spans = {}
+        encoded = []
+        try:
+            for name, value in arguments.items():
+                begin = encoder.end
+                encoded.append(encoder.encode(value))
+                spans[name] = slice(begin, encoder.end)
+            content = bytes(self._child.arena.arguments[: encoder.end])
+            positional = len(case.args)
+            keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
+            document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
+        except TooLarge:
+            raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
+        return _Sent(document=document, spans=spans, content=content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sent:
+    """A request as it lies in the arena."""
+
+    document: tuple[int, int]
+    """Where it starts, and how long it is, in bytes."""
+    spans: Mapping[str, slice]
+    """Where each argument's arrays lie."""
+    content: bytes
+    """All of them as they were."""
 
 
 def run_program(child: Child, script: str, argv: tuple[str, ...], wall_s: float) -> Run:

@@ -56,7 +56,7 @@ class Scaling:
             above=0,
         )
         at_least: Mapping[str, float] = option(
-            "How many times faster than on the fewest it must be, by number of cores, as in {4: 2.5}.",
+            "How many times faster than on the fewest it must be, by number of cores, as in {'4': 2.5}.",
             judges=True,
             default_factory=dict,
             above=0,
@@ -82,8 +82,7 @@ class Scaling:
 
         there = tuple(count for count in options.cores if count <= bench.cores)
         if not there:
-            has = f"{bench.cores} {'is' if bench.cores == 1 else 'are'} here"
-            return _ended(bench, Outcome.NOT_OBSERVED, f"needs {_cores(options.cores[0])} for itself; {has}")
+            return _ended(bench, Outcome.NOT_OBSERVED, _lacking(options.cores[0], bench.cores))
         oracle = bench.expected(options.expected or function_name(options.of))
         with ExitStack() as children:
             runners = _runners(options.of, there, bench, children)
@@ -112,9 +111,12 @@ class Scaling:
             return _ended(bench, rounds.failed.outcome, note, output)
         if not rounds.wrong and rounds.quiet < options.rounds:
             return _ended(bench, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.MACHINE)
+        missing = "" if rounds.wrong else _missing(options, there)
         return Observation(
             item=bench.item,
-            outcome=Outcome.OBSERVED,
+            # what was asked for is tried again, on a machine that may have the cores
+            outcome=Outcome.NOT_OBSERVED if missing else Outcome.OBSERVED,
+            note=missing,
             cases=(_where(rounds.wrong, rounds.spoiled_by, there[0]),) if rounds.wrong else (),
             quantities=dict(_quantities(rounds, there)),
             facts={
@@ -142,9 +144,8 @@ class Scaling:
         factors = {count: _factor(samples, fewest, count) for count in there[1:]}
         told = _told(factors, fewest)
         asked = {int(count): factor for count, factor in sorted(options.at_least.items())}
-        if missing := [count for count in sorted(asked) if count not in there]:
-            reason = f"needs {_cores(max(missing))}, and this machine had {_cores(there[-1])} for it; {told}"
-            return Award(fraction=0.0, reason=reason, undecided=True)
+        if missing := _missing(options, there):
+            return Award(fraction=0.0, reason=f"{missing}; {told}", undecided=True)
         flags: tuple[str, ...] = ()
         if facts.get("quiet_untold"):
             flags = ("quiet_untold: it could not be told whether other work ran beside it",)
@@ -170,6 +171,16 @@ def _reference(count: int) -> str:
 
 def _cores(count: int) -> str:
     return f"{count} core" if count == 1 else f"{count} cores"
+
+
+def _lacking(wanted: int, had: int) -> str:
+    return f"needs {_cores(wanted)} for itself; this machine had {had}"
+
+
+def _missing(options: Scaling.Options, there: Sequence[int]) -> str:
+    """That numbers of cores are asked for which were not there; empty if there are none."""
+    missing = [int(count) for count in options.at_least if int(count) not in there]
+    return _lacking(max(missing), there[-1]) if missing else ""
 
 
 def _on(runner: str) -> str:

@@ -89,13 +89,12 @@ class Speedup:
         if rounds.failed:
             return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
         if not rounds.wrong and rounds.quiet < options.rounds:
-            why = f" ({'; '.join(sorted(rounds.disturbances))})" if rounds.disturbances else ""
-            note = f"noisy: only {rounds.quiet} rounds were quiet, {rounds.disturbed} were not{why}"
             return Observation(
                 item=bench.item,
                 outcome=Outcome.NOT_OBSERVED,
                 fault=Fault.MACHINE,
-                note=note,
+                note=rounds.noise,
+                quantities=dict(_quantities(options, rounds)),
                 seed=bench.seed,
             )
         return Observation(

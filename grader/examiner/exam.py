@@ -50,6 +50,7 @@ def run(job_file: Path, outbox: Path) -> None:
         warm = _setups(job)
         for setup in warm:
             servers.warm_up(setup)
+        machine = environment()  # before we keep off most of it
         # not before it is known that somebody needs them: a run over quick items is short
         from grader.examiner.quiet import OwnCores, Watched
 
@@ -63,7 +64,7 @@ def run(job_file: Path, outbox: Path) -> None:
             closing(Devices(_who(job), retire=children.retire_devices, say=_say))
         )
         children.device_memory = devices.memory_used
-        exam = _exam(job, warm[0], servers, devices)
+        exam = _exam(job, machine, warm[0], servers, devices)
         evidence.write(ExamStarted(submission=job.submission, exam=exam))
         items = Items(job, plugins.checks, children, devices, Watched(own.cores, devices))
         for number, task in enumerate(job.tasks, start=1):
@@ -111,9 +112,9 @@ def _setups(job: Job) -> list[Setup]:
     return list(dict.fromkeys(found)) or [Setup()]
 
 
-def _exam(job: Job, setup: Setup, servers: Servers, devices: Devices) -> Exam:
+def _exam(job: Job, machine: Mapping[str, Any], setup: Setup, servers: Servers, devices: Devices) -> Exam:
     """The exam's own facts, once it is known which sandbox works here."""
-    facts: dict[str, Any] = dict(environment())
+    facts: dict[str, Any] = dict(machine)
     try:
         with servers.serving(setup) as server:
             facts["subject"] = dict(server.versions)

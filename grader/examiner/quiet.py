@@ -21,10 +21,10 @@ UNTOLD_S = 3.0
 
 
 class OwnCores:
-    """Leased cores, with ourselves put onto others; none where the machine has too few."""
+    """Leased cores for programs, and one for ourselves; none where the machine has too few."""
 
     def __init__(self, count: int, what: str, say: Callable[[str], None]) -> None:
-        """Lease up to `count`, but leave one for ourselves.
+        """Lease up to `count` for programs, and one for ourselves: who is kept waiting reads the clock late.
 
         Raises:
             NotObservedError: nobody gave them back in time.
@@ -35,13 +35,12 @@ class OwnCores:
         self.cores: tuple[int, ...] = ()
         if count < 1:
             return
-        names = {f"core-{core}": core for core in topology.pick(count)}
-        self._lease = Leases().take(tuple(names), count, WAIT_S, what, waiting=say)
-        self.cores = tuple(names[name] for name in self._lease.names)
-        threads = {other for core in self.cores for other in topology.siblings(core)}
-        rest = set(topology.allowed) - set(self.cores)
+        names = {f"core-{core}": core for core in topology.pick(count + 1)}
+        self._lease = Leases().take(tuple(names), count + 1, WAIT_S, what, waiting=say)
+        *programs, ours = (names[name] for name in self._lease.names)
+        self.cores = tuple(programs)
         # what is imported from now on starts its threads there, and so do the servers
-        os.sched_setaffinity(0, rest - threads or rest)
+        os.sched_setaffinity(0, {ours})
 
     def close(self) -> None:
         """Let go of them."""
@@ -54,7 +53,7 @@ class Watched:
 
     def __init__(self, cores: tuple[int, ...], devices: Devices) -> None:
         topology = Cores()
-        watched = cores or topology.allowed
+        watched = {*cores, *os.sched_getaffinity(0)} if cores else topology.allowed
         self._watch = Watch(watched, topology=topology)
         threads = {*watched, *(other for core in watched for other in topology.siblings(core))}
         self._beside_us = bool(threads & os.sched_getaffinity(0))
@@ -84,7 +83,7 @@ class Watched:
             return None
         self.untold |= verdict is None
         self._since = None
-        return f"other programs took {seen.share:.0%} of the cores" if verdict else ""
+        return "other programs ran on the cores" if verdict else ""
 
     def _ours_s(self) -> float:
         return time.process_time() if self._beside_us else 0.0
