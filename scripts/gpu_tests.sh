@@ -3,8 +3,7 @@
 #
 #     scripts/gpu_tests.sh [WHEELS] [-- NAMES…]
 #
-# WHEELS (default .whl) holds wheels of what the machine lacks, and bubblewrap and its libraries as .deb
-# (apt-get download bubblewrap libcap2 libselinux1 libpcre2-8-0). NAMES are patterns of hand-ins for
+# WHEELS (default .whl) is what scripts/gpu_setup.sh installs from. NAMES are patterns of hand-ins for
 # `grader verify`; left out, all that are marked by a rubric with items for a GPU.
 # It runs doctor, the tests marked `gpu`, and the hand-ins; what they leave lies below $OUT (default /tmp/gpu).
 set -eu
@@ -15,18 +14,7 @@ wheels=${1:-.whl}
 OUT=${OUT:-/tmp/gpu}
 mkdir -p "$OUT"
 
-# a sandbox shows folders of packages by this name
-site=/tmp/grader-wheels/site-packages
-if ls "$wheels"/*.whl >/dev/null 2>&1; then
-    python3 -m pip install -q --no-index --no-deps --no-compile --no-cache-dir --upgrade --target "$site" "$wheels"/*.whl
-fi
-export PYTHONPATH="$site:$PWD" PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
-if ! command -v bwrap >/dev/null && ls "$wheels"/*.deb >/dev/null 2>&1; then
-    for package in "$wheels"/*.deb; do dpkg -x "$package" /tmp/grader-debs; done
-    export PATH="/tmp/grader-debs/usr/bin:$PATH"
-    bwrap --version >/dev/null 2>&1 ||
-        export LD_LIBRARY_PATH="/tmp/grader-debs/lib/x86_64-linux-gnu:/tmp/grader-debs/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-fi
+. scripts/gpu_setup.sh
 
 python3 -P -m grader doctor --probe || true
 python3 -P -m pytest -q -p no:cacheprovider -m gpu tests ${GPU_TESTS:-} || failed=1

@@ -1,0 +1,14 @@
+# Sourced, from the root of the project: gives a bare machine what is carried along in the folder $wheels, wheels
+# of what it lacks, and bubblewrap and its libraries as .deb
+# (apt-get download bubblewrap libcap2 libselinux1 libpcre2-8-0).
+site=/tmp/grader-wheels/site-packages # a sandbox shows folders of packages by this name
+if ls "$wheels"/*.whl >/dev/null 2>&1; then
+    python3 -m pip install -q --no-index --no-deps --no-compile --no-cache-dir --upgrade --target "$site" "$wheels"/*.whl
+fi
+export PYTHONPATH="$site:$PWD" PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+if ! command -v bwrap >/dev/null && ls "$wheels"/*.deb >/dev/null 2>&1; then
+    for package in "$wheels"/*.deb; do dpkg -x "$package" /tmp/grader-debs; done
+    export PATH="/tmp/grader-debs/usr/bin:$PATH"
+    bwrap --version >/dev/null 2>&1 ||
+        export LD_LIBRARY_PATH="/tmp/grader-debs/lib/x86_64-linux-gnu:/tmp/grader-debs/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+fi
