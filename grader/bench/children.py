@@ -35,7 +35,7 @@ class Children:
     def __init__(self, servers: Servers, limits: Limits, cores: tuple[int, ...] = ()) -> None:
         """With `cores` all of them stay on these; an order may ask for the first few."""
         self.servers = servers
-        self._cores = cores
+        self.cores = cores
         self.device_memory: DeviceMemory | None = None
         """Set by whoever lends devices."""
         self._limits = limits
@@ -106,7 +106,7 @@ class Children:
 
     def _start(self, order: Order, resources: ExitStack) -> ChildSubject:
         server = resources.enter_context(self.servers.serving(order.setup))
-        cores = self._cores[: order.setup.cores or max(1, self._limits.cores)]
+        cores = self.cores[: order.setup.cores or max(1, self._limits.cores)]
         child = self._waiting(order.whose, order.setup) or Child(
             server, order.whose, self._limits, cores=cores
         )

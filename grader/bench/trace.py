@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grader.model.trace import Launch, Trace, Traffic
+from grader.model.trace import Launch, Site, Trace, Traffic
 from grader.subject.wire import Malformed
 
 TEXT = 200
@@ -31,6 +31,7 @@ def read_trace(plain: Any) -> Trace:
         framework_launches=None if framework is None else _launches(framework),
         copies=_traffic(document["copies"]),
         allocations=_traffic(document["allocations"]),
+        sites=_sites(document["sites"]),
         frees=_counts(document["frees"]),
         peak_bytes=_count_or_none(document["peak_bytes"]),
         synchronisations=_count_or_none(document["synchronisations"]),
@@ -61,6 +62,18 @@ def _traffic(plain: Any) -> Mapping[str, Traffic]:
         )
         for name, one in _mapping(plain).items()
     }
+
+
+def _sites(plain: Any) -> tuple[Site, ...]:
+    return tuple(
+        Site(
+            function=_text(one["function"]),
+            library=_text(one["library"]),
+            count=_count(one["count"]),
+            bytes=_count(one["bytes"]),
+        )
+        for one in map(_mapping, _list(plain))
+    )
 
 
 def _counts(plain: Any) -> Mapping[str, int]:

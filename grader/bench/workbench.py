@@ -103,7 +103,7 @@ class Workbench:
     @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""
-        return max(1, len(self._children._cores))  # noqa: SLF001 - the two are one package
+        return max(1, len(self._children.cores))
 
     @property
     def quiet(self) -> Quiet:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from grader.bench.bench import Bench
 
 SIDES = 3
+TOLD = 4
+"""How many kinds of launches a sentence names."""
 Shape = int | tuple[int, ...]
 """A number of blocks or threads in whatever dimensions, or its three sides."""
 
@@ -187,4 +189,5 @@ def _told(launches: Sequence[Launch]) -> list[str]:
     told = Counter(
         f"{one.kernel} with {_sides(one.grid, 'block')} of {_sides(one.block, 'thread')}" for one in launches
     )
-    return [text if number == 1 else f"{number} times {text}" for text, number in told.items()]
+    lines = [text if number == 1 else f"{number} times {text}" for text, number in told.items()]
+    return lines if len(lines) <= TOLD else [*lines[:TOLD], f"{len(lines) - TOLD} others"]

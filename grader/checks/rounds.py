@@ -135,7 +135,8 @@ def timed_rounds(
     begun = time.monotonic()
     repeats = {name: 2 if runner.quick else 1 for name, runner in runners.items()}
     # one of ours, for a hand-in could be slow to give its result again; and as like the quick ones as may be
-    wire = next((runner for runner in runners.values() if runner.ours and runner.quick), runners[loop])
+    wire_name = next((name for name, runner in runners.items() if runner.ours and runner.quick), loop)
+    wire = runners[wire_name]
     for number in count():
         draws = [_Draw(bench, family, number * REPEATS + n, oracle) for n in range(max(repeats.values()))]
         if number:
@@ -148,7 +149,12 @@ def timed_rounds(
                 if rounds.failed or rounds.wrong:
                     rounds.spoiled_by = name
                     return rounds
-        again = [wire.subject.again(draw.case) for draw in draws]
+        again = []
+        for draw in draws:
+            again.append(wire.subject.again(draw.case))
+            # looked at as well, for its own sake and for the pause before the next: a processor that
+            # was idle for some milliseconds takes a tenth of one to come back
+            _judge(rounds, wire, draws[repeats[wire_name] - 1], again[-1])
         if number == 0:
             rounds.first_call_s = {name: calls[0].wall_s for name, calls in made.items()}
             repeats = _repeats({name: calls[-1].wall_s for name, calls in made.items()}, loop)

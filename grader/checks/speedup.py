@@ -11,6 +11,7 @@ from grader.checks.calls import function_name
 from grader.checks.interval import Interval, median, median_interval
 from grader.checks.waiting import waited
 from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
+from grader.errors import CourseError
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
@@ -76,6 +77,8 @@ class Speedup:
             for runner in runners.values():
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
+                    if runner.ours:
+                        raise CourseError(f"reference: {imported.note}")
                     return _unusable(bench, imported.outcome, imported.note, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,

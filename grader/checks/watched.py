@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.bench.tolerance import Tolerances
@@ -33,7 +33,10 @@ class Watched:
 
     def plain(self) -> dict[str, Any]:
         """The same as JSON."""
-        return asdict(self)
+        from grader.config.codec import to_plain
+
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
 
 def watch(

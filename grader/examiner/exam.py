@@ -106,7 +106,7 @@ def _setups(job: Job) -> list[Setup]:
     """The servers of this exam, in the order in which they are needed; those with devices come later."""
     found: list[Setup] = []
     for task in job.tasks:
-        if not task.devices:
+        if not task.devices and "cores" not in task.options:  # those get servers for each number of cores
             found += [Setup(preloads=job.preloads.get(module, ())) for module in task.calls]
         found += [of_tool(task.tool)] if task.tool else []
     return list(dict.fromkeys(found)) or [Setup()]

@@ -6,12 +6,12 @@ size of the text around it, on a phone as on paper. What a bar shows stands belo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from grader.reports.markup import text
+from grader.reports.numbers import amount, number, samples, seconds
 
 if TYPE_CHECKING:
     from grader.model.observation import Observation
@@ -46,30 +46,21 @@ def speedup_bars(observation: Observation, options: Any) -> str:
     measured = _speedup(observation, getattr(options, "at_least", None))
     if measured is None:
         return ""
-    samples = observation.facts.get("samples")
     names = {side: str(getattr(options, side, "") or word) for side, word in COMPARED.items()}
     rows = [
-        (row.format_map(names), median, _numbers(samples, which))
+        (row.format_map(names), median, samples(observation, which))
         for which, row in ROWS.items()
-        if (median := _value(observation, f"{which}_s")) is not None
+        if (median := amount(observation, f"{which}_s")) is not None
     ]
     return f'<div class="charts">{_ratio(measured)}{_times(rows)}</div>'
 
 
-def seconds(value: float) -> str:
-    """A time in the unit that suits it: `1.23 ms`."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value / 1e-9:.3g} ns"
-
-
 def _speedup(observation: Observation, at_least: Any) -> Speedup | None:
     # The rubric may have changed since: what counts is its threshold, not the one at the time of measuring.
-    ratio, threshold = _value(observation, "ratio"), _number(at_least) or _value(observation, "threshold")
+    ratio, threshold = amount(observation, "ratio"), number(at_least) or amount(observation, "threshold")
     if ratio is None or threshold is None:
         return None
-    low, high = _value(observation, "ratio_low"), _value(observation, "ratio_high")
+    low, high = amount(observation, "ratio_low"), amount(observation, "ratio_high")
     return Speedup(
         ratio=ratio,
         low=ratio if low is None else min(low, ratio),
@@ -81,7 +72,7 @@ def _speedup(observation: Observation, at_least: Any) -> Speedup | None:
 def _ratio(measured: Speedup) -> str:
     longest = max(measured.high, measured.threshold) or 1.0
     ratio, low, high, needed = (
-        ROOM * value / longest for value in (measured.ratio, measured.low, measured.high, measured.threshold)
+        ROOM * at / longest for at in (measured.ratio, measured.low, measured.high, measured.threshold)
     )
     between = f", between {measured.low:.3g} and {measured.high:.3g}" if measured.low < measured.high else ""
     said = f"{measured.ratio:.3g} times faster{between}; {measured.threshold:.4g} times are needed."
@@ -107,39 +98,23 @@ def _ratio(measured: Speedup) -> str:
 
 
 def _times(rows: Sequence[tuple[str, float, Sequence[float]]]) -> str:
-    longest = max((value for _, median, samples in rows for value in (*samples, median)), default=0.0)
-    return "".join(_time(name, median, samples, longest) for name, median, samples in rows) if longest else ""
+    longest = max((time for _, median, taken in rows for time in (*taken, median)), default=0.0)
+    return "".join(_time(name, median, taken, longest) for name, median, taken in rows) if longest else ""
 
 
-def _time(name: str, median: float, samples: Sequence[float], longest: float) -> str:
-    of = f", median of {len(samples)}" if samples else ""
+def _time(name: str, median: float, taken: Sequence[float], longest: float) -> str:
+    of = f", median of {len(taken)}" if taken else ""
     width = max(0.4, ROOM * median / longest)  # the shortest time is still something to see
     return (
         f'<div><p class="label">{text(name)}: {seconds(median)}{of}</p>'
         '<svg width="100%" height="18" aria-hidden="true">'
         '<rect class="track" x="0" y="1" width="100%" height="16" rx="3"/>'
         f'<rect class="time" x="0" y="1" width="{width:.2f}%" height="16" rx="3"/>'
-        f"{''.join(_dots(samples, longest))}</svg></div>"
+        f"{''.join(_dots(taken, longest))}</svg></div>"
     )
 
 
-def _dots(samples: Sequence[float], longest: float) -> Iterator[str]:
-    step = max(1, -(-len(samples) // MOST_SAMPLES))
-    for sample in samples[::step]:
+def _dots(taken: Sequence[float], longest: float) -> Iterator[str]:
+    step = max(1, -(-len(taken) // MOST_SAMPLES))
+    for sample in taken[::step]:
         yield f'<circle cx="{ROOM * sample / longest:.2f}%" cy="9" r="3"/>'
-
-
-def _value(observation: Observation, name: str) -> float | None:
-    quantity = observation.quantities.get(name)
-    return _number(quantity.value) if quantity else None
-
-
-def _numbers(samples: Any, which: str) -> tuple[float, ...]:
-    found = samples.get(which) if isinstance(samples, Mapping) else None
-    values = map(_number, found) if isinstance(found, list | tuple) else ()
-    return tuple(value for value in values if value is not None)
-
-
-def _number(value: Any) -> float | None:
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
-    return float(value) if usable else None

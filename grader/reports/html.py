@@ -26,6 +26,7 @@ from grader.reports.words import (
 
 if TYPE_CHECKING:
     from grader.model.evidence import Evidence, Exam
+    from grader.model.rubric import Item
     from grader.model.score import Line, Scorecard
     from grader.model.view import View
 
@@ -142,7 +143,10 @@ def _worth(lines: list[Line]) -> str:
 
 
 def _table(view: View) -> str:
-    rows = "\n".join(_row(number, line, view) for number, line in enumerate(view.scorecard.lines, 1))
+    items = {item.id: item for item in view.rubric.items}
+    rows = "\n".join(
+        _row(number, line, items[line.item], view) for number, line in enumerate(view.scorecard.lines, 1)
+    )
     return f"""<table>
 <caption class="sr">Points by item</caption>
 <thead><tr><th class="mark"><span class="sr">Mark</span></th><th scope="col">Item</th>
@@ -153,13 +157,15 @@ def _table(view: View) -> str:
 </table>"""
 
 
-def _row(position: int, line: Line, view: View) -> str:
+def _row(position: int, line: Line, item: Item, view: View) -> str:
     what = mark(line)
     title = text(line.title)
-    if has_section(view.evidence.observations.get(line.item)):
+    observation = view.evidence.observations.get(line.item)
+    if has_section(line, item, observation):
         title = f'<a href="#item-{position}">{title}</a>'
     hint = f'<p class="hint">{text(line.hint)}</p>' if line.hint else ""
-    remarks = [f"flag: {text(flag)}" for flag in line.flags]
+    remarks = ["simulated"] if observation and observation.simulated else []
+    remarks += [f"flag: {text(flag)}" for flag in line.flags]
     if view.audience == "staff" and line.visible in SHOWN:
         remarks.append(SHOWN[line.visible])
     return (
@@ -179,7 +185,8 @@ def _sections(view: View) -> str:
     sections = [
         section(position, line, items[line.item], observation)
         for position, line in enumerate(view.scorecard.lines, 1)
-        if (observation := view.evidence.observations.get(line.item)) and has_section(observation)
+        if (observation := view.evidence.observations.get(line.item))
+        and has_section(line, items[line.item], observation)
     ]
     return "\n".join(("<h2>What was seen</h2>", *sections)) if sections else ""
 

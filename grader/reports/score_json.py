@@ -35,6 +35,8 @@ Each of `items`:
     status: `earned`, `partly earned`, `not earned`, `skipped`, `pending` or `held`.
     outcome: how observing ended, or `missing`.
     reason, hint: what the student reads.
+    look_at: what to look at, by what went wrong; empty if nothing did, or nothing is known about it.
+    simulated: whether a simulator stood in for a GPU.
     visible: `always`, `after_due`, `after_published` or `never`.
     flags: what a person may want to look at; costs nothing. Only for staff.
     seconds: how long observing took, or null.
@@ -47,6 +49,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
+from grader.reports.advice import look_at
 from grader.reports.words import mark
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation, Quantity
+    from grader.model.rubric import Item
     from grader.model.score import Late, Line, Scorecard
     from grader.model.view import View
 
@@ -77,6 +81,7 @@ class ScoreJson:
 def document(view: View) -> dict[str, Any]:
     """What `score.json` holds, as plain JSON values."""
     card, submission = view.scorecard, view.evidence.submission
+    items = {item.id: item for item in view.rubric.items}
     return {
         "schema": SCHEMA,
         "assignment": card.assignment,
@@ -85,7 +90,9 @@ def document(view: View) -> dict[str, Any]:
         "whole": view.whole,
         "points": _points(card),
         "late": [_late(total.student, total.late) for total in card.totals if total.late],
-        "items": [_item(line, view.evidence.observations.get(line.item)) for line in card.lines],
+        "items": [
+            _item(line, items[line.item], view.evidence.observations.get(line.item)) for line in card.lines
+        ],
         "submission": {
             "archive": submission.archive,
             "files": list(submission.files),
@@ -126,7 +133,7 @@ def _late(student: str, late: Late) -> dict[str, Any]:
     }
 
 
-def _item(line: Line, observation: Observation | None) -> dict[str, Any]:
+def _item(line: Line, item: Item, observation: Observation | None) -> dict[str, Any]:
     return {
         "id": line.item,
         "title": line.title,
@@ -137,6 +144,8 @@ def _item(line: Line, observation: Observation | None) -> dict[str, Any]:
         "outcome": line.outcome,
         "reason": line.reason,
         "hint": line.hint,
+        "look_at": look_at(line, item, observation) if observation else "",
+        "simulated": bool(observation and observation.simulated),
         "visible": line.visible,
         "flags": list(line.flags),
         "seconds": observation and observation.wall_s,

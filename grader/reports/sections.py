@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
+from grader.reports.advice import look_at
 from grader.reports.bars import DRAWN, speedup_bars
+from grader.reports.curve import drawn, left_out, scaling_curve
+from grader.reports.device import device_tables, hidden_by, split_bar, split_of, watched_in
 from grader.reports.markup import SIGNS, chips, look, pre, quantities, sign, text
 from grader.reports.words import Mark, counted, figure, mark
 
@@ -29,18 +32,41 @@ ENDINGS = {
 }
 
 
-def has_section(observation: Observation | None) -> bool:
+SIMULATED = (
+    "Seen in a simulator, not on a GPU: it finds wrong results and wrong launches, and cannot tell times."
+)
+STILL_OPEN = " The points stay open until a GPU has run it."
+
+
+def has_section(line: Line, item: Item, observation: Observation | None) -> bool:
     """Whether there is more to show of an item than its line."""
-    return observation is not None and bool(observation.cases or observation.output or observation.quantities)
+    return observation is not None and bool(
+        observation.cases
+        or observation.output
+        or observation.quantities
+        or watched_in(observation)
+        or look_at(line, item, observation)
+    )
 
 
 def section(position: int, line: Line, item: Item, observation: Observation) -> str:
     """Everything that was seen of one item; folded if it earned everything and has no drawing."""
     what = mark(line)
     points = figure(line, SIGNS[Mark.OPEN])
-    drawing = speedup_bars(observation, item.options)
+    drawing, measured = _measured(item, observation)
     folded = what is Mark.FULL and not drawing
-    parts = "\n".join(filter(None, _body(observation, line, drawing, full=what is Mark.FULL)))
+    parts = "\n".join(
+        filter(
+            None,
+            (
+                *_opening(line, item, observation),
+                drawing,
+                *measured,
+                *_cases(observation, full=what is Mark.FULL),
+                *_ending(line, item, observation),
+            ),
+        )
+    )
     return f"""<section class="item {look(line)}" id="item-{position}">
 <details{"" if folded else " open"}>
 <summary><span>{sign(what)}</span><h3>{text(line.title)}</h3><span>{points}</span></summary>
@@ -51,17 +77,32 @@ def section(position: int, line: Line, item: Item, observation: Observation) -> 
 </section>"""
 
 
-def _body(observation: Observation, line: Line, drawing: str, *, full: bool) -> Iterator[str]:
-    wrong = () if full else tuple(case for case in observation.cases if _went_wrong(case))
-    right = tuple(case for case in observation.cases if full or not _went_wrong(case))
-    if not full and not wrong:
+def _opening(line: Line, item: Item, observation: Observation) -> Iterator[str]:
+    if mark(line) is not Mark.FULL and not any(map(_went_wrong, observation.cases)):
         yield f"<p>{text(line.reason)}</p>"
     if observation.simulated:
-        yield '<p class="soft">Seen in a simulator, not on a device.</p>'
-    yield drawing
-    yield quantities(
-        {name: q for name, q in observation.quantities.items() if not (drawing and name in DRAWN)}
-    )
+        still_open = STILL_OPEN if item.simulated == "informs" else ""
+        yield f'<p class="soft">{SIMULATED}{still_open}</p>'
+
+
+def _measured(item: Item, observation: Observation) -> tuple[str, tuple[str, ...]]:
+    """The drawing of what was measured, and what stands below it."""
+    watched = watched_in(observation)
+    bars = speedup_bars(observation, item.options)
+    curve = scaling_curve(observation, item.options)
+    shown = (DRAWN if bars else frozenset()) | (drawn(observation) if curve else frozenset())
+    listed = {
+        name: quantity
+        for name, quantity in observation.quantities.items()
+        if name not in shown | hidden_by(watched)
+    }
+    drawing = f"{bars}{split_bar(split_of(observation, watched))}{curve}"
+    return drawing, (left_out(observation), device_tables(watched), quantities(listed))
+
+
+def _cases(observation: Observation, *, full: bool) -> Iterator[str]:
+    wrong = () if full else tuple(case for case in observation.cases if _went_wrong(case))
+    right = tuple(case for case in observation.cases if full or not _went_wrong(case))
     if full or wrong:
         yield from (_case(case, "case wrong") for case in wrong[:MOST_CASES])
         yield _more(len(wrong))
@@ -69,8 +110,13 @@ def _body(observation: Observation, line: Line, drawing: str, *, full: bool) -> 
     else:  # no case stands out: what is missing shows only in all of them together
         yield from (_case(case, "case") for case in right[:MOST_CASES])
         yield _more(len(right))
+
+
+def _ending(line: Line, item: Item, observation: Observation) -> Iterator[str]:
     if line.hint:
         yield f'<p class="hint">{text(line.hint)}</p>'
+    if advice := look_at(line, item, observation):
+        yield f'<p class="advice">{text(advice)}</p>'
     if observation.output:
         yield f'<div><p class="label">What the program printed</p>{pre(observation.output)}</div>'
     seed = f"Inputs drawn from seed <code>{text(observation.seed)}</code>. " if observation.seed else ""

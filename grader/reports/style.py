@@ -68,6 +68,8 @@ th .chips { margin-top: .35rem; }
 th p { font-size: .92rem; margin-top: .15rem; }
 .title { font-weight: 550; }
 .hint::before { content: "Hint: "; font-weight: 600; }
+.advice { border-inline-start: 3px solid var(--open); padding-inline-start: .9rem; }
+.advice::before { content: "Look at: "; font-weight: 600; }
 .sign { color: var(--skipped); }
 .full .sign { color: var(--full); } .partial .sign { color: var(--partial); }
 .lost .sign { color: var(--lost); }
@@ -101,7 +103,19 @@ svg .reached { fill: var(--full); } svg .short { fill: var(--lost); } svg .time 
 svg .reached, svg .short { fill-opacity: .75; } svg .time { fill-opacity: .45; }
 svg .whisker { stroke: var(--ink); stroke-width: 2; }
 svg .needed { stroke: var(--ink); stroke-width: 2; stroke-dasharray: 4 3; }
+svg .kernels { fill: var(--full); fill-opacity: .8; } svg .copies { fill: var(--partial); fill-opacity: .8; }
+svg .rest { fill: var(--soft); fill-opacity: .3; }
+svg .own { stroke: var(--open); stroke-width: 2.5; } svg .axis { stroke: var(--line); }
+svg .ideal { stroke: var(--soft); stroke-dasharray: 2 4; stroke-width: 1.5; }
+svg .reference { stroke: var(--soft); stroke-opacity: .6; stroke-width: 1.5; }
+.legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin-bottom: .3rem; }
+.legend span { display: inline-flex; align-items: center; gap: .4rem; }
 svg circle { fill: var(--ink); fill-opacity: .55; }
+.device { display: grid; gap: .6rem; }
+.device > * { min-width: 0; } .scroll { overflow-x: auto; }
+.seen { margin: 0; border-radius: 6px; font-size: .85rem; font-variant-numeric: tabular-nums; }
+.seen th, .seen td { padding: .3rem .45rem; white-space: nowrap; text-align: end; }
+.seen tr > :first-child { width: 100%; text-align: start; white-space: normal; overflow-wrap: anywhere; }
 .chips { display: flex; flex-wrap: wrap; gap: .35rem; font-size: .85rem;
   padding: 0; margin: 0; list-style: none; }
 .chips li { border: 1px solid var(--line); border-radius: .8rem; padding: .05rem .65rem;

@@ -8,11 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.checks.kernel_launch import KernelLaunch
+from grader.checks.matches_reference import RACE
+from grader.checks.scaling import Scaling
+from grader.checks.speedup import Speedup
+from grader.config.codec import dumps, loads
 from grader.model.evidence import Evidence, Exam
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Scorecard, Standing
 from grader.model.submission import Submission
+from grader.model.trace import Launch, Trace, Traffic
 from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
 
@@ -54,6 +60,9 @@ class Share:
             or ("all cases agree" if share == 1 else "1 of 2 cases agrees"),
             flags=tuple(observation.facts.get("flags", ())),
         )
+
+
+KINDS = {kind.name: kind() for kind in (Share, KernelLaunch, Speedup, Scaling)}
 
 
 def item(name, title, points=3.0, **keys):
@@ -114,7 +123,7 @@ def graded(
     return Graded(
         rubric=rubric,
         evidence=evidence,
-        scorecard=score(rubric, evidence, {"share": Share()}, extensions=extensions),
+        scorecard=score(rubric, evidence, KINDS, extensions=extensions),
     )
 
 
@@ -269,6 +278,148 @@ def speedups():
     )
 
 
+MAX = KernelLaunch.Options(
+    of="max_functions.max_gpu", inputs="big", kernel="max_kernel", blocks=1000, threads=1000
+)
+FAST = Speedup.Options(of="max_functions.max_gpu", over="max_functions.max_cpu", inputs="big", at_least=40.0)
+CURVE = Scaling.Options(of="max_functions.max_numba", inputs="big", at_least={"4": 3.0})
+
+
+def traced(*launches, right_without_kernels=False, wrong="", **keys):
+    """Facts of an observed call, as they are kept: kernels by name, grid, block and seconds."""
+    ran = tuple(
+        Launch(kernel=kernel, grid=grid, block=block, seconds=took) for kernel, grid, block, took in launches
+    )
+    told = {
+        "source": "cupti",
+        "copies": {
+            "host_to_device": Traffic(count=2, bytes=16_000_000, seconds=0.0021),
+            "device_to_host": Traffic(count=1, bytes=8_000_000, seconds=0.0009),
+        },
+        "allocations": {"cuMemAlloc": Traffic(count=3, bytes=24_000_000)},
+        "peak_bytes": 24_000_000,
+        "synchronisations": 2,
+    }
+    trace = Trace(launches=ran, **{"launch_count": len(ran), **told, **keys})
+    without = right_without_kernels if ran and not wrong else None
+    return {"watched": loads(dumps({"trace": trace, "wrong": wrong, "right_without_kernels": without}))}
+
+
+RAN = ("max_kernel", (1000, 1, 1), (1000, 1, 1), 0.00005)
+
+
+def timed(ratio=56.0, half=2.0, traced_as=None, **keys):
+    """A speedup with its observed call, as the real kind measures and judges it."""
+    told = fast(ratio, half, **keys)
+    samples = told["facts"]["samples"]
+    samples["over"] = [0.231 + half / 400 * k for k in range(-3, 4)]
+    samples["of"] = [0.231 / ratio] * 7
+    samples["reference_of"] = [0.003] * 7
+    facts = {"samples": samples, "cpu": samples, **(traced(RAN) if traced_as is None else traced_as)}
+    return {**told, "facts": facts}
+
+
+def curve(*times, left_out=()):
+    """A scaling as it is measured: seconds on 1, 2, 4, … cores."""
+    counts = [2**i for i in range(len(times))]
+    own = {str(n): [t * (1 + 0.02 * k) for k in range(-2, 3)] for n, t in zip(counts, times, strict=True)}
+    reference = {f"reference_{n}": [0.4 / n**0.95] * 5 for n in counts}
+    return {
+        "quantities": {
+            "rounds": Quantity(value=5, unit="rounds"),
+            **{f"seconds_{n}": Quantity(value=t, unit="s") for n, t in zip(counts, times, strict=True)},
+            **{
+                f"factor_{n}": Quantity(value=times[0] / t)
+                for n, t in zip(counts[1:], times[1:], strict=True)
+            },
+        },
+        "facts": {
+            "cores": counts,
+            "left_out": list(left_out),
+            "samples": own | reference,
+            "cpu": {str(n): [times[0]] * 5 for n in counts},
+        },
+    }
+
+
+def differs(note):
+    return {"cases": (case("1000 x 1000", agrees={"max_gpu": False}, note=note),)}
+
+
+def gpu():
+    """What is seen of programs on a GPU; a title says what is shown."""
+    crashed = (
+        "max_gpu(): a kernel read or wrote outside of its arrays (illegal address): CudaAPIError: [700] …"
+    )
+    shown = {
+        "launched as asked": ("kernel_launch", MAX, 1.0, {"facts": traced(RAN)}),
+        "wrong shape": (
+            "kernel_launch", MAX, 0.0,
+            {"facts": traced(("max_kernel", (1001, 1, 1), (32, 32, 1), 0.00005))},
+        ),
+        "no kernel": ("kernel_launch", MAX, 0.0, {"facts": traced()}),
+        "not by the kernel": ("kernel_launch", MAX, 0.0, {"facts": traced(RAN, right_without_kernels=True)}),
+        "not to be seen": (
+            "kernel_launch", MAX, 0.0,
+            {"facts": traced(complete=False, problem="of 2 launches of its own the observer saw 1")},
+        ),
+        "in a simulator": (
+            "kernel_launch", MAX, 0.0,
+            {
+                "facts": traced(
+                    ("max_kernel", (1, 1, 1), (512, 1, 1), None),
+                    source="simulator",
+                    copies={"host_to_device": Traffic(count=2, bytes=8192)},
+                    allocations={},
+                    peak_bytes=None,
+                    synchronisations=None,
+                    unseen=("allocations", "frees", "peak_bytes", "synchronisations", "api"),
+                ),
+                "simulated": True,
+            },
+        ),
+        "many kernels": (
+            "kernel_launch", MAX, 0.0,
+            {"facts": traced(*((f"elementwise_{i}", (i + 1, 2, 1), (128, 1, 1), 1e-6) for i in range(20)))},
+        ),
+        "fast": ("speedup", FAST, 1.0, timed()),
+        "slow by its copies": ("speedup", FAST, 0.0, timed(39.0, 0.5)),
+        "slow by the rest": ("speedup", FAST, 0.0, timed(10.0)),
+        "slow by its kernel": (
+            "speedup", FAST, 0.0, timed(10.0, traced_as=traced(("max_kernel", (1,), (1,), 0.019))),
+        ),
+        "near": ("speedup", FAST, 1.0, timed(40.5, 4.0)),
+        "scales": ("scaling", CURVE, 1.0, curve(0.412, 0.213, 0.118, 0.079)),
+        "does not scale": ("scaling", CURVE, 0.0, curve(0.412, 0.33, 0.30)),
+        "not enough cores": ("scaling", CURVE, 0.0, curve(0.412, left_out=(2, 4, 8))),
+        "wrong element": ("share", None, 0.0, differs("at [0]: got 2, expected 3 (7 of 90 values differ)")),
+        "untouched": ("share", None, 0.0, differs("at [0]: got 0, expected 0.5 (89 of 90 values differ)")),
+        "nan": ("share", None, 0.0, differs("at [0, 0]: got nan, expected 0.53")),
+        "race": ("share", None, 0.0, differs(f"at [3]: got 1, expected 2; {RACE}") | {"simulated": True}),
+        "left on the GPU": ("share", None, 0.0, differs("returned a DeviceNDArray; expected an array")),
+        "illegal address": ("share", None, 0.0, {"outcome": Outcome.CRASHED, "note": crashed}),
+        "no GPU memory": (
+            "share", None, 0.0,
+            {"outcome": Outcome.OUT_OF_MEMORY, "note": "max_gpu(): the GPU has no memory left for it: …"},
+        ),
+        "no memory": (
+            "share", None, 0.0,
+            {"outcome": Outcome.OUT_OF_MEMORY, "note": "max_cpu(): the program used 3000 MiB of memory"},
+        ),
+        "endless": (
+            "share", None, 0.0,
+            {"outcome": Outcome.TIMED_OUT, "note": "max_gpu(): the program did not end within 10 s"},
+        ),
+    }  # fmt: skip
+    items = [
+        item(name.replace(" ", "_"), name.capitalize(), 5.0, check=check, options=options)
+        for name, (check, options, _, _) in shown.items()
+    ]
+    return graded(
+        items, [seen(name.replace(" ", "_"), share, **keys) for name, (_, _, share, keys) in shown.items()]
+    )
+
+
 def hidden():
     """Something to see now, something later, something never; and a flag."""
     items = [
@@ -300,7 +451,19 @@ def hostile():
         item("c", HOSTILE, needs=("b" + HOSTILE,)),
         item("d", HOSTILE, options=SimpleNamespace(of=HOSTILE, over=HOSTILE)),
         item("e", HOSTILE),
+        item("f", HOSTILE, options=SimpleNamespace(at_least={HOSTILE: HOSTILE, "2": 1.5})),
+        item("g", HOSTILE, options=SimpleNamespace(at_least=HOSTILE)),
     ]
+    of_device = traced(
+        (HOSTILE, (1, 2, 3), (4, 5, 6), None),
+        wrong=HOSTILE,
+        source=HOSTILE,
+        problem=HOSTILE,
+        copies={HOSTILE: Traffic(count=1, bytes=2)},
+        allocations={HOSTILE: Traffic(count=1, bytes=2)},
+        unseen=(HOSTILE,),
+    )
+    on_cores = curve(0.2, 0.1, left_out=(HOSTILE, 8))
     card = graded(
         items,
         [
@@ -308,6 +471,8 @@ def hostile():
             seen("b" + HOSTILE, outcome=Outcome.CRASHED, note=HOSTILE, **keys),
             seen("d", **(fast() | keys | {"quantities": fast()["quantities"] | keys["quantities"]})),
             seen("e", outcome=Outcome.NOT_OBSERVED, note=HOSTILE),
+            seen("f", 0.0, quantities=on_cores["quantities"], facts=of_device | on_cores["facts"]),
+            seen("g", 0.0, facts={"watched": HOSTILE, "samples": HOSTILE, "left_out": HOSTILE}),
         ],
         student=HOSTILE,
         members=(HOSTILE, HOSTILE + "2"),
@@ -361,7 +526,7 @@ def long():
 SCENARIOS = {
     f.__name__: f
     for f in (
-        *(normal, perfect, empty, nothing, pending, held, hidden, late, team, unknown_time, speedups),
+        *(normal, perfect, empty, nothing, pending, held, hidden, late, team, unknown_time, speedups, gpu),
         *(marked_late, hostile, many, long),
     )
 }
@@ -386,6 +551,15 @@ def make():
 
 
 class Builders:
-    graded, item, seen, case, fast = map(staticmethod, (graded, item, seen, case, fast))
+    graded, item, seen, case, fast, traced, curve, timed = map(
+        staticmethod, (graded, item, seen, case, fast, traced, curve, timed)
+    )
+    ran = RAN
+    launch_options, fast_options, curve_options = MAX, FAST, CURVE
+
+    @staticmethod
+    def quantity(value, unit=""):
+        return Quantity(value=value, unit=unit)
+
     late = LATE
     due = DUE

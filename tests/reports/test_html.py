@@ -272,7 +272,7 @@ def test_nothing_from_outside_becomes_markup(stored):
         "aria-hidden", "charset", "class", "content", "href", "http-equiv", "id", "lang", "name", "open",
         "scope", "style",
         "width", "height", "role", "aria-label", "x", "y", "rx", "x1", "x2", "y1", "y2", "cx", "cy", "r",
-        "text-anchor",
+        "text-anchor", "dx",
     }  # fmt: skip
 
 

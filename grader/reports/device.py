@@ -1,0 +1,220 @@
+"""What a program did on its GPU, as `report.html` shows it, and where the time of a call went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING
+
+from grader.model.trace import Trace, Traffic
+from grader.reports.markup import text
+from grader.reports.numbers import amount, seconds, size
+from grader.reports.words import counted
+
+if TYPE_CHECKING:
+    from grader.model.observation import Observation
+    from grader.model.trace import Launch
+
+MOST_KERNELS = 12
+"""Rows of kernels, before it only says how many more there are."""
+COMPARED = "of_s"
+"""The quantity that says how long the call took while nobody observed it."""
+
+SOURCES = {
+    "cupti": "CUPTI",
+    "torch.profiler": "torch.profiler",
+    "simulator": "the simulator",
+    "none": "nobody",
+}
+UNSEEN = {
+    "launches": "kernels",
+    "framework_launches": "numba's own account of its launches",
+    "copies": "copies",
+    "allocations": "how much memory was allocated",
+    "frees": "what was freed",
+    "peak_bytes": "the most memory that was taken at one time",
+    "synchronisations": "how often the program waited for the GPU",
+    "api": "calls of CUDA",
+}
+"""Fields of a trace, for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """What the observed calls of an item showed."""
+
+    trace: Trace
+    wrong: str = ""
+    """What was wrong with the observed call's result."""
+    right_without_kernels: bool | None = None
+    """Whether a call in which no kernel ran was right all the same; None if there was none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """Where the time of a call went, in seconds."""
+
+    kernels: float
+    copies: float
+    rest: float
+    """Launching, allocating, Python; 0 if kernels and copies alone took longer than the timed call."""
+
+    @property
+    def whole(self) -> float:
+        """All of it."""
+        return self.kernels + self.copies + self.rest
+
+
+def watched_in(observation: Observation) -> Watched | None:
+    """What was observed of a GPU; None if nothing was, or if it is kept in a way that is not ours."""
+    plain = observation.facts.get("watched")
+    if plain is None:
+        return None
+    from grader.config.codec import from_plain, to_plain
+    from grader.errors import NotObservedError
+
+    try:
+        return from_plain(Watched, to_plain(plain), where="watched")
+    except (NotObservedError, TypeError):
+        return None
+
+
+def split_of(observation: Observation, watched: Watched | None) -> Split | None:
+    """Where the time of a timed call went; None if it was not timed, or not all of it has a known time."""
+    whole = amount(observation, COMPARED)
+    if watched is None or not watched.trace.complete or not whole:
+        return None
+    trace = watched.trace
+    kernels = _sum(launch.seconds for launch in trace.launches)
+    copies = _sum(one.seconds for one in trace.copies.values())
+    if kernels is None or copies is None or trace.launch_count > len(trace.launches):
+        return None
+    return Split(kernels=kernels, copies=copies, rest=max(0.0, whole - kernels - copies))
+
+
+def hidden_by(watched: Watched | None) -> frozenset[str]:
+    """Quantities that the tables show, so that they need not be listed again."""
+    if watched is None or not watched.trace.complete:
+        return frozenset()
+    directions = (f"{name}_{unit}" for name in watched.trace.copies for unit in ("bytes", "s"))
+    return frozenset({"launches", "kernels_s", *directions})
+
+
+def device_tables(watched: Watched | None) -> str:
+    """Kernels, copies and allocations of the observed call, and what its source cannot see."""
+    if watched is None:
+        return ""
+    trace = watched.trace
+    if not trace.complete:
+        return '<p class="soft">What it did on the GPU is not known, and counts neither way.</p>'
+    tables = (
+        _table(("Kernel", "Grid", "Block", "Times", "Time"), _kernels(trace.launches)),
+        _table(("Copied", "", "Times", "Time"), _traffic(trace.copies)),
+        "" if "allocations" in trace.unseen else _table(("Allocated by", "", "Times"), _allocated(trace)),
+    )
+    told = " ".join(_told(watched))
+    return f'<div class="device">{"".join(tables)}<p class="fine">{text(told)}</p></div>'
+
+
+def split_bar(split: Split | None) -> str:
+    """One bar: how much of the call is kernels, copies and the rest."""
+    if split is None:
+        return ""
+    parts = [
+        (name, getattr(split, name), label)
+        for name, label in (("kernels", "kernels"), ("copies", "copies"), ("rest", "everything else"))
+    ]
+    said = ", ".join(f"{label} {seconds(took)} ({took / split.whole:.0%})" for _, took, label in parts)
+    drawing, at = "", 0.0
+    for name, took, _ in parts:
+        width = 100 * took / split.whole
+        drawing += f'<rect class="{name}" x="{at:.2f}%" y="1" width="{width:.2f}%" height="20"/>'
+        at += width
+    legend = "".join(
+        f'<span><svg width="10" height="10" aria-hidden="true"><rect class="{name}" x="0" y="0" width="10" '
+        f'height="10"/></svg>{label}: {seconds(took)}</span>'
+        for name, took, label in parts
+    )
+    overlap = "" if split.rest else " Together they took longer there than the whole timed call."
+    return (
+        '<figure><p class="label">Where the time of one call goes</p>'
+        f'<svg width="100%" height="22" role="img" aria-label="{text(said)}">{drawing}</svg>'
+        f'<figcaption><span class="legend">{legend}</span> Kernels and copies were timed in a call of their '
+        f"own, under observation.{overlap}</figcaption></figure>"
+    )
+
+
+def _sum(times: Iterable[float | None]) -> float | None:
+    """All of them together; None if one is not known."""
+    known = list(times)
+    return None if None in known else fsum(time for time in known if time is not None)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of numbers, the first column of names; nothing if there are none."""
+    shown = list(rows)
+    if not shown:
+        return ""
+    titles = "".join(f'<th scope="col">{text(title)}</th>' for title in head)
+    body = "".join(
+        f'<tr><th scope="row">{text(first)}</th>{"".join(f"<td>{text(cell)}</td>" for cell in cells)}</tr>'
+        for first, *cells in shown[:MOST_KERNELS]
+    )
+    more = len(shown) - MOST_KERNELS
+    rest = f'<p class="soft">And {more} more.</p>' if more > 0 else ""
+    return (
+        f'<div class="scroll"><table class="seen"><thead><tr>{titles}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{rest}"
+    )
+
+
+def _kernels(launches: Sequence[Launch]) -> Iterator[Sequence[str]]:
+    """Alike launches together, in the order of their first one."""
+    alike: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[Launch]] = {}
+    for one in launches:
+        alike.setdefault((one.kernel, tuple(one.grid), tuple(one.block)), []).append(one)
+    for (kernel, grid, block), ones in alike.items():
+        yield kernel, _sides(grid), _sides(block), str(len(ones)), _time(one.seconds for one in ones)
+
+
+def _traffic(of: Mapping[str, Traffic]) -> Iterator[Sequence[str]]:
+    for name, one in of.items():
+        yield name.replace("_", " "), size(one.bytes), str(one.count), _time([one.seconds])
+
+
+def _allocated(trace: Trace) -> Iterator[Sequence[str]]:
+    for name, one in trace.allocations.items():
+        yield name, size(one.bytes), str(one.count)
+
+
+def _time(times: Iterable[float | None]) -> str:
+    total = _sum(times)
+    return "-" if total is None else seconds(total)
+
+
+def _sides(shape: Sequence[int]) -> str:
+    """`1000`, or `32 x 32`: without the sides of 1 at its end."""
+    sides = list(shape)
+    while len(sides) > 1 and sides[-1] == 1:
+        sides.pop()
+    return " x ".join(map(str, sides))
+
+
+def _told(watched: Watched) -> Iterator[str]:
+    """Sentences below the tables."""
+    trace = watched.trace
+    if not trace.launch_count:
+        yield "No kernel was launched."
+    elif trace.launch_count > len(trace.launches):
+        yield f"{trace.launch_count} kernels were launched; the table is of the first {len(trace.launches)}."
+    if watched.right_without_kernels is not None:
+        so = "right all the same" if watched.right_without_kernels else "not right without them"
+        yield f"In a second call its kernels were kept from running: the result was {so}."
+    if trace.peak_bytes is not None and "peak_bytes" not in trace.unseen:
+        yield f"At one time it had at most {size(trace.peak_bytes)} of device memory."
+    if trace.synchronisations is not None and "synchronisations" not in trace.unseen:
+        yield f"It waited for the GPU {counted(trace.synchronisations, 'time')}."
+    yield f"Seen by {SOURCES.get(trace.source, trace.source)}, in a call that was not timed."
+    if trace.unseen:
+        yield f"Not to be seen that way: {', '.join(UNSEEN.get(name, name) for name in trace.unseen)}."

@@ -1,0 +1,49 @@
+"""Numbers of an observation for drawings and tables, read with suspicion, in units that suit them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from grader.model.observation import Observation
+
+_TIMES = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+_SIZES = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+
+
+def seconds(value: float) -> str:
+    """A time in the unit that suits it: `1.23 ms`."""
+    for unit, size in _TIMES:
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def size(value: int) -> str:
+    """A number of bytes in the unit that suits it: `7.63 MiB`."""
+    for unit, whole in _SIZES:
+        if value >= whole:
+            return f"{value / whole:.3g} {unit}"
+    return f"{value} bytes"
+
+
+def amount(observation: Observation, name: str) -> float | None:
+    """A measured quantity that can be drawn: a finite number, 0 or more."""
+    quantity = observation.quantities.get(name)
+    return number(quantity.value) if quantity else None
+
+
+def samples(observation: Observation, which: str) -> tuple[float, ...]:
+    """What was measured round by round."""
+    kept = observation.facts.get("samples")
+    found = kept.get(which) if isinstance(kept, Mapping) else None
+    values = map(number, found) if isinstance(found, list | tuple) else ()
+    return tuple(value for value in values if value is not None)
+
+
+def number(value: Any) -> float | None:
+    """Whatever can be drawn as a length."""
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
+    return float(value) if usable else None

@@ -1,0 +1,125 @@
+"""What to look at follows from what was seen, and tells nothing that a reader may not know."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from grader.model.observation import Case, Outcome
+from grader.reports.advice import RULES, look_at
+from grader.reports.html import Html
+from grader.reports.score_json import ScoreJson
+
+EXPECTED = {
+    "launched_as_asked": "",
+    "wrong_shape": "The two numbers in kernel[blocks, threads]",
+    "no_kernel": "Whether the kernel is launched at all",
+    "not_by_the_kernel": "Whether what is returned is what the kernel wrote",
+    "not_to_be_seen": "",
+    "in_a_simulator": "The two numbers in kernel[blocks, threads]",
+    "many_kernels": "Which kernels are launched",
+    "fast": "",
+    "slow_by_its_copies": "The copies, which take most",
+    "slow_by_the_rest": "What is neither kernel nor copy",
+    "slow_by_its_kernel": "The kernel, which takes most",
+    "near": "How close this is",
+    "scales": "",
+    "does_not_scale": "What only one core does",
+    "not_enough_cores": "",
+    "wrong_element": "The first element that differs",
+    "untouched": "Whether the result is written at all",
+    "nan": "Divisions by zero",
+    "race": "Places that several threads write",
+    "left_on_the_GPU": "What is returned: an array on the GPU",
+    "illegal_address": "The index of every read and write",
+    "no_GPU_memory": "Arrays on the GPU",
+    "no_memory": "Arrays that are larger",
+    "endless": "Loops, and waiting",
+}
+
+
+def told(card, view=None):
+    view = view or card.staff
+    items = {item.id: item for item in view.rubric.items}
+    return {
+        line.item: look_at(line, items[line.item], observation)
+        for line in view.scorecard.lines
+        if (observation := view.evidence.observations.get(line.item))
+    }
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_each_verdict_says_what_to_look_at(stored, name):
+    found = told(stored("gpu"))
+    assert set(found) == set(EXPECTED)
+    start = EXPECTED[name]
+    assert found[name].startswith(start)
+    assert bool(found[name]) == bool(start)
+
+
+def test_every_rule_is_reached_by_some_verdict(stored, make):
+    plain = make.graded(
+        [make.item("a", "A", check="speedup", options=make.fast_options)],
+        [make.seen("a", 0.0, **make.timed(10.0, traced_as={}))],
+    )
+    found = {*told(stored("gpu")).values(), *told(plain).values()}
+    assert {advice for _, advice in RULES} <= found
+
+
+@pytest.mark.parametrize(
+    ("note", "start"),
+    [
+        ("at [0]: got 0, expected 5 (3 of 1000 values differ)", "The first element"),
+        ("at [0]: got 0.5, expected 5 (1000 of 1000 values differ)", "The first element"),
+        ("got -0, expected 5", "Whether the result is written"),
+        ("variance is 0.2, expected 0.05", ""),
+        ("returned an array of shape (2, 3); expected an array of shape (3, 2)", ""),
+    ],
+)
+def test_words_on_a_wrong_result_fit_how_it_differs(make, note, start):
+    wrong = Case(name="c", outcome=Outcome.OBSERVED, agrees={"f": False}, note=note)
+    advice = told(make.graded([make.item("a", "A")], [make.seen("a", 0.0, cases=(wrong,))]))["a"]
+    assert advice.startswith(start)
+    assert bool(advice) == bool(start)
+
+
+def test_it_stands_beside_the_hint_and_in_the_file_for_programs(make):
+    late = make.seen("a", outcome=Outcome.TIMED_OUT, note="f() did not end within 10 s")
+    card = make.graded([make.item("a", "A", hint="Which loop?")], [late])
+    source = Html().render(card.staff)
+    assert '<p class="hint">Which loop?</p>\n<p class="advice">Loops, and waiting' in source
+    assert json.loads(ScoreJson().render(card.staff))["items"][0]["look_at"].startswith("Loops, and waiting")
+
+
+def test_what_a_machine_could_not_decide_is_nobodys_mistake(make):
+    keys = make.timed(10.0)
+    keys["facts"]["samples"]["reference_of"] = [0.02] * 7
+    card = make.graded(
+        [make.item("a", "A", check="speedup", options=make.fast_options)], [make.seen("a", **keys)]
+    )
+    assert card.scorecard.lines[0].reason.startswith("this machine cannot decide")
+    assert told(card) == {"a": ""}
+
+
+def test_nothing_is_told_of_what_a_student_does_not_see(make):
+    """Beside a hidden item of its group, an item keeps its outcome and nothing else."""
+    wrong = make.case("c", agrees={"f": False}, note="got nan, expected 1")
+    items = [
+        make.item("a", "A", group="g", check="kernel_launch", options=make.launch_options),
+        make.item("b", "B", group="g"),
+        make.item("hidden", "H", group="g", visible="never"),
+    ]
+    card = make.graded(
+        items,
+        [
+            make.seen("a", facts=make.traced(make.ran, right_without_kernels=True)),
+            make.seen("b", 0.0, cases=(wrong,)),
+            make.seen("hidden", 0.0, cases=(wrong,)),
+        ],
+    )
+    assert all(told(card).values())
+    assert told(card, card.student()) == {"a": "", "b": ""}
+    source = Html().render(card.student())
+    assert "max_kernel" not in source
+    assert 'class="advice"' not in source

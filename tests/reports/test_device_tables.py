@@ -1,0 +1,159 @@
+"""What was observed of a GPU is shown as it was seen, and what was not seen is not shown as nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from grader.checks import watched as kept_by_checks
+from grader.model.trace import Traffic
+from grader.reports.device import MOST_KERNELS, Split, Watched, device_tables, split_bar, split_of, watched_in
+from grader.reports.html import Html
+
+LAUNCHED = ("max_kernel", (1000, 1, 1), (32, 32, 1), 0.00005)
+
+
+def rows(source):
+    """The cells of every table, row by row."""
+    tables = re.findall(r"<tbody>(.*?)</tbody>", source)
+    return [
+        [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
+        for table in tables
+    ]
+
+
+@pytest.fixture
+def observed(make):
+    """An observation of these launches."""
+
+    def observed(*launches, quantities=None, **keys):
+        return make.seen("a", facts=make.traced(*launches, **keys), quantities=quantities or {})
+
+    return observed
+
+
+def shown(observation):
+    return device_tables(watched_in(observation))
+
+
+def test_kernels_copies_and_allocations_stand_in_tables(observed):
+    kernels, copies, allocations = rows(shown(observed(LAUNCHED, LAUNCHED)))
+    assert kernels == [["max_kernel", "1000", "32 x 32", "2", "100 µs"]]
+    assert copies == [
+        ["device to host", "7.63 MiB", "1", "900 µs"],
+        ["host to device", "15.3 MiB", "2", "2.1 ms"],
+    ]
+    assert allocations == [["cuMemAlloc", "22.9 MiB", "3"]]
+
+
+def test_launches_of_other_shapes_stand_apart(observed):
+    kernels, *_ = rows(shown(observed(LAUNCHED, (*LAUNCHED[:2], (1024, 1, 1), None))))
+    assert [row[2] for row in kernels] == ["32 x 32", "1024"]
+
+
+def test_a_long_table_says_how_much_more_there_is(observed):
+    many = [(f"k{i}", (1, 1, 1), (1, 1, 1), None) for i in range(MOST_KERNELS + 3)]
+    source = shown(observed(*many))
+    assert len(rows(source)[0]) == MOST_KERNELS
+    assert "And 3 more." in source
+
+
+def test_what_a_source_cannot_see_is_named_and_not_shown(observed):
+    keys = {"unseen": ("allocations", "peak_bytes"), "source": "torch.profiler"}
+    source = shown(observed(LAUNCHED, **keys))
+    assert "cuMemAlloc" not in source
+    assert "22.9 MiB" not in source
+    assert "Seen by torch.profiler" in source
+    assert "Not to be seen that way: how much memory was allocated, the most memory" in source
+
+
+def test_launches_beyond_those_that_are_kept_are_counted(observed):
+    assert "500 kernels were launched; the table is of the first 1." in shown(
+        observed(LAUNCHED, launch_count=500)
+    )
+
+
+def test_a_record_with_gaps_shows_nothing_of_it(observed):
+    source = shown(observed(LAUNCHED, complete=False, problem="a launch of ours is missing"))
+    assert "counts neither way" in source
+    assert "max_kernel" not in source
+
+
+@pytest.mark.parametrize(("right", "said"), [(True, "right all the same"), (False, "not right without them")])
+def test_says_what_came_of_the_call_without_kernels(observed, right, said):
+    assert f"the result was {said}." in shown(observed(LAUNCHED, right_without_kernels=right))
+
+
+@pytest.mark.parametrize("kept", ["text", {"trace": {}}, {"trace": {"source": "cupti"}, "new": 1}, 7])
+def test_what_is_kept_in_another_way_is_not_shown(make, kept):
+    assert watched_in(make.seen("a", facts={"watched": kept})) is None
+
+
+def test_it_is_kept_with_the_fields_that_are_read_here():
+    assert [f.name for f in fields(Watched)] == [f.name for f in fields(kept_by_checks.Watched)]
+
+
+def test_facts_that_never_left_this_process_are_read_as_well(make):
+    facts = make.traced(LAUNCHED)
+    facts["watched"]["trace"]["launches"] = tuple(facts["watched"]["trace"]["launches"])
+    assert watched_in(make.seen("a", facts=facts)) is not None
+
+
+@pytest.mark.parametrize(
+    ("took", "kernels_s", "split"),
+    [
+        (0.005, 0.001, Split(kernels=0.001, copies=0.003, rest=0.001)),
+        (0.002, 0.001, Split(kernels=0.001, copies=0.003, rest=0.0)),
+    ],
+)
+def test_a_timed_call_is_split_into_kernels_copies_and_the_rest(observed, make, took, kernels_s, split):
+    observation = observed((*LAUNCHED[:3], kernels_s), quantities={"of_s": make.quantity(took, "s")})
+    found = split_of(observation, watched_in(observation))
+    assert (found.kernels, found.copies, found.rest) == pytest.approx(
+        (split.kernels, split.copies, split.rest)
+    )
+    bar = split_bar(found)
+    assert f'aria-label="kernels 1 ms ({split.kernels / split.whole:.0%}), copies 3 ms' in bar
+    widths = [float(width) for width in re.findall(r'y="1" width="([\d.]+)%"', bar)]
+    assert widths == pytest.approx(
+        [100 * part / split.whole for part in (0.001, 0.003, split.rest)], abs=0.01
+    )
+    assert ("longer there than the whole timed call" in bar) == (split.rest == 0)
+
+
+@pytest.mark.parametrize(
+    ("kernels_s", "keys"),
+    [
+        (0.001, {"complete": False, "problem": "gone"}),
+        (0.001, {"copies": {"host_to_device": Traffic(count=1, bytes=8)}}),
+        (None, {}),
+        (0.001, {"launch_count": 2}),
+    ],
+    ids=["with gaps", "copies without times", "kernels without times", "more launches than are kept"],
+)
+def test_what_cannot_be_told_is_not_split(observed, make, kernels_s, keys):
+    observation = observed((*LAUNCHED[:3], kernels_s), quantities={"of_s": make.quantity(0.005, "s")}, **keys)
+    assert split_of(observation, watched_in(observation)) is None
+
+
+def test_what_was_not_timed_is_not_split(observed):
+    observation = observed(LAUNCHED)
+    assert split_of(observation, watched_in(observation)) is None
+
+
+def test_what_stands_in_a_table_is_not_listed_again(observed, make):
+    names = ("launches", "kernels_s", "host_to_device_bytes", "host_to_device_s", "rounds")
+    quantities = {name: make.quantity(7) for name in names}
+    card = make.graded([make.item("a", "A")], [observed(LAUNCHED, quantities=quantities)])
+    assert re.findall(r"<li>(.*?)</li>", Html().render(card.staff)) == ["rounds: 7"]
+
+
+@pytest.mark.parametrize(("simulated", "open_points"), [("informs", True), ("earns", False)])
+def test_a_simulated_item_says_so_and_what_it_means(make, simulated, open_points):
+    items = [make.item("a", "A", simulated=simulated), make.item("b", "B")]
+    card = make.graded(items, [make.seen("a", simulated=True, output="…"), make.seen("b", output="…")])
+    source = Html().render(card.staff)
+    assert source.count("<li>simulated</li>") == source.count("Seen in a simulator, not on a GPU") == 1
+    assert ("The points stay open until a GPU has run it." in source) == open_points
