@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import CourseError
 from grader.markers import hookimpl
-from grader.model.assignment import Assignment, Limits
+from grader.model.assignment import Assignment, Build, Limits
 
 if TYPE_CHECKING:
     from grader.bench.bench import InputCase
 
-__all__ = ["Assignment", "CourseError", "Limits", "case", "hookimpl"]
+__all__ = ["Assignment", "Build", "CourseError", "Limits", "case", "hookimpl"]
 
 
 def case(name: str, /, *args: Any, **kwargs: Any) -> InputCase:

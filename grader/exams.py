@@ -103,6 +103,7 @@ def observe(
         passed=judged,
         preloads=assignment.preloads,
         limits=assignment.limits,
+        build=assignment.build,
         seed=os.urandom(16).hex(),
         min_isolation=_least_isolation(request, course, plugins),
     )

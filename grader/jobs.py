@@ -22,6 +22,8 @@ from grader.model.options import FunctionName, measuring
 from grader.model.rubric import Item, Rubric
 from grader.model.submission import Submission
 
+BUILD = "build"
+"""The kind whose products other items load."""
 _REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
 
 
@@ -67,12 +69,18 @@ def tasks_of(
             tool=getattr(kinds[item.check], "tool", ""),
             group=item.group,
             devices=item.devices,
+            built=_needs_kind(BUILD, item, items),
             digest=digest(
                 {**basis, "check": item.check, "options": measuring(item.options), "group": item.group}
             ),
         )
         for item in (items[name] for name in order)
     )
+
+
+def _needs_kind(kind: str, item: Item, items: Mapping[str, Item]) -> bool:
+    """Whether an item needs one of this kind, be it by way of others."""
+    return any(items[name].check == kind or _needs_kind(kind, items[name], items) for name in item.needs)
 
 
 def _files_called(item: Item) -> tuple[str, ...]:

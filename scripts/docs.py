@@ -256,6 +256,7 @@ def scores() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "assignment": lambda: noun(assignment.Assignment),
+    "build": lambda: noun(assignment.Build),
     "check-kinds": check_kinds,
     "commands": commands,
     "course-keys": lambda: keys(course.CourseKeys),

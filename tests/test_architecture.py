@@ -18,7 +18,7 @@ MODULES = {
 HEAVY = frozenset({"cupy", "numba", "numpy", "torch"})
 IMPURE = frozenset({"os", "subprocess", "time", "random", "socket", "pathlib"})
 BESIDE_NUMPY = {
-    "grader.subject.tools.": {"pypdf"},
+    "grader.subject.tools.": {"pypdf", "pytest"},
     "grader.subject.observer.": {"cupti", "torch"},
     "grader.subject.simulator.": {"numba", "greenlet"},
 }

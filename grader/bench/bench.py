@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.model.trace import Trace
+
+if TYPE_CHECKING:
+    from grader.bench.built import Built
 
 SUBMISSION = "submission"
 REFERENCE = "reference"
@@ -213,6 +216,15 @@ class Bench(Protocol):
         Raises:
             FileNotFoundError: it is none of `files`, or a link stands in its place.
             ValueError: it is larger than `at_most` bytes.
+        """
+        ...
+
+    def build(self, *, simulated: bool = False) -> Built:
+        """Build the hand-in as its assignment says, unless that was done; with `simulated`, for the CPU.
+
+        Raises:
+            CourseError: the assignment does not say how.
+            NotObservedError: this machine lacks something that building needs.
         """
         ...
 

@@ -79,6 +79,8 @@ class Child:
         self.ended: Ended | None = None
         self.ran_s = 0.0
         """How long it was not frozen."""
+        self.given = server.given
+        """Where it finds the course's own files; None if there are none."""
         self._limits = limits
         self._used = 0
         with ExitStack() as resources:
@@ -95,6 +97,7 @@ class Child:
                     arena_bytes=self.arena.size,
                     fds=[inits.fileno(), calls.fileno(), self.arena.fd, self.output.write_end],
                     cores=cores,
+                    limits=limits,
                 )
             self._init_pidfd = -1
             self._resources = resources.pop_all()

@@ -62,11 +62,13 @@ class Children:
             yield Lent(self._shared[order][0], 0)
 
     @contextmanager
-    def program(self, setup: Setup) -> Iterator[Child]:
-        """A fresh child of the hand-in, for a program that is run and not imported."""
+    def program(self, setup: Setup, whose: str = SUBMISSION, limits: Limits | None = None) -> Iterator[Child]:
+        """A fresh child of the hand-in, or of the reference, for a program that is run and not imported."""
         with self.servers.serving(setup) as server:
-            self._own.append(Child(server, SUBMISSION, self._limits))
-            yield self._own[-1]
+            child = Child(server, whose, limits or self._limits)
+            if whose == SUBMISSION:
+                self._own.append(child)
+            yield child
 
     @property
     def program_s(self) -> float:

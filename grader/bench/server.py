@@ -7,7 +7,7 @@ import os
 import re
 import select
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -32,6 +32,8 @@ _BOOT = (
     "from _grader_subject.server import main; main(sys.argv[3:])"
 )
 
+PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs look for programs."""
 _LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -64,9 +66,14 @@ class SubjectServer:
         mounts = {f"{STAGE}/{name}": folder for name, folder in staged.items()}
         mounts |= {f"/python/site{number}": folder for number, folder in enumerate(site)}
         mounts |= {GIVEN: str(given)} if given else {}
+        mounts |= dict(setup.mounts)
         inside = {outside: path if sandbox.namespaced else outside for path, outside in mounts.items()}
         self._inside = {name: inside[folder] for name, folder in staged.items()}
-        self._given = inside[str(given)] if given else None
+        self.given = inside[str(given)] if given else None
+        """Where a child finds the course's own files."""
+        # a layer without paths of its own has the outside's
+        renamed = () if sandbox.namespaced else setup.mounts
+        self._extra = [outside for _, outside in renamed]
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             number = theirs.fileno()
@@ -77,7 +84,7 @@ class SubjectServer:
                     *(str(number), NAMESPACED if sandbox.namespaced else "", *setup.preloads),
                 ],
                 mounts=mounts,
-                environment=_environment(limits, setup),
+                environment=_environment(limits, setup, renamed),
                 fds=[number],
                 devices=setup.devices,
             )
@@ -118,19 +125,20 @@ class SubjectServer:
         arena_bytes: int,
         fds: list[int],
         cores: tuple[int, ...] = (),
+        limits: Limits | None = None,
     ) -> None:
         """Have it fork a child: `fds` are the sockets of pid 1 and child, the arena, the pipe for output.
 
-        With `cores` it, and all it starts, stays on these.
+        With `cores` it, and all it starts, stays on these. With `limits` it has others than the server.
         """
+        limits = limits or self._limits
         order = {
             "namespaced": self._sandbox.namespaced,
             "uid": self._sandbox.student_uid,
             "workspace": self._inside[workspace],
-            "given": self._given,
-            "limits": asdict(self._limits)
-            | {"cpu_s": _cpu_s(self._limits), "user_processes": self._processes()},
-            "paths": getattr(self._sandbox, "paths", None),
+            "given": self.given,
+            "limits": asdict(limits) | {"cpu_s": _cpu_s(limits), "user_processes": self._processes(limits)},
+            "paths": self._paths(),
             "arguments_bytes": arguments_bytes,
             "arena_bytes": arena_bytes,
             "devices": bool(self._setup.devices),
@@ -141,7 +149,14 @@ class SubjectServer:
         except OSError as error:
             raise NotObservedError(f"sandbox {self._sandbox.name}: {self._complaints()} ({error})") from None
 
-    def _processes(self) -> int:
+    def _paths(self) -> dict[str, list[str]] | None:
+        """What a child may read and write beside its own files, where the sandbox says so."""
+        paths = getattr(self._sandbox, "paths", None)
+        if paths is None:
+            return None
+        return {"read": [*paths["read"], *self._extra], "write": [*paths["write"]]}
+
+    def _processes(self, limits: Limits) -> int:
         """The bound that lets a check have as many as its limits say.
 
         The kernel counts per user; not those outside of a user namespace, but only since Linux 5.14.
@@ -149,7 +164,7 @@ class SubjectServer:
         own_count = self._sandbox.student_uid is not None or (
             self._sandbox.namespaced and _kernel() >= (5, 14)
         )
-        return self._limits.processes + (0 if own_count else _threads_of(os.getuid()))
+        return limits.processes + (0 if own_count else _threads_of(os.getuid()))
 
     def close(self) -> None:
         """End it and every child that is left."""
@@ -180,15 +195,27 @@ def _threads_of(uid: int) -> int:
     return found
 
 
-def _environment(limits: Limits, setup: Setup) -> dict[str, str]:
+def _environment(limits: Limits, setup: Setup, renamed: Sequence[tuple[str, str]]) -> dict[str, str]:
     fixed = {
         "HOME": "/tmp",  # noqa: S108 - the check's own, inside the sandbox
         "LANG": "C.UTF-8",
         "LOGNAME": "student",
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PATH": PATH,
         "PYTHONHASHSEED": "0",
         "TZ": "UTC",
         "USER": "student",
     }
     cores = str(setup.cores or min(limits.cores, os.cpu_count() or 1))
-    return fixed | dict.fromkeys(_LIBRARY_THREADS, cores) | dict(setup.environment)
+    own = {name: _outside(value, renamed) for name, value in setup.environment}
+    return fixed | dict.fromkeys(_LIBRARY_THREADS, cores) | own
+
+
+def _outside(value: str, renamed: Sequence[tuple[str, str]]) -> str:
+    """A path, or several with colons between them, as they are named outside."""
+    parts = value.split(":")
+    for inside, outside in renamed:
+        parts = [
+            outside + part.removeprefix(inside) if f"{part}/".startswith(f"{inside}/") else part
+            for part in parts
+        ]
+    return ":".join(parts)

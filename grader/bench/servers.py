@@ -28,10 +28,13 @@ class Servers:
     ) -> None:
         """`sandboxes` from the strongest on: the first that works is used for the whole exam."""
         self._sandboxes = list(sandboxes)
-        self._python = python
+        self.python = python
+        """The interpreter, where it is inside as well."""
         self._site = site
-        self._workspaces = workspaces
-        self._given = given
+        self.workspaces = workspaces
+        """The folder of each, outside, by the name under which a child asks for it."""
+        self.given = given
+        """That of the course's own files, if there are any."""
         self._limits = limits
         self._starting: dict[Setup, SubjectServer] = {}
         self._serving: dict[Setup, SubjectServer] = {}
@@ -115,11 +118,11 @@ class Servers:
     def _start(self, setup: Setup) -> SubjectServer:
         return SubjectServer(
             self._sandboxes[0],
-            python=self._python,
+            python=self.python,
             site=self._site,
             setup=setup,
-            workspaces=self._workspaces,
-            given=self._given,
+            workspaces=self.workspaces,
+            given=self.given,
             limits=self._limits,
         )
 

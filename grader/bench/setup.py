@@ -7,6 +7,7 @@ from typing import Self
 
 OBSERVER = "_grader_subject.observer"
 SIMULATOR = "_grader_subject.simulator"
+RUN_TESTS = "_grader_subject.tools.run_tests"
 """Our own modules, as the student's side knows them."""
 
 
@@ -20,6 +21,9 @@ class Setup:
     """Device files that are shown, beside those that every program may expect."""
     environment: tuple[tuple[str, str], ...] = ()
     """Variables in place of, or beside, the usual ones."""
+    mounts: tuple[tuple[str, str], ...] = ()
+    """Further folders that are shown, read-only: the path inside and the one outside. Variables name the path
+    inside."""
     cores: int | None = None
     """Threads that numerical libraries are told to use; None for as many as the assignment says."""
 
@@ -40,16 +44,28 @@ class Lent:
     """How many devices they are."""
     simulated: bool = False
     """Whether a simulator stands in for them."""
+    by: tuple[str, ...] = (SIMULATOR, OBSERVER)
+    """The modules of ours that do so."""
+    built: bool = False
+    """Whether its programs find what the assignment's build makes."""
 
     def setup(self, preloads: tuple[str, ...]) -> Setup:
         """The server for a file that wants these modules imported first."""
         plain = Setup(preloads=preloads, devices=self.devices, environment=self.environment)
         if self.simulated:
-            return plain.importing(SIMULATOR, OBSERVER)
+            return plain.importing(*self.by)
         return plain.importing(OBSERVER) if self.devices else plain
 
 
 NOTHING = Lent()
+ON_CPU = Lent(
+    simulated=True,
+    built=True,
+    by=(OBSERVER,),
+    # of threads that run one after another, always in the same order, a race shows too seldom
+    environment=(("CUDA_ON_CPU_ORDER", "shuffled"), ("CUDA_ON_CPU_SEED", "1")),
+)
+"""For programs whose kernels are compiled for the CPU; they print what goes wrong in a kernel."""
 
 
 def of_tool(name: str) -> Setup:

@@ -9,18 +9,21 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.bench.bench import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
 from grader.bench.child import Child
 from grader.bench.children import Children, Order
-from grader.bench.setup import NOTHING, Lent, Setup, of_tool
+from grader.bench.setup import NOTHING, RUN_TESTS, Lent, Setup, of_tool
 from grader.bench.subject import run_program
 from grader.bench.tool import run_tool
 from grader.coursecode import course_module
-from grader.errors import CourseError
+from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 from grader.model.job import Job
+
+if TYPE_CHECKING:
+    from grader.bench.built import Built
 
 _module = cache(course_module)
 
@@ -39,6 +42,20 @@ class Unwatched:
         return ""
 
 
+class Make(Protocol):
+    """Has hand-in or reference built for what the item has been lent."""
+
+    def __call__(self, whose: str, *, simulated: bool = False) -> Built:
+        """What came of it; see `grader.bench.bench.Bench.build`."""
+        ...
+
+
+def build_nothing(whose: str, *, simulated: bool = False) -> Built:
+    """The assignment does not say how."""
+    del whose, simulated
+    raise CourseError("assignment.py: does not say how it is built; give it a build=Build(…)")
+
+
 class Workbench:
     """`grader.bench.bench.Bench` for one item."""
 
@@ -51,11 +68,13 @@ class Workbench:
         *,
         lent: Lent = NOTHING,
         quiet: Quiet | None = None,
+        make: Make = build_nothing,
     ) -> None:
         """`group` names the items with which this one shares its children; empty for children of its own."""
         self.item = item
         self._lent = lent
         self._quiet = quiet or Unwatched()
+        self._make = make
         self.seed = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
         self._job = job
         self._children = children
@@ -123,16 +142,32 @@ class Workbench:
     def _child(
         self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
     ) -> AbstractContextManager[Subject]:
-        setup = replace(self._setup(module), cores=cores)
+        setup = replace(self._setup(module, whose), cores=cores)
         order = Order(whose=whose, module=module, setup=setup, observed=observed, group=self._group)
         return self._children.subject(order)
 
-    def _setup(self, module: str) -> Setup:
-        return self._lent.setup(self._job.preloads.get(module, ()))
+    def _setup(self, module: str, whose: str) -> Setup:
+        preloads = self._job.preloads.get(module, ())
+        if module == RUN_TESTS:
+            preloads = (RUN_TESTS, "pytest", *self._job.preloads.get("pytest", ()))
+        setup = self._lent.setup(preloads)
+        if not self._lent.built:
+            return setup
+        built = self._make(whose)
+        if built.folder:
+            return built.shown_to(setup)
+        if whose == REFERENCE:
+            raise CourseError(f"reference: cannot be built: {built.note}")
+        # whether it can be is another item's business, and that one has passed
+        raise NotObservedError(f"it was built before, and cannot be here: {built.note}")
+
+    def build(self, *, simulated: bool = False) -> Built:
+        """Build the hand-in, unless that was done."""
+        return self._make(SUBMISSION, simulated=simulated)
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
-        with self._children.program(self._setup(script.removesuffix(".py"))) as child:
+        with self._children.program(self._setup(script.removesuffix(".py"), SUBMISSION)) as child:
             return run_program(child, script, argv, wall_s)
 
     @property

@@ -9,11 +9,14 @@ from grader.markers import hookimpl
 @hookimpl
 def grader_checks() -> list[type[CheckKind]]:
     """One kind per file of this folder."""
+    from grader.checks.build import Build
+    from grader.checks.cuda_calls import CudaCalls
     from grader.checks.files import Files
     from grader.checks.kernel_launch import KernelLaunch
     from grader.checks.manual import Manual
     from grader.checks.matches_reference import MatchesReference
     from grader.checks.properties import Properties
+    from grader.checks.pytest_kind import Pytest
     from grader.checks.report import Report
     from grader.checks.scaling import Scaling
     from grader.checks.script import Script
@@ -26,7 +29,10 @@ def grader_checks() -> list[type[CheckKind]]:
         KernelLaunch,
         Speedup,
         Scaling,
+        CudaCalls,
+        Build,
         Script,
+        Pytest,
         Files,
         Source,
         Report,

@@ -47,7 +47,7 @@ class Schedule:
 
     def enough(self, rounds: Rounds, begun: int, spent_s: float) -> bool:
         """Whether to stop after `begun` rounds and `spent_s` seconds, whatever a hand-in does."""
-        late = spent_s > self.budget_s
+        late = spent_s > self.budget_s and not rounds.undecided
         if rounds.quiet >= self.least:
             return late or self.decided(rounds)
         return begun > self.least and late
@@ -86,6 +86,11 @@ class Rounds:
         return min(map(len, self.samples.values()))
 
     @property
+    def undecided(self) -> bool:
+        """Whether it will soon be told of some rounds whether they count."""
+        return bool(self._open)
+
+    @property
     def noise(self) -> str:
         """What to say where too few rounds were quiet."""
         why = f" ({'; '.join(sorted(self.disturbances))})" if self.disturbances else ""
@@ -122,8 +127,9 @@ def timed_rounds(
 ) -> Rounds:
     """Time every runner once a round, until the schedule says that it is enough.
 
-    `loop` names the runner, one of the reference's, whose work is nothing but computing on one core: it tells
-    whether the machine was quiet. The first round warms up, on data of its own, and is not counted.
+    `loop` names a runner of the reference's whose work is nothing but computing on one core: it tells whether
+    the machine was quiet, and gives its result again, for a hand-in could be slow to do so. No later runner
+    shares its child. The first round warms up, on data of its own, and is not counted.
 
     What is much quicker than the loop is called several times a round, each time on inputs of its own, and
     the median call counts: that costs little, and a few milliseconds are not the same twice.
@@ -134,9 +140,6 @@ def timed_rounds(
     rounds = Rounds(samples={name: [] for name in runners}, cpu={name: [] for name in runners})
     begun = time.monotonic()
     repeats = {name: 2 if runner.quick else 1 for name, runner in runners.items()}
-    # one of ours, for a hand-in could be slow to give its result again; and as like the quick ones as may be
-    wire_name = next((name for name, runner in runners.items() if runner.ours and runner.quick), loop)
-    wire = runners[wire_name]
     for number in count():
         draws = [_Draw(bench, family, number * REPEATS + n, oracle) for n in range(max(repeats.values()))]
         if number:
@@ -151,10 +154,10 @@ def timed_rounds(
                     return rounds
         again = []
         for draw in draws:
-            again.append(wire.subject.again(draw.case))
+            again.append(runners[loop].subject.again(draw.case))
             # looked at as well, for its own sake and for the pause before the next: a processor that
             # was idle for some milliseconds takes a tenth of one to come back
-            _judge(rounds, wire, draws[repeats[wire_name] - 1], again[-1])
+            _judge(rounds, runners[loop], draws[0], again[-1])
         if number == 0:
             rounds.first_call_s = {name: calls[0].wall_s for name, calls in made.items()}
             repeats = _repeats({name: calls[-1].wall_s for name, calls in made.items()}, loop)

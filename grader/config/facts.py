@@ -19,7 +19,7 @@ class AssignmentFacts:
     """The names that a rubric may use; None where a file that defines some could not be read."""
 
     functions: frozenset[str] | None
-    """`module.function` of the reference."""
+    """`module.function` of the reference, or of the course's own files in `given/`."""
     inputs: frozenset[str] | None
     """Families of `inputs.py`: functions whose first parameter is `rng`."""
     oracles: frozenset[str] | None
@@ -46,9 +46,14 @@ def read_facts(folder: Path) -> AssignmentFacts:
                 problems.append(str(error))
         return frozenset(found - {""}) if len(problems) == before else None
 
-    references = sorted((folder / "reference").glob("*.py")) or [folder / "reference"]
+    reference = folder / "reference"
+    callable_files = [
+        *sorted((folder / "given").glob("*.py")),
+        # one that is there may have none at its top: its functions are called by the course's own files
+        *(sorted(reference.glob("*.py")) if reference.is_dir() else [reference]),
+    ]
     return AssignmentFacts(
-        functions=names(references, lambda module, name, _: f"{module}.{name}"),
+        functions=names(callable_files, lambda module, name, _: f"{module}.{name}"),
         inputs=names([folder / "inputs.py"], lambda _, name, takes: name if takes[:1] == ["rng"] else ""),
         oracles=names([folder / "expected.py"], lambda _, name, __: "" if name.startswith("_") else name),
         problems=tuple(problems),
@@ -65,7 +70,7 @@ def _parsed(file: Path) -> Iterable[ast.stmt]:
             return ast.parse(file.read_bytes()).body
     except OSError as error:
         message = (
-            f"cannot be read ({error.strerror}); every assignment has inputs.py, expected.py, reference/*.py"
+            f"cannot be read ({error.strerror}); every assignment has inputs.py, expected.py, reference/"
         )
         raise Unparsable(f"{show_path(file)}: {message}") from None
     except SyntaxError as error:

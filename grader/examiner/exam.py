@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.bench.bench import REFERENCE, SUBMISSION
 from grader.bench.servers import Servers
@@ -21,6 +21,10 @@ from grader.model.evidence import Exam
 from grader.model.job import Job
 from grader.plugins import Plugins
 from grader.sandbox.interpreter import interpreter
+
+if TYPE_CHECKING:
+    from grader.bench.builds import Builds
+    from grader.bench.children import Children
 
 
 def run(job_file: Path, outbox: Path) -> None:
@@ -66,7 +70,12 @@ def run(job_file: Path, outbox: Path) -> None:
         children.device_memory = devices.memory_used
         exam = _exam(job, machine, warm[0], servers, devices)
         evidence.write(ExamStarted(submission=job.submission, exam=exam))
-        items = Items(job, plugins.checks, children, devices, Watched(own.cores, devices))
+        builds = _builds(job, children)
+        if builds is not None:
+            resources.enter_context(closing(builds))
+        loading = {task.item for task in job.tasks if task.built}
+        quiet = Watched(own.cores, devices)
+        items = Items(job, plugins.checks, children, devices, quiet, builds, loading)
         for number, task in enumerate(job.tasks, start=1):
             observation = items.observe(task)
             later = job.tasks[number:]
@@ -89,6 +98,16 @@ def _who(job: Job) -> str:
     return f"{job.submission.assignment} of {job.submission.student}"
 
 
+def _builds(job: Job, children: Children) -> Builds | None:
+    """Builds the hand-in and the reference, if the assignment says how."""
+    if job.build is None:
+        return None
+    from grader.bench.builds import Builds
+    from grader.bench.store import cache_folder
+
+    return Builds(job.build, children, job.limits, cache_folder() / "builds")
+
+
 def _cores(job: Job, kinds: Mapping[str, CheckKind]) -> int:
     """How many cores the timed items of this exam want for themselves; 0 if there are none."""
     timed = [task for task in job.tasks if getattr(kinds[task.check], "timed", False)]
@@ -103,10 +122,13 @@ def _strong_enough(sandboxes: tuple[Sandbox, ...], least: str) -> tuple[Sandbox,
 
 
 def _setups(job: Job) -> list[Setup]:
-    """The servers of this exam, in the order in which they are needed; those with devices come later."""
+    """The servers of this exam, in the order in which they are needed.
+
+    Those with devices, with products and for numbers of cores come later.
+    """
     found: list[Setup] = []
     for task in job.tasks:
-        if not task.devices and "cores" not in task.options:  # those get servers for each number of cores
+        if not (task.devices or task.built or "cores" in task.options):
             found += [Setup(preloads=job.preloads.get(module, ())) for module in task.calls]
         found += [of_tool(task.tool)] if task.tool else []
     return list(dict.fromkeys(found)) or [Setup()]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from grader.bench.bench import Quiet
 from grader.bench.children import Children
-from grader.bench.setup import Lent
-from grader.bench.workbench import Workbench
+from grader.bench.setup import ON_CPU, Lent
+from grader.bench.workbench import Workbench, build_nothing
 from grader.config.decode import decode
 from grader.contracts import CheckKind
 from grader.errors import CourseError, NotObservedError
@@ -20,6 +21,10 @@ from grader.model.job import Job, Task
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
 from grader.scoring.score import passed
+
+if TYPE_CHECKING:
+    from grader.bench.builds import Builds
+    from grader.bench.built import Built
 
 
 class Items:
@@ -32,12 +37,17 @@ class Items:
         children: Children,
         devices: Devices,
         quiet: Quiet,
+        builds: Builds | None = None,
+        loading: Collection[str] = (),
     ) -> None:
+        """`builds` builds what the assignment says how to build; the items `loading` load what it makes."""
         self._job = job
         self._kinds = kinds
         self._children = children
         self._devices = devices
         self._quiet = quiet
+        self._builds = builds
+        self._loading = loading
         self._standing = dict(job.passed)
         """Whether an item passed; unknown if it is not here."""
         self._seen: dict[str, Observation] = {}
@@ -76,9 +86,11 @@ class Items:
         """Have the kind look; whatever it raises is not the student's fault."""
         try:
             lent = self._devices.lend(task.devices)
+            if task.item in self._loading:
+                lent = ON_CPU if lent.simulated else replace(lent, built=True)
             observation = kind.observe(options, self._bench(task, lent))
             self._devices.after(observation)
-            return replace(observation, simulated=lent.simulated)
+            return replace(observation, simulated=observation.simulated or lent.simulated)
         except CourseError as error:
             note, fault = str(error), Fault.COURSE
         except (NotObservedError, OSError) as error:
@@ -91,7 +103,25 @@ class Items:
         return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault)
 
     def _bench(self, task: Task, lent: Lent) -> Workbench:
-        return Workbench(self._job, task.item, self._children, task.group, lent=lent, quiet=self._quiet)
+        return Workbench(
+            self._job,
+            task.item,
+            self._children,
+            task.group,
+            lent=lent,
+            quiet=self._quiet,
+            make=partial(self._make, self._builds, lent) if self._builds else build_nothing,
+        )
+
+    def _make(self, builds: Builds, lent: Lent, whose: str, *, simulated: bool = False) -> Built:
+        """Have it built for the devices of an item; a GPU that the item has not got can be built for, too."""
+        if simulated or lent.simulated:
+            return builds.of(whose, simulated=True)
+        facts = self._devices.facts()
+        version = facts[0]["compute_capability"] if facts else ""
+        if lent.count:
+            version = ".".join(map(str, self._devices.leased[0].compute_capability))
+        return builds.of(whose, architecture=f"sm_{version.replace('.', '')}" if version else "")
 
     def _remember(self, task: Task, options: Any) -> None:
         """Note whether an item passed, for those that need it; unknown if that cannot be told yet."""

@@ -31,6 +31,41 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """How a hand-in, with the course's files laid over it, is compiled to what its Python side loads."""
+
+    command: tuple[str, ...]
+    """What is run in the top folder of a copy, such as `make ARCH={arch}`. `{arch}` is the architecture of
+    the GPU (`sm_90`); a word that holds it is left out where no GPU is known."""
+    products: tuple[str, ...]
+    """The files that this makes, relative to the top folder; links are refused."""
+    variable: str
+    """Names the folder in which programs find the products, each under its own path."""
+    programs: tuple[str, ...] = ("make", "nvcc", "g++")
+    """What must be installed: where one is missing nothing can be said of the hand-in."""
+    wall_s: float = 300.0
+    """Seconds that the command may take."""
+    memory_mb: int = 8192
+    """Memory of all its processes together, files that it writes included, in MiB."""
+    file_mb: int = 512
+    """The largest file that it may write, in MiB."""
+    product_mb: int = 64
+    """The products together, in MiB."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not be run, and products that lie elsewhere.
+
+        Raises:
+            ValueError: the field and what is wrong with it.
+        """
+        if not self.command or not self.products or not self.variable:
+            raise ValueError("build: give a command, what it makes, and the variable that names the folder")
+        for path in self.products:
+            if path.startswith("/") or ".." in path.split("/"):
+                raise ValueError(f"build: products: {path}: must lie below the hand-in's top folder")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """One homework, as its `assignment.py` declares it."""
 
@@ -44,3 +79,5 @@ class Assignment:
     """Modules that are imported before a file of the hand-in, by the name of that file's module."""
     limits: Limits = field(default_factory=Limits)
     """What a check may use; see there."""
+    build: Build | None = None
+    """How it is compiled, if it is; see there."""

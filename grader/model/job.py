@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.model.assignment import Limits
+from grader.model.assignment import Build, Limits
 from grader.model.submission import Submission
 
 
@@ -32,6 +32,8 @@ class Task:
     """Items whose observations are judged together with its own."""
     devices: Mapping[str, int] = field(default_factory=dict)
     """How many of each kind it needs."""
+    built: bool = False
+    """Whether it needs an item that builds the hand-in: its programs find what was made."""
     digest: str = ""
     """`sha256:…` over everything that decides what is measured."""
 
@@ -58,6 +60,8 @@ class Job:
     """Those of the assignment, by the name of a file's module."""
     limits: Limits = field(default_factory=Limits)
     """Those of the assignment."""
+    build: Build | None = None
+    """That of the assignment."""
     seed: str = ""
     """128 secret bits in hexadecimal, fresh for each exam."""
     min_isolation: str = ""

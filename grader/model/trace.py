@@ -39,6 +39,18 @@ class Traffic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Where memory was allocated, as far as it can be told."""
+
+    function: str
+    """The C function that ran then, if the program had called it through ctypes; otherwise empty."""
+    library: str
+    """The file name of the library that asked for the memory; empty where the source cannot tell."""
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """One call, seen by one source. It is made beside the program: evidence, not proof."""
 
@@ -58,6 +70,8 @@ class Trace:
     """By direction: `host_to_device`, `device_to_host`, `device_to_device`, `peer_to_peer`."""
     allocations: Mapping[str, Traffic] = field(default_factory=dict)
     """By what was called: `cudaMalloc`, `cuMemAllocFromPoolAsync`, …"""
+    sites: tuple[Site, ...] = ()
+    """The same allocations by where they happened."""
     frees: Mapping[str, int] = field(default_factory=dict)
     """Calls by what was called."""
     peak_bytes: int | None = None

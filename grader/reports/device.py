@@ -28,6 +28,7 @@ SOURCES = {
     "none": "nobody",
 }
 UNSEEN = {
+    "sites": "where memory was allocated",
     "launches": "kernels",
     "framework_launches": "numba's own account of its launches",
     "copies": "copies",

@@ -60,6 +60,14 @@ def test_a_fast_function_earns_and_every_sample_is_kept(bench_of):
     assert low <= ratio <= high
 
 
+def test_functions_that_share_a_child_are_timed_alike(bench_of):
+    bench = bench_of(REFERENCE)
+    bench._group = "both"
+    observation = observe(bench)
+    assert observation.outcome is Outcome.OBSERVED, observation.note
+    assert award(observation).fraction == 1.0
+
+
 def test_a_function_that_is_not_faster_does_not_earn(bench_of):
     code = REFERENCE + "\n    fast = slow\n"
     result = award(observe(bench_of(code)))

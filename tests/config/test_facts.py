@@ -32,6 +32,17 @@ def test_functions_of_the_reference_are_known_without_importing_it(course: Simpl
     assert "kernels" not in sys.modules
 
 
+def test_functions_of_the_courses_own_files_are_known_and_a_reference_may_have_none(
+    course: SimpleNamespace,
+) -> None:
+    (course.homework / "given").mkdir()
+    (course.homework / "given" / "driver.py").write_text("def train(): ...\n")
+    assert read_facts(course.homework).functions == {"driver.train", "utils.slow", "utils.fast"}
+    (course.homework / "reference" / "utils.py").unlink()
+    facts = read_facts(course.homework)
+    assert (facts.functions, facts.problems) == ({"driver.train"}, ())
+
+
 def test_families_of_inputs_are_the_functions_that_take_rng_first(course: SimpleNamespace) -> None:
     (course.homework / "inputs.py").write_text(
         "def a(rng): yield 1\n"
@@ -76,8 +87,7 @@ def test_files_that_are_missing_are_named(course: SimpleNamespace) -> None:
     (course.homework / "reference").rmdir()
     facts = read_facts(course.homework)
     said = (
-        "cannot be read (No such file or directory); every assignment has inputs.py, "
-        "expected.py, reference/*.py"
+        "cannot be read (No such file or directory); every assignment has inputs.py, expected.py, reference/"
     )
     assert facts.problems == (
         f"assignments/hw1/reference: {said}",

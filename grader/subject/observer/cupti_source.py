@@ -6,11 +6,14 @@ buffer that CUPTI filled; its `kind` says which one.
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
 from typing import Any
 
 from .canary import Canary
 from .names import kernel_name
+from .native_calls import NativeCalls
 from .record import Record, add, launch
 
 _BUFFER_BYTES = 8 * 2**20
@@ -49,25 +52,31 @@ class Cupti:
             kinds.DRIVER,
         )
         self._records: list[Any] = []
+        self._native = NativeCalls()
 
     def start(self) -> None:
         """Begin to observe; as early as possible, for what was there before is not seen."""
+        self._native.install()
         self._cupti.activity_register_callbacks(lambda: (_BUFFER_BYTES, 0), self._records.extend)
         for kind in self._kinds:
             self._cupti.activity_enable(kind)
 
     def open(self) -> None:
         """Forget what was."""
+        with suppress(Exception):  # not every version can say which library asked for memory
+            self._cupti.activity_enable_allocation_source(1)
         self._cupti.activity_flush_all(_FORCED)
         self._records.clear()
 
     def begin(self) -> None:
         """From here on it is the program's doing."""
+        self._native.begin(self._cupti.get_timestamp)
         self._since = self._cupti.get_timestamp()
 
     def end(self) -> None:
         """Up to here; what it started on a device may still be running."""
         self._until = self._cupti.get_timestamp()
+        self._native.end()
 
     def settle(self) -> None:
         """Now that has ended as well."""
@@ -118,7 +127,9 @@ class Cupti:
         """How many allocations of the canary were among them."""
         sung = live = peak = 0
         names = self._names()
-        for one in sorted(self._of("MEMORY2"), key=lambda one: int(one.timestamp)):
+        operations = sorted(self._of("MEMORY2"), key=lambda one: int(one.timestamp))
+        functions = self._native.running(one.timestamp for one in operations)
+        for one, function in zip(operations, functions, strict=True):
             allocates = one.memory_operation_type == _ALLOCATION
             sung += allocates and one.bytes == canary.bytes
             if not self._since <= one.timestamp <= self._until:
@@ -128,10 +139,12 @@ class Cupti:
                 live += one.bytes if allocates else -one.bytes
                 peak = max(peak, live)
             if allocates:
-                add(record.allocations, name, one.bytes, None)
+                library = os.path.basename(str(getattr(one, "source", "")))
+                record.allocated(name, one.bytes, function=function, library=library)
             elif one.memory_operation_type == _RELEASE:
                 record.frees[name] = record.frees.get(name, 0) + 1
         record.peak_bytes = peak
+        record.unseen = () if self._native.complete else ("sites",)
         return sung
 
     def _note_copies(self, record: Record) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 LAUNCHES = 1000
 """How many are sent one by one."""
+NAME = 200
+"""Characters of a name that are sent."""
 
 
 class Record:
@@ -18,6 +20,7 @@ class Record:
         self.framework_launches: list[dict[str, Any]] | None = None
         self.copies: dict[str, dict[str, Any]] = {}
         self.allocations: dict[str, dict[str, Any]] = {}
+        self.sites: dict[tuple[str, str], dict[str, Any]] = {}
         self.frees: dict[str, int] = {}
         self.peak_bytes: int | None = None
         self.synchronisations: int | None = None
@@ -31,6 +34,14 @@ class Record:
         if len(self.launches) < LAUNCHES:
             self.launches.append(launch)
 
+    def allocated(self, call: str, size: int, *, function: str, library: str) -> None:
+        """Count one allocation, by what was called and by where that happened."""
+        add(self.allocations, call, size, None)
+        new = {"function": function[:NAME], "library": library[:NAME], "count": 0, "bytes": 0}
+        site = self.sites.setdefault((function, library), new)
+        site["count"] += 1
+        site["bytes"] += size
+
     def plain(self) -> dict[str, Any]:
         """The record as it crosses the wire."""
         return {
@@ -42,6 +53,7 @@ class Record:
             "framework_launches": self.framework_launches,
             "copies": self.copies,
             "allocations": self.allocations,
+            "sites": list(self.sites.values()),
             "frees": self.frees,
             "peak_bytes": self.peak_bytes,
             "synchronisations": self.synchronisations,
@@ -71,7 +83,7 @@ def launch(
 ) -> dict[str, Any]:
     """One launch as it crosses the wire."""
     return {
-        "kernel": kernel[:200],
+        "kernel": kernel[:NAME],
         "grid": [int(n) for n in grid],
         "block": [int(n) for n in block],
         "shared_bytes": shared_bytes,

@@ -47,7 +47,7 @@ class Simulated:
     def record(self) -> Record:
         """What it did."""
         record = Record(self.name)
-        record.unseen = ("allocations", "frees", "peak_bytes", "synchronisations", "api")
+        record.unseen = ("allocations", "sites", "frees", "peak_bytes", "synchronisations", "api")
         launches = [
             launch(one["kernel"], one["grid"], one["block"], shared_bytes=one["shared_bytes"])
             for one in self._device.launches()

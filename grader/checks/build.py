@@ -1,0 +1,176 @@
+"""Whether a hand-in can be built with the course's files, and what the compilers say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grader.errors import NotObservedError
+from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.options import option
+from grader.model.score import Award
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+    from grader.bench.built import Built
+
+PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a program there."
+
+
+class Build:
+    """Run the command with which the assignment is built, over the hand-in with the course's files in place.
+
+    Nothing of the hand-in runs, and no GPU is needed: kernels are compiled for the GPU that the machine has,
+    or else for the compiler's default. What nvcc tells of each kernel (registers, spills, shared memory) is
+    kept. What comes out is shown, read-only, to the programs of all items that need this one. Where the
+    machine lacks a compiler, a library or a header, nothing can be said of the hand-in: the item stays open.
+    """
+
+    name: ClassVar[str] = "build"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        warnings_at_most: int | None = option(
+            "How many warnings it may have, each counted once.", judges=True, default=None
+        )
+        spill_bytes_at_most: int | None = option(
+            "How many bytes of registers a kernel may spill, stores and loads together.",
+            judges=True,
+            default=None,
+        )
+        compatibility: bool = option(
+            "Whether a header may help that nvcc reads first: it gives names that CUDA 13 took away, such as "
+            "cudaThreadSynchronize, their new ones.",
+            judges=True,
+            default=False,
+        )
+        python: tuple[str, ...] = option(
+            "Files that must not be written for Python 2; `*` and `?` stand for anything.",
+            judges=True,
+            default=("*.py",),
+        )
+        on_cpu: bool = option(
+            "Whether a machine that lacks nvcc, or what belongs to it, builds for its CPU, for items with "
+            "`simulated_inputs`.",
+            default=False,
+        )
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Build it once."""
+        try:
+            built = bench.build()
+        except NotObservedError:
+            if not options.on_cpu:
+                raise
+            built = bench.build(simulated=True)
+        return Observation(
+            item=bench.item,
+            outcome=built.outcome,
+            note=_note(built),
+            cases=tuple(_cases(built)) if built.outcome is Outcome.NOT_BUILT or built.compatibility else (),
+            quantities=_quantities(built),
+            facts=_facts(built),
+            output=built.output,
+            simulated=built.simulated,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if it was built, within the bounds that the rubric sets."""
+        del related
+        facts = observation.facts
+        if facts["compatibility"] and not options.compatibility:
+            first = observation.cases[0]
+            return Award(fraction=0.0, reason=f"{first.name}: {first.note}")
+        old = [one for one in facts["python_2"] if any(fnmatchcase(one["file"], p) for p in options.python)]
+        if old:
+            return Award(fraction=0.0, reason="; ".join(map(_python_2, old[:3])), hint=PYTHON_3)
+        missed = list(_beyond(options, facts))
+        if missed:
+            return Award(fraction=0.0, reason="; ".join(missed))
+        return Award(fraction=1.0, reason=_told(facts))
+
+
+def _note(built: Built) -> str:
+    if built.outcome is Outcome.OBSERVED:
+        return ""
+    return "; ".join((built.note, *map(_python_2, built.python_2[:1])))
+
+
+def _python_2(found: Mapping[str, Any]) -> str:
+    return f"{found['file']}:{found['line']}: is written for Python 2 ({found['message']})"
+
+
+def _cases(built: Built) -> Iterator[Case]:
+    from grader.bench.diagnoses import diagnose
+
+    for error in built.errors:
+        known = diagnose(error)
+        yield Case(
+            name=error.place or "building",
+            outcome=Outcome.OBSERVED if built.compatibility else Outcome.NOT_BUILT,
+            called=error.source,
+            note=error.message + (f" ({known.hint})" if known else ""),
+        )
+
+
+def _quantities(built: Built) -> dict[str, Quantity]:
+    found = {"wall_s": Quantity(value=built.wall_s, unit="s")} if built.wall_s else {}
+    found |= {f"{what}s": Quantity(value=count, unit=f"{what}s") for what, count in built.counts.items()}
+    if built.kernels:
+        most = {key: max(kernel[key] for kernel in built.kernels) for key in _OF_KERNELS}
+        found |= {key: Quantity(value=most[key], unit=unit) for key, unit in _OF_KERNELS.items()}
+    if built.sizes:
+        found["size"] = Quantity(value=sum(built.sizes.values()), unit="bytes")
+    return found
+
+
+_OF_KERNELS = {"registers": "registers", "spill_bytes": "bytes", "shared_bytes": "bytes"}
+"""What is told of all kernels together: the most that one has."""
+
+
+def _facts(built: Built) -> dict[str, Any]:
+    from grader.bench.diagnoses import diagnose
+    from grader.bench.toolchain import shortened
+
+    return {
+        "diagnoses": sorted({known.name for error in built.errors if (known := diagnose(error))}),
+        "warnings": [asdict(one) for one in built.diagnostics if one.severity == "warning"],
+        "warning_count": built.counts.get("warning", 0),
+        "python_2": [dict(one) for one in built.python_2],
+        "kernels": [dict(kernel) for kernel in built.kernels],
+        "architecture": built.architecture,
+        "compatibility": built.compatibility,
+        "programs": shortened(built.versions),
+    }
+
+
+def _beyond(options: Build.Options, facts: Mapping[str, Any]) -> Iterator[str]:
+    count, most = facts["warning_count"], options.warnings_at_most
+    if most is not None and count > most:
+        yield f"{count} {_warnings(count)}, and {most} may be; the first: {_first(facts['warnings'])}"
+    for kernel in facts["kernels"]:
+        spilled = kernel["spill_bytes"]
+        if options.spill_bytes_at_most is not None and spilled > options.spill_bytes_at_most:
+            yield f"{kernel['kernel']} spills {spilled} bytes, and may spill {options.spill_bytes_at_most}"
+
+
+def _told(facts: Mapping[str, Any]) -> str:
+    target = f" for {facts['architecture']}" if facts["architecture"] else ""
+    helped = ", with the help of a header of old names" if facts["compatibility"] else ""
+    count = facts["warning_count"]
+    warned = f"; {count} {_warnings(count)}, the first: {_first(facts['warnings'])}" if count else ""
+    return f"built{target}{helped}{warned}"
+
+
+def _first(warnings: list[Mapping[str, Any]]) -> str:
+    from grader.bench.diagnoses import Diagnostic
+
+    return str(Diagnostic(**warnings[0]))
+
+
+def _warnings(count: int) -> str:
+    return "warning" if count == 1 else "warnings"

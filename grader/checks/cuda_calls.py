@@ -1,0 +1,281 @@
+"""Whether a program goes on allocating device memory the longer it trains, and where it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from grader.bench.tolerance import Tolerances
+from grader.checks.allocations import (
+    Training,
+    allocated,
+    allocated_in,
+    grown_places,
+    growth,
+    hint_for,
+    not_on_device,
+    peak_growth,
+    series,
+    told,
+    unseen,
+)
+from grader.checks.calls import cases_of, function_name
+from grader.errors import CourseError
+from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.score import Award
+from grader.model.trace import Trace, Traffic
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench, Call, InputCase
+
+TIMES = (1, 2, 4)
+"""How many times the drawn number of epochs is trained, each time in a child of its own."""
+NEEDED = frozenset({"allocations", "peak_bytes"})
+"""What of a record no verdict can do without."""
+
+_DRAW = 1_000_003
+"""A number of a draw that no family of inputs has."""
+_TRAINED = "trained"
+
+
+class CudaCalls:
+    """Train for some epochs, for twice and for four times as many, and count what allocates memory.
+
+    Each training is observed in a child of its own, on the same inputs. How many epochs the first one has is
+    drawn from `epochs`. Every call counts that allocates memory of a device, or pinned memory of the host,
+    through the CUDA runtime or the driver. What is allocated once is there whatever the number of epochs;
+    what grows is allocated again and again. Where, is told by the C function that the program had called
+    through ctypes, and by the library that asked for the memory.
+
+    A training only counts if it was one: what it returns must be what the oracle says, or losses that fall,
+    and more epochs must launch more kernels. On a record that is not complete nothing is decided.
+    """
+
+    name: ClassVar[str] = "cuda_calls"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        of: FunctionName = option("The function that trains, as module.function.")
+        inputs: InputsName = option("The family of inputs; its last case is taken, without the epochs.")
+        epochs: tuple[int, ...] = option(
+            "The least and the most epochs that the shortest training may have, as in [2, 4].", above=0
+        )
+        epochs_as: str = option("The keyword by which the function gets its epochs.", default="epochs")
+        trained: Literal["as_expected", "losses_fall"] = option(
+            "How it shows that it trained: by what the oracle says, or by a list with a loss for each epoch.",
+            default="as_expected",
+        )
+        expected: OracleName = option(
+            "The oracle, which gets the epochs too; if not given, the one with the function's own name.",
+            default=OracleName(""),
+        )
+        tolerance: Tolerances = option(
+            "How far floats may be from the expected ones, by dtype; integers are exact.",
+            default=Tolerances(),
+        )
+        fall_to: float = option(
+            "With `losses_fall`, the most that the last loss may be, as a share of the first.",
+            judges=True,
+            default=0.9,
+            above=0,
+        )
+        totals: Literal["flat", "any"] = option(
+            "Whether all allocations together must be as many for any number of epochs.",
+            judges=True,
+            default="flat",
+        )
+        own: Literal["flat", "any"] = option(
+            "Whether those of the program's own arrays must be.", judges=True, default="any"
+        )
+        own_through: tuple[str, ...] = option(
+            "The C functions that allocate its own arrays, as in [DLArrayAlloc].", judges=True, default=()
+        )
+        slack: int = option("How many more allocations are still taken for as many.", judges=True, default=0)
+        peak_growth_at_most: int = option(
+            "How many bytes more may be in use at one time, or be allocated by as many calls.",
+            judges=True,
+            default=2**20,
+        )
+        credit: Literal["all", "per_case"] = option(
+            "Where totals and own must be flat, whether both must, or each earns its share.",
+            judges=True,
+            default="all",
+        )
+
+        def __post_init__(self) -> None:
+            """Refuse what cannot be asked for."""
+            if len(self.epochs) != 2 or self.epochs[0] > self.epochs[1]:
+                raise ValueError("epochs: must be two numbers, the least and the most, as in [2, 4]")
+            if self.trained == "losses_fall" and self.epochs[0] < 2:
+                raise ValueError("epochs: no loss falls within one epoch; the least must be 2 or more")
+            if "flat" not in (self.totals, self.own):
+                raise ValueError("totals: nothing must be flat; make totals or own flat")
+            if self.own == "flat" and not self.own_through:
+                raise ValueError("own_through: names no C function that allocates, as in [DLArrayAlloc]")
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Train three times under observation; one that does not return is what came of it."""
+        from numpy.random import default_rng
+
+        if not bench.devices:
+            raise CourseError(f"rubric: {bench.item}: cuda_calls needs a device; add devices: {{gpu: 1}}")
+        low, high = options.epochs
+        first = int(default_rng([int(bench.seed, 16), _DRAW]).integers(low, high, endpoint=True))
+        given = cases_of(bench, options.inputs)[-1]
+        cases, trainings, output = [], [], ""
+        for epochs in (times * first for times in TIMES):
+            case = replace(given, kwargs={**given.kwargs, options.epochs_as: epochs})
+            call, printed = _train(bench, options.of, case)
+            output += printed
+            if call.outcome is not Outcome.OBSERVED:
+                return Observation(
+                    item=bench.item,
+                    outcome=call.outcome,
+                    note=f"training for {epochs} epochs: {call.note}",
+                    facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
+                    output=output,
+                    seed=bench.seed,
+                )
+            trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
+            trainings.append(
+                Training(epochs=epochs, trace=replace(trace, launches=(), framework_launches=None))
+            )
+            cases.append(_case(options, bench, case, call, trainings[-1]))
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            cases=tuple(cases),
+            facts={"trainings": [asdict(training) for training in trainings]},
+            output=output,
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if what must be flat is; nothing is decided on an incomplete record."""
+        from grader.config.codec import from_plain
+
+        del related
+        trainings = [from_plain(Training, one, where="trainings") for one in observation.facts["trainings"]]
+        own_asked = options.own == "flat"
+        if missing := unseen(trainings, NEEDED | {"sites"} if own_asked else NEEDED):
+            reason = f"the allocations could not be observed: {missing}"
+            return Award(fraction=0.0, reason=reason, undecided=True)
+        if idle := _untrained(options, observation.cases) or not_on_device(trainings):
+            return Award(fraction=0.0, reason=idle)
+        asked = _asked(options, trainings)
+        if own_asked and not all(one.count for one in asked["own"][1]):
+            flag = f"own_unseen: no allocation was seen inside {' or '.join(options.own_through)}"
+            reason = "a person looks at the allocations"
+            return Award(fraction=0.0, reason=reason, flags=(flag,), undecided=True)
+        limits = {"slack": options.slack, "slack_bytes": options.peak_growth_at_most}
+        problems = {name: growth(what, of, trainings, **limits) for name, (what, of) in asked.items()}
+        # Memory that is never given back counts against the widest of what is asked for.
+        widest = list(problems)[-1]
+        problems[widest] = problems[widest] or peak_growth(trainings, options.peak_growth_at_most)
+        grown = grown_places(trainings)
+        stray = sum(count for (function, _), count in grown.items() if not function)
+        flag = f"unbracketed: {stray:,} more allocations were made by no function that ctypes called"
+        # What grows there might be own arrays that were allocated in a way that is not seen.
+        flags = (flag,) if own_asked and not problems["own"] and stray > options.slack else ()
+        if missed := [problem for problem in problems.values() if problem]:
+            share = 1 - len(missed) / len(problems) if options.credit == "per_case" else 0.0
+            reason = "; ".join(filter(None, (*missed, told(grown))))
+            return Award(fraction=share, reason=reason, hint=hint_for(grown), flags=flags)
+        flat = [f"{what}: {series([one.count for one in of], trainings)}" for what, of in asked.values()]
+        return Award(fraction=1.0, reason="; ".join(filter(None, (*flat, told(grown)))), flags=flags)
+
+
+def _asked(options: CudaCalls.Options, trainings: Sequence[Training]) -> dict[str, tuple[str, list[Traffic]]]:
+    """What must be flat: its name in a sentence, and how much it is in each training; the widest last."""
+    asked = {}
+    if options.own == "flat":
+        what = f"allocations inside {' or '.join(options.own_through)}"
+        asked["own"] = what, [allocated_in(one.trace, options.own_through) for one in trainings]
+    if options.totals == "flat":
+        asked["totals"] = "allocations", [allocated(one.trace) for one in trainings]
+    return asked
+
+
+def _train(bench: Bench, of: str, case: InputCase) -> tuple[Call, str]:
+    """What came of one training, and what the program printed."""
+    module, _, function = of.rpartition(".")
+    with bench.subject(module, observed=True) as subject:
+        usable = subject.imported.outcome is Outcome.OBSERVED
+        call = subject.call(function, case) if usable else subject.imported
+        return call, subject.output
+
+
+def _case(options: CudaCalls.Options, bench: Bench, case: InputCase, call: Call, training: Training) -> Case:
+    """One training as evidence keeps it."""
+    from grader.bench.render import call_text, record, value_text
+
+    quantities = {"wall_s": Quantity(value=call.wall_s, unit="s")}
+    if not unseen((training,), NEEDED):
+        total = allocated(training.trace)
+        quantities |= {
+            "launches": Quantity(value=training.trace.launch_count, unit="launches"),
+            "allocations": Quantity(value=total.count, unit="calls"),
+            "allocated_bytes": Quantity(value=total.bytes, unit="bytes"),
+            "peak_bytes": Quantity(value=training.trace.peak_bytes, unit="bytes"),
+        }
+    called = Case(
+        name=f"{training.epochs} epochs",
+        outcome=call.outcome,
+        called=call_text(function_name(options.of), case),
+        returned=value_text(call.value),
+        inputs={"args": record(list(case.args)), "kwargs": record(dict(case.kwargs))},
+        quantities=quantities,
+        changed_inputs=call.changed_inputs,
+    )
+    if options.trained == "losses_fall":
+        return _with_losses(called, call.value, training.epochs)
+    return _with_oracle(called, options, bench, case, call.value)
+
+
+def _with_oracle(called: Case, options: CudaCalls.Options, bench: Bench, case: InputCase, value: Any) -> Case:
+    from grader.bench.compare import compare
+    from grader.bench.render import value_text
+
+    oracle = bench.expected(options.expected or function_name(options.of))
+    wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+    compared = compare(value, wanted, options.tolerance)
+    agrees = {_TRAINED: compared.agrees}
+    return replace(called, agrees=agrees, expected=value_text(wanted), note=compared.note)
+
+
+def _with_losses(called: Case, value: Any, epochs: int) -> Case:
+    from numpy import isfinite
+
+    from grader.bench.structure import Mismatch, array_of
+
+    try:
+        losses = array_of(value, (epochs,)).real.astype(float)
+    except (Mismatch, OverflowError) as mismatch:
+        return replace(called, agrees={_TRAINED: False}, note=f"{mismatch} (a loss for each epoch)")
+    if not isfinite(losses).all():
+        return replace(called, agrees={_TRAINED: False}, note="a loss is not a finite number")
+    ends = {"first_loss": Quantity(value=float(losses[0])), "last_loss": Quantity(value=float(losses[-1]))}
+    return replace(called, agrees={_TRAINED: True}, quantities={**called.quantities, **ends})
+
+
+def _untrained(options: CudaCalls.Options, cases: Sequence[Case]) -> str:
+    """How it is known that one of them was no training; empty if all were."""
+    for case in cases:
+        if not case.agrees[_TRAINED]:
+            return f"{case.name}: what comes back is not that of a training: {case.note}"
+        if options.trained == "losses_fall":
+            first, last = (_number(case, name) for name in ("first_loss", "last_loss"))
+            if not last <= options.fall_to * first:
+                most = options.fall_to * first
+                return f"{case.name}: the loss goes from {first:.4g} to {last:.4g}; {most:.4g} is asked for"
+    return ""
+
+
+def _number(case: Case, name: str) -> float:
+    value = case.quantities[name].value
+    return float(value) if isinstance(value, int | float) else float("nan")

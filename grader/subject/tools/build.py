@@ -1,0 +1,262 @@
+"""Lays the course's files over a hand-in, runs the command that builds it, and hands over what came of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from numpy import frombuffer, uint8
+
+from .diagnostics import TELLING, TEXT, Reader
+from .renamed import RENAMED
+from .source import PYTHON_2
+
+LINE_BYTES = 4000
+LINES = 100_000
+"""How many are looked at."""
+LOOK_EVERY_S = 0.05
+PYTHON_BYTES = 2**20
+MADE = (".a", ".cubin", ".d", ".dll", ".dylib", ".exe", ".fatbin", ".lib", ".o", ".obj", ".ptx", ".so")
+"""What is handed in of these is left out: make would take an object that is there for a fresh one."""
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""In the order in which make looks for them."""
+
+
+def main(order: dict[str, Any]) -> dict[str, Any]:
+    """Build the hand-in of the present folder in a copy.
+
+    `order` has `given` (the folder of the course's files, or empty), `command`, `products` (paths),
+    `within_s`, `output_bytes`, `product_bytes` (of all of them) and `compatibility` (whether nvcc is to read
+    a header first that defines `RENAMED`).
+
+    The answer has `status` (None if it did not end in time), `output`, `counts`, `diagnostics` and `kernels`
+    as `Reader` says, diagnostics with their line of "source", `python_2` (the hand-in's own files that were
+    written for it, each with "file", "line", "message"), `products` (bytes by path) and `lacking` (why some
+    could not be taken, by path).
+    """
+    folder = os.path.join(os.path.realpath(tempfile.gettempdir()), "build")
+    own = lay(os.getcwd(), order["given"], folder)
+    python_2 = [found for file in own if (found := _python_2(folder, file))]
+    reader = Reader(folder)
+    transcript = Transcript(order["output_bytes"], reader)
+    environment = _environment(order["compatibility"])
+    status = _run(order["command"], folder, environment, order["within_s"], transcript)
+    products: dict[str, Any] = {}
+    lacking: dict[str, str] = {}
+    left = order["product_bytes"]
+    for path in order["products"] if status == 0 else ():
+        try:
+            products[path] = frombuffer(_take(folder, path, left), uint8)
+            left -= len(products[path])
+        except (OSError, ValueError) as error:
+            lacking[path] = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return {
+        "status": status,
+        "output": transcript.text().replace(f"{folder}/", ""),
+        "counts": reader.counts,
+        "diagnostics": [{**one, "source": _source(folder, one)} for one in reader.diagnostics],
+        "kernels": _demangled(reader.kernels),
+        "python_2": python_2,
+        "products": products,
+        "lacking": lacking,
+    }
+
+
+def lay(hand_in: str, given: str, folder: str) -> list[str]:
+    """Copy the hand-in and lay the course's files over it; which files are the hand-in's own.
+
+    The course's Makefile is the one that make finds, whatever others were handed in.
+    """
+    course = set(_files(given)) if given else set()
+    makefiles = {os.path.dirname(path) for path in course if os.path.basename(path) in _MAKEFILES}
+    own = [
+        path
+        for path in _files(hand_in)
+        if path not in course
+        and not path.endswith(MADE)
+        and not (os.path.dirname(path) in makefiles and os.path.basename(path) in _MAKEFILES)
+    ]
+    for source, paths in ((hand_in, own), (given, sorted(course))):
+        for path in paths:
+            target = os.path.join(folder, path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copyfile(os.path.join(source, path), target)
+    os.makedirs(folder, exist_ok=True)
+    return own
+
+
+def _files(folder: str) -> Iterator[str]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        for name in sorted(files):
+            path = os.path.join(parent, name)
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                yield os.path.relpath(path, folder)
+
+
+def _environment(compatibility: bool) -> dict[str, str]:
+    """Nvcc takes options from variables of its own, whatever starts it: no Makefile need pass them on."""
+    more = {"NVCC_APPEND_FLAGS": "-Xptxas=-v"}
+    if compatibility:
+        header = os.path.join(os.path.realpath(tempfile.gettempdir()), "renamed.h")
+        with open(header, "w", encoding="utf-8") as file:
+            file.writelines(f"#define {old} {new}\n" for old, new in RENAMED.items())
+        more["NVCC_PREPEND_FLAGS"] = f"-include={header}"
+    return {**os.environ, **more}
+
+
+class Transcript:
+    """What a program prints, read line by line; of what is not on kernels head and tail are kept."""
+
+    def __init__(self, keep_bytes: int, reader: Reader) -> None:
+        self._half = keep_bytes // 2
+        self._head = b""
+        self._tail = b""
+        self._bytes = 0
+        self._read = 0
+        self._line = b""
+        self._reader = reader
+
+    def add(self, data: bytes) -> None:
+        """The next piece of it."""
+        whole, newline, rest = (self._line + data).rpartition(b"\n")
+        self._line = rest[:LINE_BYTES]
+        self._take(whole + newline)
+
+    def text(self) -> str:
+        """Head and tail, and how much is missing between them; nothing may be added any more."""
+        self._take(self._line)
+        missing = self._bytes - len(self._head) - len(self._tail)
+        gap = f"\n… {missing} bytes left out …\n".encode() if missing else b""
+        return (self._head + gap + self._tail).decode("utf-8", "replace")
+
+    def _take(self, lines: bytes) -> None:
+        if not TELLING.search(lines) or self._read > LINES:  # whoever prints without end is soon read through
+            self._keep(lines)
+            return
+        for line in lines.splitlines(keepends=True):
+            self._read += 1
+            if not self._reader.read(line[:LINE_BYTES].decode("utf-8", "replace").rstrip()):
+                self._keep(line)
+
+    def _keep(self, data: bytes) -> None:
+        room = self._half - len(self._head)
+        self._head += data[:room]
+        self._tail = (self._tail + data[room:])[-self._half :]
+        self._bytes += len(data)
+
+
+def _run(
+    command: Sequence[str],
+    folder: str,
+    environment: dict[str, str],
+    within_s: float,
+    transcript: Transcript,
+) -> int | None:
+    """Run the command to its end, or end it and all it started in time."""
+    deadline = time.monotonic() + within_s
+    source, sink = os.pipe()
+    with open(source, "rb", buffering=0) as printed:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                start_new_session=True,
+            )
+        except OSError as error:
+            transcript.add(f"sh: 1: {command[0]}: not found ({error.strerror})\n".encode())
+            return 127
+        finally:
+            os.close(sink)
+        while time.monotonic() < deadline:
+            ended = process.poll() is not None
+            if select.select([printed], [], [], 0 if ended else LOOK_EVERY_S)[0]:
+                if not (data := printed.read(2**16)):
+                    break
+                transcript.add(data)
+            elif ended:  # something that it left behind still holds the pipe
+                break
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))
+        ended = process.returncode is not None
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return process.returncode if ended else None
+
+
+def _take(folder: str, path: str, at_most: int) -> bytes:
+    """The content of a product; a link, or what is no file, is not followed out of the folder."""
+    where = os.path.join(folder, path)
+    if not os.path.lexists(where):
+        raise ValueError("was not made")
+    if os.path.realpath(where) != os.path.normpath(where):
+        raise ValueError("is a link")
+    if not stat.S_ISREG(os.lstat(where).st_mode):
+        raise ValueError("is no file")
+    with open(where, "rb") as file:
+        content = file.read(at_most + 1)
+    if len(content) > at_most:
+        raise ValueError("is too large")
+    return content
+
+
+def _source(folder: str, of: dict[str, Any]) -> str:
+    """The line that a diagnostic is about; empty if it is not in the folder. What nvcc shows is expanded."""
+    if not of["line"] or os.path.isabs(of["file"]):
+        return ""
+    try:
+        with open(os.path.join(folder, of["file"]), "rb") as file:
+            line = next(islice(file, of["line"] - 1, None), b"")
+    except OSError:
+        return ""
+    return line.decode("utf-8", "replace").strip()[:TEXT]
+
+
+def _demangled(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same under the names that their source has, without parameters."""
+    names = "\n".join(kernel["kernel"] for kernel in kernels)
+    if not names or shutil.which("c++filt") is None:
+        return kernels
+    told = subprocess.run(["c++filt", "-p"], input=names, capture_output=True, text=True, check=False)
+    plain = told.stdout.splitlines()
+    if len(plain) != len(kernels):
+        return kernels
+    return [{**kernel, "kernel": name} for kernel, name in zip(kernels, plain, strict=True)]
+
+
+def _python_2(folder: str, file: str) -> dict[str, Any] | None:
+    """Where a file shows that it was written for Python 2; None if it does not."""
+    import ast
+
+    if not file.endswith(".py"):
+        return None
+    with open(os.path.join(folder, file), "rb") as source:
+        content = source.read(PYTHON_BYTES)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(content)
+    except SyntaxError as error:
+        if any(hint in error.msg for hint in PYTHON_2):
+            said = re.sub(r"\. (?:Did|Perhaps).*", "", error.msg)
+            return {"file": file, "line": error.lineno or 0, "message": said}
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return None

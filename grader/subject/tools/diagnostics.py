@@ -1,0 +1,140 @@
+"""What compilers, linkers and make complain of, and what ptxas tells of kernels, read line by line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+DIAGNOSTICS = 200
+KERNELS = 200
+TEXT = 400
+
+TELLING = re.compile(
+    rb"error|warning|fatal|\*\*\*|not found|cannot find|No such file|Permission denied|undefined reference|"
+    rb"multiple definition|ptxas info|bytes stack frame"
+)
+"""A line without any of these has nothing to tell."""
+
+_PROGRAMS = r"nvcc|ptxas|nvlink|fatbinary|cicc|cudafe\+\+|cc1|cc1plus|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld"
+_FORMS = tuple(
+    map(
+        re.compile,
+        (
+            # nvcc's own front end
+            r"(?P<file>[^():]+)\((?P<line>\d+)\): (?:catastrophic |internal )?(?P<severity>error|warning)"
+            r"(?: #[\w-]+)?: (?P<message>.+)",
+            # gcc, clang, and what follows them
+            r"(?P<file>[^:\s][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?"
+            r"(?P<severity>error|warning): (?P<message>.+)",
+            # programs that name no place
+            rf"(?:\S*/)?(?:{_PROGRAMS}) ?:? +(?:fatal )?(?P<severity>fatal|error|warning) *: (?P<message>.+)",
+            r"ptxas \S+, line \d+; (?P<severity>error|warning) *: (?P<message>.+)",
+            r"(?:\S*/)?ld(?:\.\w+)?: (?P<message>cannot find .+)",
+            # make, and the shell that it starts
+            r"g?make(?:\[\d+\])?: \*\*\* (?P<message>[^\[].+)",
+            r"(?P<file>[^:\s]+):(?P<line>\d+): \*\*\* (?P<message>.+)",
+            r"g?make(?:\[\d+\])?: (?P<program>\S+): (?:No such file or directory|Permission denied)",
+            r"\S*sh: (?:line )?\d+: (?P<message>\S+: (?:command )?not found)",
+        ),
+    )
+)
+_OF_LINKERS = ("undefined reference to ", "multiple definition of ")
+_PLACE = re.compile(r"([^:\s()]+):(?:(\d+)|\([^)]*\)):?$")
+_OF_NVCC = re.compile(r"tmpxft_\w+-\d+_(\w+)\.cudafe\d*\.\w+")
+"""A file that nvcc makes of a .cu file."""
+_QUOTES = str.maketrans("`\u2018\u2019", "'" * 3)
+"""Whichever a program prefers, we write one kind."""
+
+_ENTRY = re.compile(r"ptxas info *: Compiling entry function '(\S+)' for '(\w+)'")
+_PROPERTIES = re.compile(r"ptxas info *: Function properties for (\S+)")
+_STACK = re.compile(r" *(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"ptxas info *: Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+class Reader:
+    """Reads what a build in `folder` prints.
+
+    `diagnostics` are {"file" (relative to the folder), "line", "column" (0 for unknown), "severity" (`error`
+    or `warning`), "message"}, each once; `counts` has how many there are of each severity, also beyond those
+    that are kept. `kernels` are {"kernel" (mangled), "architecture", "registers", "stack_bytes",
+    "spill_bytes" (stores and loads together), "shared_bytes" (static)}.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.diagnostics: list[dict[str, Any]] = []
+        self.counts = {"error": 0, "warning": 0}
+        self.kernels: list[dict[str, Any]] = []
+        self._folder = folder
+        self._seen: set[tuple[Any, ...]] = set()
+        self._properties_of = ""
+
+    def read(self, line: str) -> bool:
+        """Take the next line; whether it is on kernels alone, and nobody has to see it."""
+        if line.startswith(("ptxas info", " ")) and self._kernel(line):
+            return True
+        if found := _match(line):
+            self._complain(found)
+        return False
+
+    def _complain(self, found: Mapping[str, str | None]) -> None:
+        said = {key: value[:TEXT] for key, value in found.items() if value}
+        diagnostic: dict[str, Any] = {
+            "file": self._relative(said.get("file", "")),
+            "line": int(said.get("line", 0)),
+            "column": int(said.get("column", 0)),
+            "severity": "warning" if said.get("severity") == "warning" else "error",
+            "message": said["message"].translate(_QUOTES).replace(f"{self._folder}/", "").strip(),
+        }
+        key = tuple(diagnostic.values())
+        if key not in self._seen:  # a header is compiled into many objects, a kernel for many architectures
+            self.counts[diagnostic["severity"]] += 1
+            if len(self._seen) < DIAGNOSTICS:
+                self._seen.add(key)
+                self.diagnostics.append(diagnostic)
+
+    def _relative(self, path: str) -> str:
+        """As the hand-in names it; what lies elsewhere keeps its full name."""
+        path = _OF_NVCC.sub(r"\1.cu", path)
+        whole = os.path.normpath(os.path.join(self._folder, path)) if path else ""
+        return whole.removeprefix(f"{self._folder}/")
+
+    def _kernel(self, line: str) -> bool:
+        last = self.kernels[-1] if self.kernels else {}
+        if entry := _ENTRY.match(line):
+            if len(self.kernels) < KERNELS:
+                kernel = {"kernel": entry[1][:TEXT], "architecture": entry[2]}
+                zero = dict.fromkeys(("registers", "stack_bytes", "spill_bytes", "shared_bytes"), 0)
+                self.kernels.append({**kernel, **zero})
+        elif properties := _PROPERTIES.match(line):
+            self._properties_of = properties[1][:TEXT]
+        elif stack := _STACK.match(line):
+            if self._properties_of == last.get("kernel"):  # and not those of a function that it calls
+                last["stack_bytes"] = int(stack[1])
+                last["spill_bytes"] = int(stack[2]) + int(stack[3])
+        elif used := _USED.match(line):
+            if last:
+                shared = _SHARED.search(line)
+                last["registers"] = int(used[1])
+                last["shared_bytes"] = int(shared[1]) if shared else 0
+        else:
+            return line.startswith("ptxas info")
+        return True
+
+
+def _match(line: str) -> dict[str, str | None] | None:
+    for form in _FORMS:
+        if found := form.match(line):
+            said = found.groupdict()
+            if program := said.get("program"):  # in the words of a shell
+                return {"message": f"{program}: not found"}
+            return None if said["message"].startswith("ld returned") else said
+    for words in _OF_LINKERS:
+        before, found_words, after = line.partition(words)
+        if found_words and before.endswith(" "):
+            place = _PLACE.search(before.rstrip())
+            file, number = (place[1], place[2]) if place else ("", None)
+            return {"file": file, "line": number, "message": f"{words}{after}"}
+    return None

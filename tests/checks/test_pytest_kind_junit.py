@@ -1,0 +1,63 @@
+"""What a process of the student's hands over as JUnit XML is read, or refused, and nothing else happens."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.checks.junit_results import CHARACTERS_AT_MOST, Unreadable, read_results
+from grader.subject.tools.run_tests import JUNIT_CHARACTERS
+
+HEAD = '<?xml version="1.0" encoding="utf-8"?>'
+
+
+def junit(cases):
+    return f"{HEAD}<testsuites><testsuite>{cases}</testsuite></testsuites>"
+
+
+def test_both_sides_mean_the_same_length():
+    assert CHARACTERS_AT_MOST == JUNIT_CHARACTERS
+
+
+def test_a_test_without_anything_in_it_passed_and_one_without_a_name_is_none():
+    assert [r.status for r in read_results(junit('<testcase name="a" /><testcase time="0" />'))] == ["passed"]
+
+
+def test_a_test_can_fail_and_then_its_fixture_as_well():
+    text = junit(
+        '<testcase name="a"><failure message="x" /></testcase><testcase name="a"><error /></testcase>'
+    )
+    assert [result.status for result in read_results(text)] == ["failed", "error"]
+
+
+def test_long_messages_are_shortened_to_one_line_and_details_to_their_end():
+    text = junit(
+        f'<testcase name="a"><failure message="{"x &#10; " * 300}">{"y" * 9999}end</failure></testcase>'
+    )
+    (result,) = read_results(text)
+    assert len(result.message) == 300
+    assert "\n" not in result.message
+    assert len(result.details) == 4000
+    assert result.details.endswith("end")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        b"<testsuites />",
+        "no XML",
+        "<html><body>x</body></html>",
+        junit("<testcase name='a'>"),
+        junit("<testcase name='a' />") + " " * CHARACTERS_AT_MOST,
+        '<!DOCTYPE x [<!ENTITY a "aaaa">]><testsuites><testsuite name="&a;" /></testsuites>',
+        HEAD + '<!DOCTYPE x SYSTEM "file:///etc/passwd"><testsuites />',
+        HEAD + HEAD + "<testsuites />",
+        "<testsuites>" * 50_000,
+        "<testsuite>" * 40_000 + "</testsuite>" * 40_000,
+        '<?xml version="1.0" encoding="no-such"?><testsuites />x',
+        "\udcff",
+    ],
+)
+def test_whatever_else_it_is_it_is_refused(text):
+    with pytest.raises(Unreadable):
+        read_results(text)

@@ -1,0 +1,154 @@
+"""For what an item has its hand-in built, and which items find what was made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from grader.bench.built import Built
+from grader.bench.setup import OBSERVER, SIMULATOR
+from grader.bench.workbench import Unwatched
+from grader.cuda.gpus import Gpu
+from grader.examiner import devices
+from grader.examiner.devices import Devices
+from grader.examiner.items import Items
+from grader.model.job import Job, Task
+from grader.model.observation import Observation, Outcome
+from grader.model.options import option
+from grader.model.submission import Submission
+
+H200 = Gpu(
+    index=0,
+    uuid="GPU-0",
+    name="H200",
+    memory_bytes=2**37,
+    compute_capability=(9, 0),
+    driver="580",
+    cuda=(13, 0),
+    mig=False,
+    node="/dev/null",
+)
+
+
+@dataclass
+class Servers:
+    lends_devices: bool = True
+
+
+@dataclass
+class NoChildren:
+    """Nothing is started: only what would be is looked at."""
+
+    servers: Servers = field(default_factory=Servers)
+    program_s: float = 0.0
+    _cores: tuple[int, ...] = ()
+
+
+@dataclass
+class Made:
+    """What was asked to be built; nothing is."""
+
+    asked: list = field(default_factory=list)
+
+    def of(self, whose, *, architecture="", simulated=False):
+        self.asked.append((whose, architecture, simulated))
+        return Built(outcome=Outcome.OBSERVED, folder="/cache/x", variable="LIBRARY")
+
+
+class Looks:
+    """A kind that keeps the set-up of its programs."""
+
+    name = "looks"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        builds: bool = option("Whether it builds.", default=False)
+        simulated_inputs: str = option("A family.", default="")
+
+    def __init__(self):
+        self.setups = {}
+
+    def observe(self, options, bench):
+        if options.builds:
+            bench.build(simulated=bench.simulated)
+        self.setups[bench.item] = bench._setup("work", "submission")
+        return Observation(item=bench.item, outcome=Outcome.OBSERVED, simulated=options.builds)
+
+
+@pytest.fixture
+def exam(monkeypatch, tmp_path):
+    monkeypatch.setenv("GRADER_LEASES", str(tmp_path))
+
+    def make(*found):
+        monkeypatch.setattr(devices, "gpus", lambda: found)
+        monkeypatch.setattr(devices, "why_none", lambda: "no driver")
+        monkeypatch.setattr(devices, "probe", lambda one: "")
+        job = Job(
+            id="1",
+            submission=Submission(student="s", assignment="a", archive="", digest="d", files=()),
+            course="",
+            assignment_folder="",
+            workspace="",
+            tasks=(),
+        )
+        made, kind = Made(), Looks()
+        leased = Devices("a test", retire=lambda: None, say=lambda line: None)
+        items = Items(
+            job, {"looks": kind}, NoChildren(), leased, Unwatched(), builds=made, loading={"relu", "plain"}
+        )
+        return items, made, kind
+
+    return make
+
+
+def task(item, *, gpu=0, **options):
+    needed = {"gpu": gpu} if gpu else {}
+    return Task(item=item, check="looks", options=options, devices=needed)
+
+
+def test_the_hand_in_is_built_for_the_gpu_that_the_machine_has(exam):
+    items, made, _ = exam(H200)
+    items.observe(task("build", builds=True))
+    assert made.asked == [("submission", "sm_90", False)]
+
+
+def test_without_a_gpu_it_is_built_for_the_compilers_default(exam):
+    items, made, _ = exam()
+    items.observe(task("build", builds=True))
+    assert made.asked == [("submission", "", False)]
+
+
+def test_what_needs_the_build_finds_it_and_nothing_else_does(exam):
+    items, made, kind = exam()
+    items.observe(task("plain"))
+    items.observe(task("other"))
+    assert made.asked == [("submission", "", False)]
+    assert kind.setups["plain"].mounts == (("/built", "/cache/x"),)
+    assert kind.setups["plain"].environment == (("LIBRARY", "/built"),)
+    assert kind.setups["other"].mounts == ()
+
+
+def test_where_a_gpu_is_simulated_what_was_built_for_the_cpu_is_found_and_no_simulator_of_numba(exam):
+    items, made, kind = exam()
+    seen = items.observe(task("relu", gpu=1, simulated_inputs="few"))
+    assert seen.simulated
+    assert made.asked == [("submission", "", True)]
+    setup = kind.setups["relu"]
+    assert (SIMULATOR in setup.preloads, OBSERVER in setup.preloads) == (False, True)
+    assert "NUMBA_ENABLE_CUDASIM" not in dict(setup.environment)
+    assert dict(setup.environment)["CUDA_ON_CPU_ORDER"] == "shuffled"
+    assert dict(setup.environment)["LIBRARY"] == "/built"
+
+
+def test_what_loads_nothing_is_simulated_as_ever(exam):
+    items, made, kind = exam()
+    assert items.observe(task("numba", gpu=1, simulated_inputs="few")).simulated
+    assert made.asked == []
+    assert kind.setups["numba"].preloads == (SIMULATOR, OBSERVER)
+
+
+def test_a_kind_may_say_itself_that_it_simulated(exam):
+    items, _, _ = exam()
+    assert items.observe(task("build", builds=True)).simulated
+    assert not items.observe(task("other")).simulated
