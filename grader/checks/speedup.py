@@ -138,13 +138,18 @@ class Speedup:
                 f"faster here, and {MARGIN * options.at_least:.3g} are needed to be sure"
             )
             return Award(fraction=0.0, reason=reason, undecided=True)
-        told = f"{ratio.middle:.3g} times faster (between {ratio.low:.3g} and {ratio.high:.3g})"
+        told = f"{_n(ratio.middle)} times faster (between {_n(ratio.low)} and {_n(ratio.high)})"
         if ratio.high < options.at_least:
             reason = f"{told}; at least {options.at_least:g} are needed"
             return Award(fraction=0.0, reason=reason, flags=flags)
         if ratio.low < options.at_least:
             flags = (*flags, f"near_threshold: {options.at_least:g} lies within the interval")
         return Award(fraction=1.0, reason=told, flags=flags)
+
+
+def _n(ratio: float) -> str:
+    """Three digits, and all of those before the point."""
+    return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:,.0f}"
 
 
 def _runners(options: Speedup.Options, bench: Bench, children: ExitStack) -> dict[str, Runner]:
