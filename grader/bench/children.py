@@ -55,11 +55,11 @@ class Children:
             self._shared.pop(order)[1].close()
         if order in self._shared:
             shared = self._shared[order][0]
-            yield Lent(shared, len(shared.output))
+            yield Shared(shared, len(shared.output))
         else:
             resources = ExitStack()
             self._shared[order] = self._start(order, resources), resources
-            yield Lent(self._shared[order][0], 0)
+            yield Shared(self._shared[order][0], 0)
 
     @contextmanager
     def program(self, setup: Setup, whose: str = SUBMISSION, limits: Limits | None = None) -> Iterator[Child]:
@@ -124,7 +124,7 @@ class Children:
 
 
 @dataclass(frozen=True, slots=True)
-class Lent:
+class Shared:
     """A shared subject as one item sees it: with what was printed since."""
 
     subject: ChildSubject

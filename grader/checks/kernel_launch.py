@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from grader.bench.tolerance import Tolerances
 from grader.checks.calls import function_name
-from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
+from grader.checks.watched import WATCHED, idle_device, trace_quantities, watch, watched_of
+from grader.config.codec import to_plain
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
-from grader.model.trace import Launch, Trace
+from grader.model.trace import Launch, Trace, Watched
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
@@ -97,7 +98,7 @@ class KernelLaunch:
             item=bench.item,
             outcome=Outcome.OBSERVED,
             quantities=dict(trace_quantities(watched.trace)),
-            facts={WATCHED: watched.plain()},
+            facts={WATCHED: to_plain(watched)},
             seed=bench.seed,
         )
 

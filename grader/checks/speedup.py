@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks.calls import function_name
 from grader.checks.interval import Interval, median, median_interval
 from grader.checks.waiting import waited
-from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
+from grader.checks.watched import WATCHED, idle_device, trace_quantities, watch, watched_of
+from grader.config.codec import to_plain
 from grader.errors import CourseError
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
+from grader.model.trace import Watched
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
@@ -110,7 +112,7 @@ class Speedup:
                 "samples": rounds.samples,
                 "cpu": rounds.cpu,
                 "quiet_untold": bench.quiet.untold,
-                **({} if watched is None else {WATCHED: watched.plain()}),
+                **({} if watched is None else {WATCHED: to_plain(watched)}),
             },
             output=output,
             seed=bench.seed,

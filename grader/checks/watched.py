@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
+from grader.config.codec import from_plain
 from grader.model.observation import Outcome, Quantity
-from grader.model.trace import Trace
+from grader.model.trace import Trace, Watched
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench, Call, InputCase
@@ -19,24 +19,6 @@ WATCHED = "watched"
 """Under which name it stands among the facts of an observation."""
 _FIRST_DRAW, _SECOND_DRAW = 1_000_001, 1_000_002
 """Numbers of draws that no round of timed calls reaches: what is observed is of the same kind, and new."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
-    """What the observed calls showed; kept as JSON among an observation's facts."""
-
-    trace: Trace
-    wrong: str = ""
-    """The first difference between the observed call's result and the oracle's; empty if there is none."""
-    right_without_kernels: bool | None = None
-    """Whether a second call, during which no kernel ran, was right all the same; None if not tried."""
-
-    def plain(self) -> dict[str, Any]:
-        """The same as JSON."""
-        from grader.config.codec import to_plain
-
-        plain: dict[str, Any] = to_plain(self)
-        return plain
 
 
 def watch(
@@ -80,8 +62,6 @@ def watch(
 
 def watched_of(facts: Mapping[str, Any]) -> Watched | None:
     """What an observation's facts hold of it; None if the call was not watched."""
-    from grader.config.codec import from_plain
-
     plain = facts.get(WATCHED)
     return None if plain is None else from_plain(Watched, plain, where=WATCHED)
 

@@ -17,7 +17,7 @@ from grader.model.observation import Observation, Outcome
 
 GPU = "gpu"
 WAIT_S = 1800.0
-"""How long an exam waits for devices that others have leased."""
+"""How long an exam waits for devices, or cores, that others have leased."""
 
 SIMULATED = Lent(simulated=True, environment=(("NUMBA_ENABLE_CUDASIM", "1"),))
 """numba reads the variable when it is imported."""
@@ -44,7 +44,8 @@ class Devices:
         return tuple(gpu for gpu in gpus() if not gpu.mig)
 
     @property
-    def _found(self) -> tuple[Gpu, ...]:
+    def found(self) -> tuple[Gpu, ...]:
+        """What this machine has that is whole and well."""
         return tuple(gpu for gpu in self._all if gpu.uuid not in self._ill)
 
     @property
@@ -63,7 +64,7 @@ class Devices:
                 "driver": gpu.driver,
                 "cuda": ".".join(map(str, gpu.cuda)),
             }
-            for gpu in self._found
+            for gpu in self.found
         ]
 
     def lacking(self, needed: Mapping[str, int], *, simulates: bool) -> str:
@@ -74,7 +75,7 @@ class Devices:
         return ", ".join(filter(None, (self._lacking(name, n, simulates) for name, n in needed.items())))
 
     def _lacking(self, name: str, count: int, simulates: bool) -> str:
-        found = len(self._found) if name == GPU else 0
+        found = len(self.found) if name == GPU else 0
         stand_in = simulates and count == 1 and not found and find_spec("greenlet") is not None
         if found >= count or stand_in:
             return ""
@@ -91,7 +92,7 @@ class Devices:
         count = needed.get(GPU, 0)
         if not count:
             return NOTHING
-        if not self._found:
+        if not self.found:
             return SIMULATED
         if len(self._leased) < count:
             self.give_back()  # who holds one and waits for another may wait for somebody who does the same
@@ -105,7 +106,7 @@ class Devices:
         return Lent(devices=nodes(lent), environment=tuple(environment.items()), count=count)
 
     def _take(self, count: int) -> None:
-        by_lease = {gpu.lease: gpu for gpu in self._found}
+        by_lease = {gpu.lease: gpu for gpu in self.found}
         lease = Leases().take(tuple(by_lease), count, WAIT_S, self._what, waiting=self._say)
         self._lease, self._leased = lease, tuple(by_lease[name] for name in lease.names)
         # the first CUDA program after a machine started is slow for all its life: it shall be ours

@@ -73,9 +73,8 @@ def run(job_file: Path, outbox: Path) -> None:
         builds = _builds(job, children)
         if builds is not None:
             resources.enter_context(closing(builds))
-        loading = {task.item for task in job.tasks if task.built}
         quiet = Watched(own.cores, devices)
-        items = Items(job, plugins.checks, children, devices, quiet, builds, loading)
+        items = Items(job, plugins.checks, children, devices, quiet, builds)
         for number, task in enumerate(job.tasks, start=1):
             observation = items.observe(task)
             later = job.tasks[number:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -38,16 +38,14 @@ class Items:
         devices: Devices,
         quiet: Quiet,
         builds: Builds | None = None,
-        loading: Collection[str] = (),
     ) -> None:
-        """`builds` builds what the assignment says how to build; the items `loading` load what it makes."""
+        """`builds` builds what the assignment says how to build."""
         self._job = job
         self._kinds = kinds
         self._children = children
         self._devices = devices
         self._quiet = quiet
         self._builds = builds
-        self._loading = loading
         self._standing = dict(job.passed)
         """Whether an item passed; unknown if it is not here."""
         self._seen: dict[str, Observation] = {}
@@ -86,7 +84,7 @@ class Items:
         """Have the kind look; whatever it raises is not the student's fault."""
         try:
             lent = self._devices.lend(task.devices)
-            if task.item in self._loading:
+            if task.built:
                 lent = ON_CPU if lent.simulated else replace(lent, built=True)
             observation = kind.observe(options, self._bench(task, lent))
             self._devices.after(observation)
@@ -117,11 +115,9 @@ class Items:
         """Have it built for the devices of an item; a GPU that the item has not got can be built for, too."""
         if simulated or lent.simulated:
             return builds.of(whose, simulated=True)
-        facts = self._devices.facts()
-        version = facts[0]["compute_capability"] if facts else ""
-        if lent.count:
-            version = ".".join(map(str, self._devices.leased[0].compute_capability))
-        return builds.of(whose, architecture=f"sm_{version.replace('.', '')}" if version else "")
+        gpus = self._devices.leased if lent.count else self._devices.found
+        architecture = "sm_{}{}".format(*gpus[0].compute_capability) if gpus else ""
+        return builds.of(whose, architecture=architecture)
 
     def _remember(self, task: Task, options: Any) -> None:
         """Note whether an item passed, for those that need it; unknown if that cannot be told yet."""

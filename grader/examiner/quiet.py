@@ -8,13 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.cuda.state import GpuState, state
-from grader.examiner.devices import Devices
+from grader.examiner.devices import WAIT_S, Devices
 from grader.machine.cores import Cores
 from grader.machine.lease import Lease, Leases
 from grader.machine.quiet import Watch
-
-WAIT_S = 1800.0
-"""How long an exam waits for cores that others have leased."""
 
 UNTOLD_S = 3.0
 """After so long without an answer the kernel's counts are taken for worthless, and what ran for quiet."""
@@ -55,8 +52,7 @@ class Watched:
         topology = Cores()
         watched = {*cores, *os.sched_getaffinity(0)} if cores else topology.allowed
         self._watch = Watch(watched, topology=topology)
-        threads = {*watched, *(other for core in watched for other in topology.siblings(core))}
-        self._beside_us = bool(threads & os.sched_getaffinity(0))
+        self._beside_us = not os.sched_getaffinity(0).isdisjoint(self._watch.cores)
         """Whether what we compute ourselves may be counted there."""
         self._devices = devices
         self.untold = False

@@ -133,7 +133,8 @@ class Watch:
         """Watch `cores`, of which `topology` knows the siblings; `pids` are the processes that are timed."""
         topology = topology or Cores()
         own = set(cores)
-        self._cores = sorted(own.union(*map(topology.siblings, own)))
+        self.cores = sorted(own.union(*map(topology.siblings, own)))
+        """All that it watches, siblings among them."""
         self._pids, self._proc, self._clock = tuple(pids), proc, clock
         self._begun: tuple[float, Readings, int | None] | None = None
 
@@ -163,14 +164,14 @@ class Watch:
             own_cpu_s=own_cpu_s,
             steal_s=self._spent(before.steal_s, now.steal_s),
             # the errors of two rounded counts per core, independent of each other: 3.4 standard deviations
-            resolution_s=2 * math.sqrt(len(self._cores)) * tick(),
+            resolution_s=2 * math.sqrt(len(self.cores)) * tick(),
             load_1min=load_1min(self._proc),
             involuntary=involuntary,
         )
 
     def _spent(self, before: Mapping[int, float], now: Mapping[int, float]) -> float:
         """On all cores together; the counts of a core may go back a little, and a core may be gone."""
-        return sum(max(0.0, now.get(core, 0.0) - before.get(core, 0.0)) for core in self._cores)
+        return sum(max(0.0, now.get(core, 0.0) - before.get(core, 0.0)) for core in self.cores)
 
     def _switches(self) -> int | None:
         counts = [switches(pid, self._proc) for pid in self._pids]

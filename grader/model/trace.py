@@ -82,3 +82,14 @@ class Trace:
     """Calls of the CUDA runtime and driver, by name."""
     unseen: tuple[str, ...] = ()
     """The names of the fields above that this source cannot see: what stands there means nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """What the observed calls of an item showed; kept as JSON among an observation's facts."""
+
+    trace: Trace
+    wrong: str = ""
+    """The first difference between the observed call's result and the oracle's; empty if there is none."""
+    right_without_kernels: bool | None = None
+    """Whether a second call, during which no kernel ran, was right all the same; None if not tried."""

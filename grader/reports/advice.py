@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
 from grader.model.score import Standing
-from grader.reports.device import Split, Watched, split_of, watched_in
+from grader.model.trace import Watched
+from grader.reports.device import Split, split_of, watched_in
 from grader.reports.numbers import amount, number
 
 if TYPE_CHECKING:

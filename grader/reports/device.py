@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
 
-from grader.model.trace import Trace, Traffic
+from grader.model.trace import Trace, Traffic, Watched
 from grader.reports.markup import text
 from grader.reports.numbers import amount, seconds, size
 from grader.reports.words import counted
@@ -39,17 +39,6 @@ UNSEEN = {
     "api": "calls of CUDA",
 }
 """Fields of a trace, for people."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
-    """What the observed calls of an item showed."""
-
-    trace: Trace
-    wrong: str = ""
-    """What was wrong with the observed call's result."""
-    right_without_kernels: bool | None = None
-    """Whether a call in which no kernel ran was right all the same; None if there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ import pytest
 from grader.bench.bench import Call, InputCase
 from grader.checks.kernel_launch import KernelLaunch
 from grader.checks.watched import WATCHED, Watched
+from grader.config.codec import to_plain
 from grader.config.decode import decode
 from grader.model.observation import Observation, Outcome
 from grader.model.options import measuring
@@ -43,7 +44,7 @@ def award(*launches, trace=None, right_without_kernels=False, wrong="", **keys):
     watched = Watched(
         trace=trace or trace_of(*launches), wrong=wrong, right_without_kernels=right_without_kernels
     )
-    facts = json.loads(json.dumps({WATCHED: watched.plain()}))
+    facts = json.loads(json.dumps({WATCHED: to_plain(watched)}))
     observation = Observation(item="launch", outcome=Outcome.OBSERVED, facts=facts)
     return KIND.award(options(**keys), observation, {})
 

@@ -16,6 +16,7 @@ import pytest
 from grader.bench.bench import Call, InputCase
 from grader.bench.tolerance import Tolerance, Tolerances
 from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
+from grader.config.codec import to_plain
 from grader.errors import CourseError
 from grader.model.observation import Outcome
 from grader.model.trace import Launch, Trace, Traffic
@@ -232,7 +233,7 @@ def test_what_was_watched_comes_back_from_stored_evidence():
         unseen=("stream",),
     )
     watched = Watched(trace=trace, wrong="at [0]: got 1, expected 2", right_without_kernels=False)
-    facts = json.loads(json.dumps({WATCHED: watched.plain()}))
+    facts = json.loads(json.dumps({WATCHED: to_plain(watched)}))
     assert watched_of(facts) == watched
 
 

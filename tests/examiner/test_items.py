@@ -94,9 +94,7 @@ def exam(monkeypatch, tmp_path):
         )
         made, kind = Made(), Looks()
         leased = Devices("a test", retire=lambda: None, say=lambda line: None)
-        items = Items(
-            job, {"looks": kind}, NoChildren(), leased, Unwatched(), builds=made, loading={"relu", "plain"}
-        )
+        items = Items(job, {"looks": kind}, NoChildren(), leased, Unwatched(), builds=made)
         return items, made, kind
 
     return make
@@ -104,7 +102,7 @@ def exam(monkeypatch, tmp_path):
 
 def task(item, *, gpu=0, **options):
     needed = {"gpu": gpu} if gpu else {}
-    return Task(item=item, check="looks", options=options, devices=needed)
+    return Task(item=item, check="looks", options=options, devices=needed, built=item in {"relu", "plain"})
 
 
 def test_the_hand_in_is_built_for_the_gpu_that_the_machine_has(exam):
