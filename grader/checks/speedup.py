@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
-from grader.checks.interval import Interval, median, median_interval
-from grader.checks.waiting import waited
+from grader.checks.interval import median
+from grader.checks.ratio import MARGIN, Measured, decided, measured, number
 from grader.checks.watched import WATCHED, idle_device, trace_quantities, watch, watched_of
 from grader.config.codec import to_plain
 from grader.errors import CourseError
@@ -21,9 +21,6 @@ from grader.model.trace import Watched
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
     from grader.checks.rounds import Rounds, Runner
-
-MARGIN = 1.5
-"""A machine on which the reference itself does not reach this many thresholds cannot decide."""
 
 
 class Speedup:
@@ -40,7 +37,9 @@ class Speedup:
 
     The decision is taken on an interval of the median: clearly above is earned, clearly below is not, and
     what lies between is measured for longer, up to `budget_s`. If it still lies between, the student gets
-    the benefit, and a person is told that it is near the threshold.
+    the benefit, and a person is told that it is near the threshold. Where a GPU computes, a loop that was
+    slowed by what nobody can see is not allowed to give a ratio away: what is clearly above must be so over
+    the least that the loop took, and if it only is over what the loop took now, the item stays open.
     """
 
     name: ClassVar[str] = "speedup"
@@ -85,7 +84,13 @@ class Speedup:
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
-                decided=lambda rounds: _decided(options, rounds.samples, rounds.cpu),
+                decided=lambda rounds: decided(
+                    rounds.samples,
+                    rounds.cpu,
+                    rounds.first_call_s,
+                    at_least=options.at_least,
+                    gpu=watched is not None,
+                ),
             )
             rounds = timed_rounds(
                 bench, runners, options.inputs, oracle, loop="reference_over", schedule=schedule
@@ -93,27 +98,33 @@ class Speedup:
             output = runners["of"].subject.output
         if rounds.failed:
             return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
-        if not rounds.wrong and rounds.quiet < options.rounds:
+        facts = {
+            "samples": rounds.samples,
+            "cpu": rounds.cpu,
+            "first_call_s": rounds.first_call_s,
+            "quiet_untold": bench.quiet.untold,
+            **({} if watched is None else {WATCHED: to_plain(watched)}),
+        }
+        quantities = dict(_quantities(options, rounds, facts))
+        noise = ""
+        if not rounds.wrong:
+            few = rounds.quiet < options.rounds
+            noise = rounds.noise if few else _measured(options, facts).ratio.noise(options.at_least)
+        if noise:
             return Observation(
                 item=bench.item,
                 outcome=Outcome.NOT_OBSERVED,
                 fault=Fault.MACHINE,
-                note=rounds.noise,
-                quantities=dict(_quantities(options, rounds)),
+                note=noise,
+                quantities=quantities,
                 seed=bench.seed,
             )
         return Observation(
             item=bench.item,
             outcome=Outcome.OBSERVED,
             cases=(rounds.wrong,) if rounds.wrong else (),
-            quantities=dict(_quantities(options, rounds))
-            | ({} if watched is None else dict(trace_quantities(watched.trace))),
-            facts={
-                "samples": rounds.samples,
-                "cpu": rounds.cpu,
-                "quiet_untold": bench.quiet.untold,
-                **({} if watched is None else {WATCHED: to_plain(watched)}),
-            },
+            quantities=quantities | ({} if watched is None else dict(trace_quantities(watched.trace))),
+            facts=facts,
             output=output,
             seed=bench.seed,
         )
@@ -130,28 +141,56 @@ class Speedup:
         if watched is not None and not watched.trace.complete:
             reason = f"it could not be seen whether the GPU does the work: {watched.trace.problem}"
             return Award(fraction=0.0, reason=reason, undecided=True)
-        measured = _measured(options, observation.facts["samples"], observation.facts["cpu"])
-        reference, ratio, flags = measured.reference, measured.ratio, measured.flags
-        if observation.facts.get("quiet_untold"):
-            flags = (*flags, "quiet_untold: it could not be told whether other work ran beside it")
-        if reference.middle < MARGIN * options.at_least:
-            reason = (
-                f"this machine cannot decide: the reference itself is only {reference.middle:.3g} times "
-                f"faster here, and {MARGIN * options.at_least:.3g} are needed to be sure"
-            )
-            return Award(fraction=0.0, reason=reason, undecided=True)
-        told = f"{_n(ratio.middle)} times faster (between {_n(ratio.low)} and {_n(ratio.high)})"
-        if ratio.high < options.at_least:
+        seen = _measured(options, observation.facts)
+        flags = tuple(_flags(options, seen, observation.facts))
+        if reason := _open(options, seen):
+            return Award(fraction=0.0, reason=reason, undecided=True, flags=flags)
+        ratio, reaches = seen.ratio.told, seen.ratio.reaches(options.at_least)
+        told = f"{number(ratio.middle)} times faster (between {number(ratio.low)} and {number(ratio.high)})"
+        if reaches is False:
             reason = f"{told}; at least {options.at_least:g} are needed"
             return Award(fraction=0.0, reason=reason, flags=flags)
-        if ratio.low < options.at_least:
+        if reaches is None:
             flags = (*flags, f"near_threshold: {options.at_least:g} lies within the interval")
         return Award(fraction=1.0, reason=told, flags=flags)
 
 
-def _n(ratio: float) -> str:
-    """Three digits, and all of those before the point."""
-    return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:,.0f}"
+def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> Measured:
+    return measured(
+        facts["samples"],
+        facts["cpu"],
+        facts.get("first_call_s", {}),
+        band=options.band,
+        gpu=watched_of(facts) is not None,
+    )
+
+
+def _open(options: Speedup.Options, seen: Measured) -> str:
+    """Why the samples cannot decide; empty if they can."""
+    reference, needed = seen.reference.sure.middle, MARGIN * options.at_least
+    if reference < needed:
+        return (
+            f"this machine cannot decide: the reference itself is only {reference:.3g} times faster here, "
+            f"and {needed:.3g} are needed to be sure"
+        )
+    return seen.ratio.noise(options.at_least)
+
+
+def _flags(options: Speedup.Options, seen: Measured, facts: Mapping[str, Any]) -> Iterator[str]:
+    """What a person should know of how it was measured."""
+    if seen.waits_s:
+        computes_s, takes_s = seen.waits_s
+        yield (
+            f"waiting_baseline: {options.over} computes for {computes_s:.3g} s of {takes_s:.3g} s; only that "
+            "counts"
+        )
+    if seen.slower > 1.0:
+        yield (
+            f"slow_baseline: {options.over} is {seen.slower:.3g} times slower than the reference's; that one "
+            "was taken instead"
+        )
+    if facts.get("quiet_untold"):
+        yield "quiet_untold: it could not be told whether other work ran beside it"
 
 
 def _runners(options: Speedup.Options, bench: Bench, children: ExitStack) -> dict[str, Runner]:
@@ -171,7 +210,9 @@ def _unusable(bench: Bench, outcome: Outcome, note: str, output: str) -> Observa
     return Observation(item=bench.item, outcome=outcome, note=note, output=output, seed=bench.seed)
 
 
-def _quantities(options: Speedup.Options, rounds: Rounds) -> Iterator[tuple[str, Quantity]]:
+def _quantities(
+    options: Speedup.Options, rounds: Rounds, facts: Mapping[str, Any]
+) -> Iterator[tuple[str, Quantity]]:
     yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
     yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
     for side, first_s in rounds.first_call_s.items():
@@ -181,64 +222,8 @@ def _quantities(options: Speedup.Options, rounds: Rounds) -> Iterator[tuple[str,
     yield "identity_s", Quantity(value=median(rounds.identity_s), unit="s")
     for side, seconds in rounds.samples.items():
         yield f"{side}_s", Quantity(value=median(seconds), unit="s")
-    ratio = _measured(options, rounds.samples, rounds.cpu).ratio
+    ratio = _measured(options, facts).ratio.told
     yield "ratio", Quantity(value=ratio.middle)
     yield "ratio_low", Quantity(value=ratio.low)
     yield "ratio_high", Quantity(value=ratio.high)
     yield "threshold", Quantity(value=options.at_least)
-
-
-Samples = Mapping[str, Sequence[float]]
-"""Seconds of each round by whose function it was."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Measured:
-    """What the samples say, whatever is asked for."""
-
-    ratio: Interval
-    reference: Interval
-    """The reference's own."""
-    flags: tuple[str, ...] = ()
-
-
-def _measured(options: Speedup.Options, samples: Samples, cpu: Samples) -> _Measured:
-    """The ratio over the hand-in's own slow function, or over the reference's where that one is too slow."""
-    times = _computing(samples, cpu)
-    reference = _ratio(times["reference_of"], times["reference_over"])
-    flags: tuple[str, ...] = ()
-    if waited(median(samples["over"]), median(times["over"])):
-        told = f"{options.over} computes for {median(times['over']):.3g} s of {median(samples['over']):.3g} s"
-        flags = (f"waiting_baseline: {told}; only that counts",)
-    slower = _ratio(times["reference_over"], times["over"]).middle
-    if slower > options.band:
-        told = f"{options.over} is {slower:.3g} times slower than the reference's; that one was taken instead"
-        flags = (*flags, f"slow_baseline: {told}")
-        return _Measured(ratio=_ratio(times["of"], times["reference_over"]), reference=reference, flags=flags)
-    return _Measured(ratio=_ratio(times["of"], times["over"]), reference=reference, flags=flags)
-
-
-def _computing(samples: Samples, cpu: Samples) -> Samples:
-    """Where the slow function is a loop that does nothing but compute, it is given its CPU time alone.
-
-    Whether it is one, the reference's tells. On a machine where other work runs it waits for its core, and
-    the wait would make the fast function look faster than it is.
-    """
-    loop = "reference_over"
-    if waited(median(samples[loop]), median(cpu[loop])):
-        return samples
-    return dict(samples) | {
-        side: [min(pair) for pair in zip(samples[side], cpu[side], strict=True)] for side in ("over", loop)
-    }
-
-
-def _decided(options: Speedup.Options, samples: Samples, cpu: Samples) -> bool:
-    """Whether further rounds could not change the verdict."""
-    times = _computing(samples, cpu)
-    ratios = [_ratio(times["of"], times[baseline]) for baseline in ("over", "reference_over")]
-    return all(ratio.high < options.at_least or ratio.low >= options.at_least for ratio in ratios)
-
-
-def _ratio(fast: Sequence[float], slow: Sequence[float]) -> Interval:
-    """How many times `slow` takes the time of `fast`, within each round: what disturbs one disturbs both."""
-    return median_interval([b / a for a, b in zip(fast, slow, strict=True)])

@@ -72,7 +72,7 @@ extern "C" int DLGpuMatrixMultiply(float *x) {
 PROGRAM = """
     import ctypes, os
     import numpy as np
-    work = ctypes.CDLL(os.path.join(os.path.dirname(__file__), "work.so"))
+    work = ctypes.CDLL(os.path.join(os.path.dirname(__file__), "libwork.so"))
 
     def array(n):
         x = ctypes.c_void_p()
@@ -113,14 +113,14 @@ def build(tmp_path_factory):
             "-arch=native",
             *options,
             "-o",
-            "work.so",
+            "libwork.so",
             "work.cu",
         ]
         ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if ended.returncode and options:
             pytest.skip(f"does not build: {ended.stderr[-300:]}")
         assert ended.returncode == 0, ended.stderr
-        return (folder / "work.so").read_bytes()
+        return (folder / "libwork.so").read_bytes()
 
     return built
 
@@ -144,7 +144,7 @@ class GpuBench:
 
     def subject(self, module: str, *, observed: bool = False) -> Any:
         assert module == "work"
-        return self.start(self.code, "numpy", observed=observed, files={"work.so": self.library})
+        return self.start(self.code, "numpy", observed=observed, files={"libwork.so": self.library})
 
 
 def graded(start, library, each="pass", code=PROGRAM, **keys):
@@ -210,17 +210,17 @@ def test_a_handle_made_in_every_product_is_told_beside_a_plan_that_is_flat(start
 def test_the_library_that_asks_for_memory_is_named(start, build):
     library = build("-DHANDLES", "-lcublas")
     code = PROGRAM.replace("{each}", "assert work.DLGpuMatrixMultiply(plan) == 0")
-    with start(code, "numpy", observed=True, files={"work.so": library}) as subject:
+    with start(code, "numpy", observed=True, files={"libwork.so": library}) as subject:
         trace = subject.call("fit", InputCase(name="some", args=(X,), kwargs={"epochs": 2})).trace
     assert trace.complete, trace.problem
     by_function = {site.function: site.library for site in trace.sites}
-    assert by_function["DLArrayAlloc"] == "work.so"
+    assert by_function["DLArrayAlloc"] == "libwork.so"
     assert by_function["DLGpuMatrixMultiply"].startswith("libcublas")
 
 
 def test_every_allocation_has_a_place_and_a_call(start, build):
     code = PROGRAM.replace("{each}", "array(8)")
-    with start(code, "numpy", observed=True, files={"work.so": build()}) as subject:
+    with start(code, "numpy", observed=True, files={"libwork.so": build()}) as subject:
         trace = subject.call("fit", InputCase(name="some", args=(X,), kwargs={"epochs": 5})).trace
     assert trace.complete, trace.problem
     assert allocated(trace) == allocated_in(trace, ["DLArrayAlloc"])

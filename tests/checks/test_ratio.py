@@ -1,0 +1,87 @@
+"""What a loop gains when something unseen slows its core is given to nobody who works on a GPU."""
+
+import pytest
+
+from grader.checks.ratio import decided, measured
+
+AT_LEAST = 40.0
+FAST_S, SLOW_S = 0.004, 0.152  # 38 times
+ROUNDS = 8
+
+
+def samples(slow_s, fast_s=FAST_S, reference_slow_s=SLOW_S):
+    def row(told):
+        return told if isinstance(told, list) else [told] * ROUNDS
+
+    return {
+        "of": row(fast_s),
+        "over": row(slow_s),
+        "reference_of": row(FAST_S / 4),
+        "reference_over": row(reference_slow_s),
+    }
+
+
+def seen(taken, *, gpu=True, first_s=SLOW_S, cpu=None, band=2.5):
+    return measured(taken, cpu or taken, {"over": first_s, "reference_over": first_s}, band=band, gpu=gpu)
+
+
+@pytest.mark.parametrize("gpu", [True, False])
+@pytest.mark.parametrize(("fast_s", "reaches"), [(0.0036, True), (0.0040, False)])
+def test_on_a_quiet_machine_both_ways_to_look_say_the_same(gpu, fast_s, reaches):
+    ratio = seen(samples(SLOW_S, fast_s), gpu=gpu).ratio
+    assert ratio.reaches(AT_LEAST) is reaches
+    assert ratio.told.middle == pytest.approx(SLOW_S / fast_s)
+    assert ratio.noise(AT_LEAST) == ""
+
+
+@pytest.mark.parametrize(
+    "slow_s",
+    [
+        [2 * SLOW_S] * ROUNDS,  # only the call that warmed up was quick
+        [SLOW_S, *[2 * SLOW_S] * (ROUNDS - 1)],
+        [SLOW_S] * 3 + [1.5 * SLOW_S] * (ROUNDS - 3),
+    ],
+)
+def test_a_slowed_loop_gives_no_ratio_away(slow_s):
+    taken = samples(slow_s, reference_slow_s=slow_s)
+    ratio = seen(taken).ratio
+    assert ratio.reaches(AT_LEAST) is None
+    assert ratio.noise(AT_LEAST).startswith("noisy: the slow function took ")
+    assert seen(taken, gpu=False).ratio.within.high >= AT_LEAST, "it would not have been given away"
+    assert not decided(taken, taken, {"over": SLOW_S, "reference_over": SLOW_S}, at_least=AT_LEAST, gpu=True)
+
+
+def test_a_slowed_loop_takes_nothing_from_who_is_fast_enough_anyway():
+    taken = samples([1.6 * SLOW_S] * ROUNDS, fast_s=0.001)
+    assert seen(taken).ratio.reaches(AT_LEAST) is True
+
+
+def test_who_is_too_slow_even_over_a_slowed_loop_is_too_slow():
+    taken = samples([1.2 * SLOW_S] * ROUNDS, fast_s=0.02)
+    assert seen(taken).ratio.reaches(AT_LEAST) is False
+
+
+def test_calls_that_were_slowed_themselves_are_not_held_against_anybody():
+    true_s = SLOW_S / 44
+    taken = samples([1.9 * SLOW_S] * ROUNDS, fast_s=[1.3 * true_s] * ROUNDS)
+    ratio = seen(taken).ratio
+    assert ratio.sure.high < AT_LEAST
+    assert ratio.reaches(AT_LEAST) is None
+    assert ratio.noise(AT_LEAST)
+
+
+def test_what_is_open_on_a_quiet_machine_is_near_the_threshold_and_no_noise():
+    taken = samples(SLOW_S, fast_s=[0.0036] * 4 + [0.0042] * 4)
+    ratio = seen(taken).ratio
+    assert ratio.reaches(AT_LEAST) is None
+    assert ratio.noise(AT_LEAST) == ""
+
+
+def test_a_first_call_that_compiles_is_not_the_least():
+    assert seen(samples(SLOW_S), first_s=3.0).ratio.sure.middle == pytest.approx(SLOW_S / FAST_S)
+
+
+def test_a_slow_function_that_is_too_slow_is_replaced_with_its_own_least():
+    found = seen(samples(10 * SLOW_S))
+    assert found.slower == pytest.approx(10)
+    assert found.ratio.told.middle == pytest.approx(SLOW_S / FAST_S)
