@@ -1,4 +1,4 @@
-"""How many times faster, from alternating rounds: what is sure, and what neighbours may have added."""
+"""How many times faster, from alternating rounds: and not because something slowed the slow side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from grader.checks.waiting import waited
 MARGIN = 1.5
 """A machine on which the reference itself does not reach this many thresholds cannot decide."""
 CALM = 1.1
-"""From here on a loop was slowed: on a quiet machine it takes the same time again, within some per cent."""
+"""A loop that takes so many times its least was slowed; on a quiet machine it takes the same within 2 %."""
+
+LOOP = "reference_over"
 
 Samples = Mapping[str, Sequence[float]]
 """Seconds of each round by whose function it was: `of`, `over`, `reference_of`, `reference_over`."""
@@ -19,43 +21,38 @@ Samples = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """How many times the slow function takes the time of the fast one."""
+    """How many times the slow function takes the time of the fast one.
 
-    within: Interval
-    """Of the two times of each round: what disturbs one disturbs both."""
-    sure: Interval
-    """Over the least that the slow one ever took, where the fast one computes on a GPU; else as `within`.
-
-    A core has neighbours that we cannot see: the other thread of the same core may belong to another virtual
-    machine, and then the loop takes twice its time while the kernel counts it as computing. A GPU is not
-    slowed by that, so the loop alone is, and the ratio would be given away.
+    Where the fast one computes on a GPU, rounds in which the loop was slowed are left out. A core has
+    neighbours that we cannot see: its other thread may belong to another virtual machine, and then a loop
+    takes twice its time while the kernel counts it as computing. A GPU is not slowed by that, so the ratio
+    would be given away. If too few rounds are left, the interval reaches from what is sure, which is over the
+    least that the loop ever took, to what was seen in all rounds.
     """
-    slowed: float
-    """How many times its least the slow one took, in the middle; 1 where no GPU computes."""
 
-    @property
-    def told(self) -> Interval:
-        """The cautious middle, and all that it may be."""
-        return Interval(low=self.sure.low, middle=self.sure.middle, high=self.within.high)
+    interval: Interval
+    least_s: float
+    """The least that the slow one took."""
+    calm: int
+    """In how many rounds it took about as little."""
+    few: bool = False
+    """Whether these are too few to go by them alone."""
 
     def reaches(self, threshold: float) -> bool | None:
-        """Whether it is clearly so much, or clearly not; None if more rounds could tell."""
-        if self.sure.low >= threshold:
+        """Whether it is clearly so much, or clearly not; None if it lies between."""
+        if self.interval.low >= threshold:
             return True
-        return False if self.within.high < threshold else None
-
-    def given_away(self, threshold: float) -> bool:
-        """Whether it may be so much only because neighbours slowed the loop."""
-        return self.slowed > CALM and self.sure.high < threshold <= self.within.high
+        return False if self.interval.high < threshold else None
 
     def noise(self, threshold: float) -> str:
-        """What to say then; empty if it is not so."""
-        if not self.given_away(threshold):
+        """What to say where it may be so much only because the loop was slowed; empty if it is not so."""
+        if not self.few or self.reaches(threshold) is not None:
             return ""
+        low, high = number(self.interval.low), number(self.interval.high)
         return (
-            f"noisy: the slow function took {self.slowed:.3g} times the least that it took here: something "
-            f"that cannot be seen slowed its core down; {threshold:g} lies between what is sure, "
-            f"{number(self.sure.middle)}, and what was seen, {number(self.within.middle)}"
+            f"noisy: in only {self.calm} rounds did the slow function take about as little as it can here, "
+            f"{self.least_s:.3g} s: something that cannot be seen slowed its core down, and {threshold:g} "
+            f"lies between what is sure, {low}, and what was seen, {high}"
         )
 
 
@@ -73,7 +70,7 @@ class Measured:
 
 
 def measured(
-    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, band: float, gpu: bool
+    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, band: float, calm_rounds: int
 ) -> Measured:
     """The ratio over the hand-in's own slow function, or over the reference's where that one is too slow.
 
@@ -82,26 +79,27 @@ def measured(
         cpu: CPU seconds, likewise.
         first_s: seconds of the calls that warmed up; they tell how quick a loop can be here.
         band: how many times slower than the reference's the slow function may be.
-        gpu: whether the fast functions compute on a GPU.
+        calm_rounds: how many rounds must be left without those in which a loop was slowed; 0 where nothing
+            computes on a GPU, and all rounds count.
     """
     times = _computing(samples, cpu)
     waits = waited(median(samples["over"]), median(times["over"]))
-    slower = median([a / b for a, b in zip(times["over"], times["reference_over"], strict=True)])
-    baseline = "reference_over" if slower > band else "over"
+    slower = median([a / b for a, b in zip(times["over"], times[LOOP], strict=True)])
+    baseline = LOOP if slower > band else "over"
     return Measured(
-        ratio=_ratio("of", baseline, times, first_s, gpu=gpu),
-        reference=_ratio("reference_of", "reference_over", times, first_s, gpu=gpu),
+        ratio=_ratio("of", baseline, times, first_s, calm_rounds),
+        reference=_ratio("reference_of", LOOP, times, first_s, calm_rounds),
         waits_s=(median(times["over"]), median(samples["over"])) if waits else None,
         slower=slower if slower > band else 1.0,
     )
 
 
 def decided(
-    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, at_least: float, gpu: bool
+    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, at_least: float, calm_rounds: int
 ) -> bool:
     """Whether further rounds could not change the verdict, whichever slow function is taken."""
     times = _computing(samples, cpu)
-    ratios = (_ratio("of", baseline, times, first_s, gpu=gpu) for baseline in ("over", "reference_over"))
+    ratios = (_ratio("of", baseline, times, first_s, calm_rounds) for baseline in ("over", LOOP))
     return all(ratio.reaches(at_least) is not None for ratio in ratios)
 
 
@@ -116,19 +114,28 @@ def _computing(samples: Samples, cpu: Samples) -> Samples:
     Whether it is one, the reference's tells. On a machine where other work runs it waits for its core, and
     the wait would make the fast function look faster than it is.
     """
-    loop = "reference_over"
-    if waited(median(samples[loop]), median(cpu[loop])):
+    if waited(median(samples[LOOP]), median(cpu[LOOP])):
         return samples
     return dict(samples) | {
-        side: [min(pair) for pair in zip(samples[side], cpu[side], strict=True)] for side in ("over", loop)
+        side: [min(pair) for pair in zip(samples[side], cpu[side], strict=True)] for side in ("over", LOOP)
     }
 
 
-def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], *, gpu: bool) -> Ratio:
-    within = median_interval([b / a for a, b in zip(times[fast], times[slow], strict=True)])
-    if not gpu:
-        return Ratio(within=within, sure=within, slowed=1.0)
-    # the first call only counts if it was quicker: one that compiled, or read a file, was not
-    least_s = min(*times[slow], first_s.get(slow, times[slow][0]))
-    sure = median_interval([least_s / a for a in times[fast]])
-    return Ratio(within=within, sure=sure, slowed=median(times[slow]) / least_s)
+def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], calm_rounds: int) -> Ratio:
+    within = [b / a for a, b in zip(times[fast], times[slow], strict=True)]
+    least_s = {side: _least_s(side, times, first_s) for side in ("over", LOOP)}
+    calm = [
+        ratio
+        for n, ratio in enumerate(within)
+        if not calm_rounds or all(times[side][n] <= CALM * least for side, least in least_s.items())
+    ]
+    if len(calm) >= max(1, calm_rounds):
+        return Ratio(interval=median_interval(calm), least_s=least_s[slow], calm=len(calm))
+    sure = median_interval([least_s[slow] / a for a in times[fast]])
+    seen = Interval(low=sure.low, middle=sure.middle, high=median_interval(within).high)
+    return Ratio(interval=seen, least_s=least_s[slow], calm=len(calm), few=True)
+
+
+def _least_s(side: str, times: Samples, first_s: Mapping[str, float]) -> float:
+    """The call that warmed up counts if it was quicker; one that compiled, or read a file, was not."""
+    return min(*times[side], first_s.get(side, times[side][0]))

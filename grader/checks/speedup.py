@@ -37,9 +37,9 @@ class Speedup:
 
     The decision is taken on an interval of the median: clearly above is earned, clearly below is not, and
     what lies between is measured for longer, up to `budget_s`. If it still lies between, the student gets
-    the benefit, and a person is told that it is near the threshold. Where a GPU computes, a loop that was
-    slowed by what nobody can see is not allowed to give a ratio away: what is clearly above must be so over
-    the least that the loop took, and if it only is over what the loop took now, the item stays open.
+    the benefit, and a person is told that it is near the threshold. Where a GPU computes, rounds in which the
+    loop was slowed by what nobody can see do not count, for they would give a ratio away; if too few are left
+    to tell, the item stays open.
     """
 
     name: ClassVar[str] = "speedup"
@@ -89,7 +89,7 @@ class Speedup:
                     rounds.cpu,
                     rounds.first_call_s,
                     at_least=options.at_least,
-                    gpu=watched is not None,
+                    calm_rounds=0 if watched is None else options.rounds,
                 ),
             )
             rounds = timed_rounds(
@@ -145,7 +145,7 @@ class Speedup:
         flags = tuple(_flags(options, seen, observation.facts))
         if reason := _open(options, seen):
             return Award(fraction=0.0, reason=reason, undecided=True, flags=flags)
-        ratio, reaches = seen.ratio.told, seen.ratio.reaches(options.at_least)
+        ratio, reaches = seen.ratio.interval, seen.ratio.reaches(options.at_least)
         told = f"{number(ratio.middle)} times faster (between {number(ratio.low)} and {number(ratio.high)})"
         if reaches is False:
             reason = f"{told}; at least {options.at_least:g} are needed"
@@ -161,13 +161,13 @@ def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> Measured:
         facts["cpu"],
         facts.get("first_call_s", {}),
         band=options.band,
-        gpu=watched_of(facts) is not None,
+        calm_rounds=0 if watched_of(facts) is None else options.rounds,
     )
 
 
 def _open(options: Speedup.Options, seen: Measured) -> str:
     """Why the samples cannot decide; empty if they can."""
-    reference, needed = seen.reference.sure.middle, MARGIN * options.at_least
+    reference, needed = seen.reference.interval.middle, MARGIN * options.at_least
     if reference < needed:
         return (
             f"this machine cannot decide: the reference itself is only {reference:.3g} times faster here, "
@@ -222,7 +222,7 @@ def _quantities(
     yield "identity_s", Quantity(value=median(rounds.identity_s), unit="s")
     for side, seconds in rounds.samples.items():
         yield f"{side}_s", Quantity(value=median(seconds), unit="s")
-    ratio = _measured(options, facts).ratio.told
+    ratio = _measured(options, facts).ratio.interval
     yield "ratio", Quantity(value=ratio.middle)
     yield "ratio_low", Quantity(value=ratio.low)
     yield "ratio_high", Quantity(value=ratio.high)

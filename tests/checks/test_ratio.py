@@ -21,16 +21,18 @@ def samples(slow_s, fast_s=FAST_S, reference_slow_s=SLOW_S):
     }
 
 
-def seen(taken, *, gpu=True, first_s=SLOW_S, cpu=None, band=2.5):
-    return measured(taken, cpu or taken, {"over": first_s, "reference_over": first_s}, band=band, gpu=gpu)
+def seen(taken, *, calm_rounds=6, first_s=SLOW_S):
+    first = {"over": first_s, "reference_over": first_s}
+    return measured(taken, taken, first, band=2.5, calm_rounds=calm_rounds)
 
 
-@pytest.mark.parametrize("gpu", [True, False])
+@pytest.mark.parametrize("calm_rounds", [6, 0])
 @pytest.mark.parametrize(("fast_s", "reaches"), [(0.0036, True), (0.0040, False)])
-def test_on_a_quiet_machine_both_ways_to_look_say_the_same(gpu, fast_s, reaches):
-    ratio = seen(samples(SLOW_S, fast_s), gpu=gpu).ratio
+def test_on_a_quiet_machine_all_rounds_count(calm_rounds, fast_s, reaches):
+    ratio = seen(samples(SLOW_S, fast_s), calm_rounds=calm_rounds).ratio
     assert ratio.reaches(AT_LEAST) is reaches
-    assert ratio.told.middle == pytest.approx(SLOW_S / fast_s)
+    assert ratio.interval.middle == pytest.approx(SLOW_S / fast_s)
+    assert ratio.calm == ROUNDS
     assert ratio.noise(AT_LEAST) == ""
 
 
@@ -46,9 +48,22 @@ def test_a_slowed_loop_gives_no_ratio_away(slow_s):
     taken = samples(slow_s, reference_slow_s=slow_s)
     ratio = seen(taken).ratio
     assert ratio.reaches(AT_LEAST) is None
-    assert ratio.noise(AT_LEAST).startswith("noisy: the slow function took ")
-    assert seen(taken, gpu=False).ratio.within.high >= AT_LEAST, "it would not have been given away"
-    assert not decided(taken, taken, {"over": SLOW_S, "reference_over": SLOW_S}, at_least=AT_LEAST, gpu=True)
+    assert ratio.noise(AT_LEAST).startswith("noisy: in only ")
+    assert seen(taken, calm_rounds=0).ratio.interval.high >= AT_LEAST, "it would not have been given away"
+    first = {"over": SLOW_S, "reference_over": SLOW_S}
+    assert not decided(taken, taken, first, at_least=AT_LEAST, calm_rounds=6)
+
+
+@pytest.mark.parametrize("side", ["slow_s", "reference_slow_s"])
+def test_rounds_in_which_a_loop_was_slowed_do_not_count(side):
+    slowed = [SLOW_S] * 6 + [2 * SLOW_S] * 5
+    sides = {"slow_s": [SLOW_S] * 11, "reference_slow_s": [SLOW_S] * 11} | {side: slowed}
+    taken = samples(**sides, fast_s=[FAST_S] * 6 + [FAST_S / 2] * 5)
+    taken["reference_of"] = [FAST_S / 4] * 11
+    found = seen(taken)
+    assert found.ratio.reaches(AT_LEAST) is False
+    assert (found.ratio.calm, found.ratio.interval.high) == (6, pytest.approx(SLOW_S / FAST_S))
+    assert decided(taken, taken, {}, at_least=AT_LEAST, calm_rounds=6)
 
 
 def test_a_slowed_loop_takes_nothing_from_who_is_fast_enough_anyway():
@@ -65,7 +80,6 @@ def test_calls_that_were_slowed_themselves_are_not_held_against_anybody():
     true_s = SLOW_S / 44
     taken = samples([1.9 * SLOW_S] * ROUNDS, fast_s=[1.3 * true_s] * ROUNDS)
     ratio = seen(taken).ratio
-    assert ratio.sure.high < AT_LEAST
     assert ratio.reaches(AT_LEAST) is None
     assert ratio.noise(AT_LEAST)
 
@@ -78,10 +92,10 @@ def test_what_is_open_on_a_quiet_machine_is_near_the_threshold_and_no_noise():
 
 
 def test_a_first_call_that_compiles_is_not_the_least():
-    assert seen(samples(SLOW_S), first_s=3.0).ratio.sure.middle == pytest.approx(SLOW_S / FAST_S)
+    assert seen(samples(SLOW_S), first_s=3.0).ratio.interval.middle == pytest.approx(SLOW_S / FAST_S)
 
 
 def test_a_slow_function_that_is_too_slow_is_replaced_with_its_own_least():
     found = seen(samples(10 * SLOW_S))
     assert found.slower == pytest.approx(10)
-    assert found.ratio.told.middle == pytest.approx(SLOW_S / FAST_S)
+    assert found.ratio.interval.middle == pytest.approx(SLOW_S / FAST_S)
