@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.config.codec import digest, digest_bytes, to_plain
+from grader.config.codec import digest, digest_bytes, dumps, to_plain
 from grader.config.decode import keys_of
 from grader.config.points_file import MANUAL
 from grader.contracts import CheckKind
@@ -24,6 +25,8 @@ from grader.model.submission import Submission
 
 BUILD = "build"
 """The kind whose products other items load."""
+_HAND_IN = "the hand-in"
+"""Stands for its digest."""
 _REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
 
 
@@ -44,18 +47,9 @@ def tasks_of(
 ) -> tuple[Task, ...]:
     """Every item as the examiner sees it, each after what it needs.
 
-    A task's digest covers whatever decides what is measured: the hand-in, the assignment and the files of
-    its `folder` that an exam works with, the measuring options, this version of grader. Points and judging
-    options are not in it.
+    `folder` is the assignment's; see `task_digests`.
     """
-    basis = {
-        "grader": __version__,
-        "submission": submission.digest,
-        "course": {
-            str(file.relative_to(folder)): digest_bytes(file.read_bytes()) for file in _course_files(folder)
-        },
-        "assignment": to_plain(assignment),
-    }
+    digests = task_digests(rubric, assignment, folder)(submission.digest)
     items = {item.id: item for item in rubric.items}
     order = TopologicalSorter({item.id: item.needs for item in rubric.items}).static_order()
     return tuple(
@@ -70,12 +64,41 @@ def tasks_of(
             group=item.group,
             devices=item.devices,
             built=_needs_kind(BUILD, item, items),
-            digest=digest(
-                {**basis, "check": item.check, "options": measuring(item.options), "group": item.group}
-            ),
+            digest=digests[item.id],
         )
         for item in (items[name] for name in order)
     )
+
+
+def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callable[[str], dict[str, str]]:
+    """Tells by item the digest of its task, given the digest of a hand-in; the files are read only once.
+
+    It covers whatever decides what is measured: the hand-in, the assignment and the files of its `folder`
+    that an exam works with, the measuring options, this version of grader. Points and judging options are
+    not in it.
+    """
+    basis = {"grader": __version__, "course": _course_files(folder), "assignment": to_plain(assignment)}
+    begun: dict[str, tuple[Any, bytes]] = {}
+    for item in rubric.items:
+        measured = {"check": item.check, "options": measuring(item.options), "group": item.group}
+        # the keys are sorted: all that hand-ins have in common stands before what they differ in
+        head, _, tail = dumps({**basis, **measured, "submission": _HAND_IN}).rpartition(_HAND_IN)
+        begun[item.id] = hashlib.sha256(head.encode()), tail.encode()
+
+    def digests(submission: str) -> dict[str, str]:
+        found = {}
+        for name, (common, tail) in begun.items():
+            whole = common.copy()
+            whole.update(submission.encode() + tail)
+            found[name] = f"sha256:{whole.hexdigest()}"
+        return found
+
+    return digests
+
+
+def course_digest(folder: Path) -> str:
+    """`sha256:…` over the files of an assignment that an exam works with."""
+    return digest(_course_files(folder))
 
 
 def _needs_kind(kind: str, item: Item, items: Mapping[str, Item]) -> bool:
@@ -91,12 +114,12 @@ def _files_called(item: Item) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.partition(".")[0] for name in named))
 
 
-def _course_files(folder: Path) -> list[Path]:
-    """The files of an assignment that an exam works with: not what students are handed."""
+def _course_files(folder: Path) -> dict[str, str]:
+    """The digests of an assignment's files that an exam works with: not of what students are handed."""
     found = [*folder.glob("*.py")]
     for part in ("given", "reference", "data"):
         found += [file for file in folder.glob(f"{part}/**/*") if file.is_file() and file.suffix != ".pyc"]
-    return sorted(found)
+    return {str(file.relative_to(folder)): digest_bytes(file.read_bytes()) for file in sorted(found)}
 
 
 def holding(evidence: Evidence | None, tasks: Sequence[Task]) -> dict[str, Observation]:

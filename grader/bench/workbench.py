@@ -75,7 +75,8 @@ class Workbench:
         self._lent = lent
         self._quiet = quiet or Unwatched()
         self._make = make
-        self.seed = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
+        own = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
+        self.seed = job.seeds.get(item, own)
         self._job = job
         self._children = children
         self._group = group

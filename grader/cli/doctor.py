@@ -17,9 +17,11 @@ from grader.errors import ExitCode
 GOOD_ENOUGH = "namespaces"
 """The weakest layer in which a stranger's program should run."""
 
-_PACKAGES = {"numba": "pip install numba", "torch": "pip install 'grader[torch]'"} | dict.fromkeys(
-    ("numba-cuda", "cupti-python", "nvidia-ml-py"), "pip install 'grader[gpu]'"
-)
+_PACKAGES = {
+    "numba": "pip install numba",
+    "torch": "pip install 'grader[torch]'",
+    "sqlalchemy": "pip install 'grader[class]'",
+} | dict.fromkeys(("numba-cuda", "cupti-python", "nvidia-ml-py"), "pip install 'grader[gpu]'")
 
 
 _MAY_MOUNT = "run grader as root that may mount, or where user namespaces are allowed (see below)"

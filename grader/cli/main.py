@@ -17,6 +17,12 @@ COMMANDS = {
     "verify": "Grade the course's own hand-ins and compare with what each must earn.",
     "rubric": "Check rubrics, and print the schema that editors complete them with.",
     "manual": "Give points by hand: a table out, and in again.",
+    "record": "Keep the marks of results folders in the gradebook.",
+    "show": "Show the marks of one student.",
+    "history": "Show how a student's marks came to be what they are.",
+    "rescore": "Apply a changed rubric to the evidence of a class: the plan, then --apply.",
+    "replay": "Observe one item of one score again with the same seed.",
+    "export": "Write the class as a table or JSON, or a copy of the gradebook.",
     "plugins": "List what is loaded, and from where.",
     "doctor": "Say what this machine can do, and how to get what is missing.",
 }

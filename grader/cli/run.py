@@ -40,6 +40,12 @@ EXECUTOR = "local"
     help="The weakest sandbox to use, such as namespaces; a stronger demand of the course stands.",
 )
 @click.option("--fresh", is_flag=True, help="Observe again what was observed before.")
+@click.option(
+    "--gradebook",
+    envvar="GRADER_GRADEBOOK",
+    type=click.Path(path_type=Path),
+    help="Keep the marks in this gradebook as well; otherwise in that of GRADER_GRADEBOOK, if it is set.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON on standard output.")
 @click.option("--require-final", is_flag=True, help="End with 5 if any point is still open.")
 @click.pass_context
@@ -47,6 +53,7 @@ def command(
     context: click.Context,
     /,
     archives: tuple[Path, ...],
+    gradebook: Path | None,
     as_json: bool,
     require_final: bool,
     **asked: Any,
@@ -68,6 +75,10 @@ def command(
             "--student: names one student, but there are several archives; grade them one by one"
         )
     course, plugins = open_course(context)
+    if gradebook is not None:
+        from grader.cli.book import Recorder, opened
+
+        plugins.listen(Recorder(context.with_resource(opened(gradebook, create=True))))
     plugins.listen(Display(sys.stderr))
     codes, cards = [], []
     for hand_in in hand_ins:

@@ -43,7 +43,7 @@ def write_table(rows: Iterable[Row]) -> bytes:
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
     for row in rows:
-        writer.writerow(map(_harmless, asdict(row).values()))
+        writer.writerow(map(harmless, asdict(row).values()))
     return text.getvalue().encode("utf-8-sig")
 
 
@@ -89,7 +89,8 @@ def _row(values: Mapping[str, str]) -> Row:
     return Row(**{name: values.get(name, "") for name in COLUMNS})
 
 
-def _harmless(cell: str) -> str:
+def harmless(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula; `read_table` undoes it."""
     return _TEXT + cell if cell.startswith((*_FORMULA, _TEXT)) else cell
 
 

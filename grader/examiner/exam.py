@@ -17,6 +17,7 @@ from grader.contracts import CheckKind, Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.examiner.devices import Devices
 from grader.examiner.environment import environment
+from grader.jobs import course_digest
 from grader.model.evidence import Exam
 from grader.model.job import Job
 from grader.plugins import Plugins
@@ -146,4 +147,10 @@ def _exam(job: Job, machine: Mapping[str, Any], setup: Setup, servers: Servers, 
     if servers.missing:
         facts["stronger_layers_missing"] = list(servers.missing)
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    return Exam(id=job.id, started_at=started, isolation=servers.isolation, environment=facts)
+    return Exam(
+        id=job.id,
+        started_at=started,
+        isolation=servers.isolation,
+        course=course_digest(Path(job.assignment_folder)),
+        environment=facts,
+    )

@@ -22,6 +22,8 @@ class Exam:
     """ISO 8601, UTC."""
     isolation: str
     """The sandbox that was used: `bubblewrap`, `namespaces`, `landlock`, `process`, or a guest's."""
+    course: str = ""
+    """`sha256:…` over the files of the assignment that it worked with; empty if an early version ran it."""
     environment: Mapping[str, Any] = field(default_factory=dict)
     """Processor, memory, load, kernel, interpreter, and which stronger sandboxes were missing: plain JSON."""
 

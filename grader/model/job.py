@@ -64,5 +64,7 @@ class Job:
     """That of the assignment."""
     seed: str = ""
     """128 secret bits in hexadecimal, fresh for each exam."""
+    seeds: Mapping[str, str] = field(default_factory=dict)
+    """By item the seed of an earlier observation, to see the same again; others have one of this exam."""
     min_isolation: str = ""
     """The weakest sandbox that may be used; empty for any."""

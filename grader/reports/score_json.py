@@ -12,7 +12,8 @@ Top level:
     submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null), and what the archive's name
         told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none).
     environment: `grader`, the version that wrote this, and `exams`, one object per run of the examiner:
-        `id`, `started_at` (ISO 8601, UTC), `isolation`, `machine`.
+        `id`, `started_at` (ISO 8601, UTC), `isolation`, `course` (`sha256:…` of the assignment's files that
+        it worked with), `machine`.
     digests: `rubric` and `submission`, `sha256:…` of the rubric's file and of the accepted files.
 
 Of `points`:
@@ -167,6 +168,7 @@ def _environment(evidence: Evidence) -> dict[str, Any]:
                 "id": exam.id,
                 "started_at": exam.started_at,
                 "isolation": exam.isolation,
+                "course": exam.course,
                 "machine": dict(exam.environment),
             }
             for exam in evidence.exams

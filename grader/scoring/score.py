@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
+from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ def score(
     """
     items = {item.id: item for item in rubric.items}
     verdicts: dict[str, _Verdict] = {}
-    for name in TopologicalSorter({item.id: item.needs for item in rubric.items}).static_order():
+    for name in _order(tuple((item.id, item.needs) for item in rubric.items)):
         item = items[name]
         verdicts[name] = _gate(item, items, verdicts, evidence.observations) or _judge(
             item, evidence.observations, kinds
@@ -116,6 +117,12 @@ def passed(
         ValueError: the kind awarded a fraction outside 0…1.
     """
     return _judge(item, {**related, item.id: observation}, kinds).fraction == 1
+
+
+@lru_cache(maxsize=16)
+def _order(needs: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
+    """Items, each after what it needs; the same for a whole class."""
+    return tuple(TopologicalSorter(dict(needs)).static_order())
 
 
 def _gate(

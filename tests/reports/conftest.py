@@ -312,8 +312,8 @@ def timed(ratio=56.0, half=2.0, traced_as=None, **keys):
     """A speedup with its observed call, as the real kind measures and judges it."""
     told = fast(ratio, half, **keys)
     samples = told["facts"]["samples"]
-    samples["over"] = [0.231 + half / 400 * k for k in range(-3, 4)]
-    samples["of"] = [0.231 / ratio] * 7
+    samples["over"] = [0.231] * 7
+    samples["of"] = [0.231 / (ratio + half * k / 3) for k in range(-3, 4)]
     samples["reference_of"] = [0.003] * 7
     facts = {"samples": samples, "cpu": samples, **(traced(RAN) if traced_as is None else traced_as)}
     return {**told, "facts": facts}

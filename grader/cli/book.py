@@ -1,0 +1,59 @@
+"""What the commands of the gradebook share: where it is, and what it takes to open one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.errors import UsageError
+from grader.markers import hookimpl
+
+if TYPE_CHECKING:
+    from grader.gradebook.book import Gradebook
+    from grader.model.evidence import Evidence
+    from grader.model.score import Scorecard
+
+VARIABLE = "GRADER_GRADEBOOK"
+GRADEBOOK = click.option(
+    "--gradebook",
+    default="gradebook.db",
+    envvar=VARIABLE,
+    type=click.Path(path_type=Path),
+    show_default=True,
+    help=f"The gradebook; {VARIABLE} names it, too.",
+)
+
+
+@contextmanager
+def opened(path: Path, *, create: bool = False) -> Iterator[Gradebook]:
+    """The gradebook in a file, led up to what this grader knows.
+
+    Raises:
+        UsageError: there is none, or what it takes is not installed.
+        NotObservedError: it cannot be used.
+    """
+    if find_spec("sqlalchemy") is None:
+        raise UsageError("a gradebook needs SQLAlchemy, which is not here; pip install 'grader[class]'")
+    from grader.gradebook.book import Gradebook
+
+    with Gradebook(path, create=create) as book:
+        if book.file.kept_as is not None:
+            click.echo(f"grader: {path}: led up to this version; as it was: {book.file.kept_as}", err=True)
+        yield book
+
+
+class Recorder:
+    """Hears of marks and keeps them."""
+
+    def __init__(self, book: Gradebook) -> None:
+        self._book = book
+
+    @hookimpl
+    def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
+        """One more."""
+        self._book.record(evidence, scorecard, how="run")

@@ -1,0 +1,160 @@
+"""`grader replay`: one item of one score observed again, and both observations side by side."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from grader.cli.course import open_course, require_linux
+from grader.errors import ExitCode
+
+if TYPE_CHECKING:
+    from grader.model.observation import Case, Quantity
+    from grader.replay import Fact, Look, Replay
+
+T = TypeVar("T")
+
+_NARROWEST = 60
+
+
+@click.command("replay")
+@click.argument("score", type=click.Path(path_type=Path))
+@click.option("--item", required=True, help="The item's id.")
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path),
+    help="The hand-in; otherwise the files that were kept with the score.",
+)
+@click.option("--rubric", help="A rubric's name or file; otherwise the one that the score was given by.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(
+    context: click.Context, score: Path, item: str, archive: Path | None, rubric: str | None, as_json: bool
+) -> int:
+    """Observe an item of SCORE (a score.json, or its folder) again with the seed it had then.
+
+    The results stay as they are. What differs from then (hand-in, rubric, course code, machine) is said.
+
+    Exit codes: 0 both were seen, 5 the item could not be observed now; otherwise as for run.
+    """
+    require_linux()
+    from tempfile import TemporaryDirectory
+
+    course, plugins = open_course(context)
+    with plugins.executors["local"].standby(), TemporaryDirectory(prefix="grader-replay-") as place:
+        from grader.model.observation import Outcome
+        from grader.replay import read_score, replay
+
+        seen = replay(
+            read_score(score), item, course, plugins, place=Path(place), archive=archive, rubric=rubric
+        )
+    click.echo(json.dumps(_document(seen), indent=2) if as_json else "\n".join(_text(seen)))
+    unseen = seen.now.observation.outcome is Outcome.NOT_OBSERVED
+    return ExitCode.NOT_OBSERVED if unseen else ExitCode.GRADED
+
+
+def _document(seen: Replay) -> dict[str, Any]:
+    return {
+        "item": seen.item,
+        "seed": seen.seed,
+        "facts": {fact.name: {"then": fact.then, "now": fact.now, "same": fact.same} for fact in seen.facts},
+        "then": _look(seen.then),
+        "now": _look(seen.now),
+    }
+
+
+def _look(look: Look) -> dict[str, Any]:
+    from grader.config.codec import to_plain
+
+    line = look.line
+    earned = {"points": line.points, "possible": line.possible, "reason": line.reason}
+    return {**earned, "standing": line.standing.value, "observation": to_plain(look.observation)}
+
+
+def _text(seen: Replay) -> Iterator[str]:
+    from grader.reports.words import clean
+
+    yield clean(f"{seen.item}: {seen.title}")
+    drawn = f"seed {seen.seed}, as then" if seen.seed else "nothing was drawn then, so other inputs were now"
+    yield f"    {drawn}"
+    if same := [fact.name for fact in seen.facts if fact.same]:
+        yield f"    the same: {', '.join(same)}"
+    yield from (f"    {_differing(fact)}" for fact in seen.facts if not fact.same)
+    yield ""
+    width = max(_NARROWEST, shutil.get_terminal_size((100, 0)).columns)
+    for label, then, now in [("", "then", "now"), *_rows(seen.then, seen.now)]:
+        yield from _beside(clean(label), clean(then), clean(now), width)
+
+
+def _differing(fact: Fact) -> str:
+    then, now = (value or "unknown" for value in (fact.then, fact.now))
+    return f"{'another' if fact.same is False else 'perhaps another'} {fact.name}: then {then}, now {now}"
+
+
+def _rows(then: Look, now: Look) -> Iterator[tuple[str, str, str]]:
+    """A label, and what stands under it then and now."""
+    looks = (then, now)
+    yield _both("points", looks, _points)
+    yield _both("reason", looks, lambda look: look.line.reason)
+    yield _both("outcome", looks, lambda look: look.observation.outcome.value)
+    yield _both("note", looks, lambda look: look.observation.note)
+    seen = (then.observation, now.observation)
+    yield from _quantities("", [one.quantities for one in seen])
+    for pair in zip_longest(*(one.cases for one in seen)):
+        yield _both(f"{next(case.name for case in pair if case)}:", pair, _case)
+        if all(case and case.agrees and all(case.agrees.values()) for case in pair):
+            continue  # nobody doubts it
+        for text in ("called", "returned", "expected"):
+            yield _both(f"  {text}", pair, attrgetter(text))
+        yield from _quantities("  ", [case.quantities if case else {} for case in pair])
+
+
+def _both(label: str, pair: Sequence[T | None], spell: Callable[[T], str]) -> tuple[str, str, str]:
+    then, now = ("" if one is None else spell(one) for one in pair)
+    return label, then, now
+
+
+def _points(look: Look) -> str:
+    from grader.reports.words import out_of
+
+    line = look.line
+    return "open" if line.fraction is None else out_of(line.points, line.possible)
+
+
+def _case(case: Case) -> str:
+    agrees = [name for name, yes in case.agrees.items() if yes]
+    told = f"agrees with {', '.join(agrees)}" if agrees else "agrees with nothing" if case.agrees else ""
+    return ": ".join(filter(None, (case.outcome.value, told, case.note)))
+
+
+def _quantities(indent: str, pair: Sequence[Mapping[str, Quantity]]) -> Iterator[tuple[str, str, str]]:
+    for name in dict.fromkeys(name for quantities in pair for name in quantities):
+        yield _both(f"{indent}{name}", [quantities.get(name) for quantities in pair], _quantity)
+
+
+def _quantity(quantity: Quantity) -> str:
+    value = quantity.value
+    return f"{f'{value:.6g}' if isinstance(value, float) else value} {quantity.unit}".rstrip()
+
+
+def _beside(label: str, then: str, now: str, width: int) -> Iterator[str]:
+    """Three columns, the texts wrapped; nothing if there is no text."""
+    from textwrap import wrap
+
+    if not (label == "" or then or now or label.endswith(":")):
+        return
+    first = 18
+    each = (width - first - 4) // 2
+    columns = (wrap(label, first) or [""], wrap(then, each), wrap(now, each))
+    encoding = sys.stdout.encoding or "utf-8"
+    for cells in zip_longest(*columns, fillvalue=""):
+        line = f"{cells[0]:{first}}  {cells[1]:{each}}  {cells[2]}".rstrip()
+        yield line.encode(encoding, "replace").decode(encoding)

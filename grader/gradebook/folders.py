@@ -1,0 +1,60 @@
+"""Marks out of results folders, as a run would give them that has nothing left to observe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.config.evidence_file import EVIDENCE, read_evidence
+from grader.config.points_file import with_points
+from grader.config.rubric import load_rubric
+from grader.errors import UsageError
+from grader.jobs import holding, tasks_of
+from grader.model.evidence import Evidence
+from grader.scoring.score import score
+
+if TYPE_CHECKING:
+    from grader.config.course import Course
+    from grader.model.score import Scorecard
+    from grader.plugins import Plugins
+
+
+def marks_in(
+    out: Path, course: Course, plugins: Plugins, rubric: str | None = None
+) -> Iterator[tuple[Evidence, Scorecard]]:
+    """Everything examined below a results folder, by assignment and student, judged by the present rubric.
+
+    Raises:
+        UsageError: there is no such folder, or no such rubric.
+        CourseError: the rubric of an assignment is wrong or missing.
+        NotObservedError: evidence cannot be read.
+    """
+    if not out.is_dir():
+        raise UsageError(f"{out}: there is no such results folder; grade first, or name another")
+    for name in sorted(plugins.assignment_folders):
+        folders = sorted((out / name).glob(f"*/{EVIDENCE}"))
+        if not folders:
+            continue
+        path = course.rubric_for(name, rubric)
+        loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        if loaded.assignment != name:
+            continue
+        declared, place = plugins.assignments[name], plugins.assignment_folders[name]
+        for file in folders:
+            stored = read_evidence(file)
+            if stored is None:
+                continue
+            tasks = tasks_of(loaded, stored.submission, declared, place, plugins.checks)
+            seen = with_points(file.parent, stored.submission, tasks, holding(stored, tasks))
+            evidence = Evidence(submission=stored.submission, exams=stored.exams, observations=seen)
+            yield (
+                evidence,
+                score(
+                    loaded,
+                    evidence,
+                    plugins.checks,
+                    extensions=course.extensions_of(name),
+                    zone=course.zone,
+                ),
+            )

@@ -1,0 +1,254 @@
+"""A class in its gradebook, through the installed command: record, show, history, export, a copy."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+import sys
+from contextlib import closing
+
+import pytest
+
+WRONG = "def double(x): return x + 1\ndef square(x): return x * x"
+
+
+@pytest.fixture
+def book(course):
+    return course.cwd / "gradebook.db"
+
+
+def said(done) -> str:
+    """The only line of the error output."""
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def shown(course, *arguments):
+    done = course.run(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_run_keeps_its_marks_and_they_can_be_shown(course, book):
+    archives = course.hand_in("ann"), course.hand_in("ben", WRONG)
+    done = course.run("run", *archives, "--gradebook", str(book))
+    assert (done.returncode, done.stderr) == (0, "")
+    done = course.run("show", "ben")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "double doubles" in done.stdout
+    assert "2 / 3" in done.stdout
+    (mark,) = shown(course, "show", "ben", "--json")
+    assert (mark["student"], mark["points"]["raw"], mark["final"]) == ("ben", 2, 2)
+    assert {item["id"]: item["points"] for item in mark["items"]} == {"double": 0, "square": 2}
+    exam = course.records("ben")[0]["exam"]
+    assert mark["exam"] == {"id": exam["id"], "began": exam["started_at"]}
+
+
+def test_without_a_gradebook_a_run_writes_none(course, book):
+    course.run("run", course.hand_in())
+    assert not book.exists()
+
+
+def test_the_gradebook_may_be_named_once_for_all_commands(course, tmp_path):
+    environment = {"GRADER_GRADEBOOK": str(tmp_path / "of_the_class.db")}
+    course.run("run", course.hand_in(), **environment)
+    assert course.run("show", "ann", **environment).returncode == 0
+    assert said(course.run("show", "ann")).startswith("grader: gradebook.db: there is no gradebook")
+
+
+def test_results_are_recorded_as_the_run_would_have_and_only_once(course, book):
+    course.run("run", course.hand_in("ann"), course.hand_in("ben", WRONG))
+    done = course.run("record", str(course.out))
+    assert (done.returncode, said(done)) == (0, "gradebook.db: 2 marks recorded, 0 there already")
+    (mark,) = shown(course, "show", "ben", "--json")
+    assert mark["points"]["raw"] == 2
+    assert said(course.run("record", str(course.out))) == "gradebook.db: 0 marks recorded, 2 there already"
+    course.run("run", course.hand_in("ann"), "--gradebook", str(book))
+    assert len(shown(course, "history", "ann", "--json")) == 1, "the run says the same"
+
+
+def test_points_by_hand_and_a_new_hand_in_are_history(course, book):
+    style = {"id": "style", "title": "Readable", "points": 4, "check": "manual"}
+    files = {"id": "files", "title": "f", "points": 1, "check": "files", "required": ["work.py"]}
+    course.rubric(style, files)
+    points = course.cwd / "points.csv"
+    results = ("--results", str(course.out))
+    course.run("run", course.hand_in(), "--gradebook", str(book))
+    course.run("manual", "export", "--out", str(points), *results)
+    rows = table(points.read_text(encoding="utf-8-sig"))
+    with points.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerow(rows[0] | {"points": "3", "comment": "tidy"})
+    course.run("manual", "import", str(points), "--by", "Ada", *results)
+    assert course.run("record", str(course.out)).returncode == 0
+    course.run("run", course.hand_in(code="def other(): pass"), "--gradebook", str(book))
+
+    told = shown(course, "history", "ann", "--json")
+    scores = [(e["details"]["how"], e["details"]["raw"]) for e in told if e["what"] == "score"]
+    assert scores == [("run", 1), ("record", 4), ("run", 1)]
+    (given,) = [event["details"] for event in told if event["what"] == "points"]
+    assert (given["by"], given["points"], given["comment"]) == ("Ada", 3, "tidy")
+    done = course.run("history", "ann")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.split("  ")[2] for line in done.stdout.splitlines()]
+    assert "Ada gave 3 of 4 for style: tidy" in lines
+    assert [line.partition(" (")[0] for line in lines if "hand-in" in line] == [
+        "run: 1 / 5, provisional",
+        "record: 4 / 5, final",
+        "run: 1 / 5, provisional",
+    ]
+
+
+def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student\nann\nzoe\n")
+    course.run("run", course.hand_in("ann"), "--gradebook", str(book))
+    course.run("run", course.hand_in("bo+cy"), "--gradebook", str(book), "--item", "square")
+    done = course.run("export", "csv", "tiny")
+    assert (done.returncode, said(done)) == (0, "gradebook.db: 3 students have a mark in tiny")
+    rows = table(done.stdout)
+    assert list(rows[0])[:5] == ["Student", "Submitted as", "Standing", "double", "square"]
+    assert [(r["Student"], r["Submitted as"], r["double"], r["square"], r["Final"]) for r in rows] == [
+        ("ann", "ann", "1.0", "2.0", "3.0"),
+        ("bo", "bo+cy", "", "2.0", ""),
+        ("cy", "bo+cy", "", "2.0", ""),
+        ("zoe", "", "", "", ""),
+    ]
+    assert rows[3]["Standing"] == "nothing handed in"
+
+    file = course.cwd / "class.csv"
+    assert course.run("export", "csv", "tiny", "--out", str(file)).returncode == 0
+    content = file.read_bytes()
+    assert content.startswith(b"\xef\xbb\xbfStudent,"), "spreadsheets look for the mark"
+    assert content.count(b"\r\n") == 5
+    assert table(content.decode("utf-8-sig")) == rows
+
+
+def test_the_table_has_the_items_of_every_rubric_that_was_used_and_no_formula(course, book):
+    course.run("run", course.hand_in("-ann", name="work.py"), "--student", "ann", "--gradebook", str(book))
+    course.rubric({"id": "files", "title": "f", "points": 1, "check": "files", "required": ["work.py"]})
+    course.run("run", course.hand_in("ben"), "--gradebook", str(book))
+    with closing(sqlite3.connect(book)) as opened:
+        card = opened.execute("SELECT card FROM scores WHERE id = 2").fetchone()[0]
+        row = (3, card.replace('"ben"', '"=cmd"'))
+        opened.execute(
+            "INSERT INTO scores SELECT ?, attempt, ?, how, grader, at FROM scores WHERE id = 2", row
+        )
+        opened.execute("INSERT INTO totals VALUES (3, 'tiny', '=cmd', 1, 1)")
+        opened.commit()
+    rows = table(course.run("export", "csv", "tiny").stdout)
+    assert [(r["Student"], r["files"], r["double"]) for r in rows] == [
+        ("'=cmd", "1.0", ""),
+        ("ann", "", "1.0"),
+        ("ben", "1.0", ""),
+    ]
+
+
+def test_the_class_is_a_list_for_programs(course, book):
+    course.run("run", course.hand_in("ann"), course.hand_in("ben"), "--gradebook", str(book))
+    marks = shown(course, "export", "json")
+    assert [mark["student"] for mark in marks] == ["ann", "ben"]
+    assert marks[0] == shown(course, "show", "ann", "--json")[0]
+    assert shown(course, "export", "json", "other") == []
+
+
+def test_a_copy_is_a_gradebook(course, book, tmp_path):
+    course.run("run", course.hand_in("ann"), "--gradebook", str(book))
+    copy = tmp_path / "copy.db"
+    done = course.run("export", "backup", str(copy))
+    assert (done.returncode, said(done)) == (0, f"{copy}: written; it is a gradebook like gradebook.db")
+    assert shown(course, "show", "ann", "--json", "--gradebook", str(copy))
+
+
+def test_who_comes_with_an_earlier_exam_is_kept_out_and_told(course, book, tmp_path):
+    course.run("run", course.hand_in("ann"))
+    evidence = course.results() / "evidence.jsonl"
+    began = course.records()[0]["exam"]["started_at"]
+    earlier = tmp_path / "earlier" / "tiny" / "ann"
+    earlier.mkdir(parents=True)
+    (earlier / "evidence.jsonl").write_text(evidence.read_text().replace(began, "2024-01-01T00:00:00+00:00"))
+    course.run("record", str(course.out))
+    done = course.run("record", str(tmp_path / "earlier"))
+    assert done.returncode == 5
+    first, last = done.stderr.splitlines()
+    assert "ann, tiny: a later exam is recorded already" in first
+    assert last == "gradebook.db: 0 marks recorded, 0 there already, 1 kept out"
+
+
+def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, book):
+    course.run("run", course.hand_in("ann"))
+    evidence = course.results() / "evidence.jsonl"
+    began, text = course.records()[0]["exam"]["started_at"], evidence.read_text()
+    evidence.write_text(text.replace(began, "2999-01-01T00:00:00+00:00"))
+    course.run("record", str(course.out))
+    evidence.unlink()
+    done = course.run("run", course.hand_in("ann"), course.hand_in("ben"), "--gradebook", str(book))
+    assert done.returncode == 5
+    assert "ann, tiny: a later exam is recorded already" in said(done)
+    assert course.points() == {"double": 1, "square": 2}
+    assert [mark["student"] for mark in shown(course, "export", "json")] == ["ann", "ben"]
+
+
+def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book):
+    book.write_text("a file")
+    done = course.run("run", course.hand_in(), "--gradebook", str(book))
+    assert (done.returncode, said(done)) == (2, "grader: gradebook.db: is no gradebook; name another file")
+    assert not course.out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["show", "anm"], "gradebook.db: has no mark of 'anm'; did you mean ann?"),
+        (
+            ["show", "ann", "--assignment", "hw9"],
+            "gradebook.db: has no mark of 'ann' in hw9; there are some in tiny",
+        ),
+        (["history", "zoe"], "gradebook.db: knows nothing of 'zoe'; grader export csv lists who is there"),
+        (["record", "nowhere"], "nowhere: there is no such results folder; grade first, or name another"),
+        (["export", "csv", "tiny", "--out", "no/where.csv"], "--out no/where.csv: cannot be written"),
+        (["export", "backup", "no/where.db"], "no/where.db: cannot be written"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_not_there_is_said_in_a_line(course, book, arguments, line):
+    course.run("run", course.hand_in("ann"), "--gradebook", str(book))
+    done = course.run(*arguments)
+    assert done.returncode in {2, 5}
+    assert line in said(done)
+
+
+def test_without_sqlalchemy_a_line_says_what_to_install_and_a_run_needs_none(course, tmp_path):
+    blocked = tmp_path / "blocked.py"
+    blocked.write_text(
+        "import sys\nsys.modules['sqlalchemy'] = None\n"
+        "sys.argv = ['grader', *sys.argv[1:]]\nfrom grader.cli.main import main\nmain()\n"
+    )
+
+    def run(*arguments):
+        import subprocess
+
+        return subprocess.run(
+            [sys.executable, str(blocked), *arguments],
+            env=course.environment,
+            cwd=course.cwd,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    for arguments in (["show", "ann"], ["run", course.hand_in(), "--gradebook", "g.db"]):
+        done = run(*arguments)
+        assert done.returncode == 2
+        assert said(done) == (
+            "grader: a gradebook needs SQLAlchemy, which is not here; pip install 'grader[class]'"
+        )
+    done = run("run", course.hand_in(), "--out", str(course.out))
+    assert (done.returncode, done.stderr) == (0, "")

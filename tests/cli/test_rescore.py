@@ -1,0 +1,126 @@
+"""`grader rescore`: the plan, then the new scores, without an archive, a program or an examiner."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+DOUBLE = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
+DOUBLE |= {"of": "work.double", "inputs": "numbers"}
+SQUARE = DOUBLE | {"id": "square", "of": "work.square", "points": 2}
+HALF_RIGHT = "def double(x): return 2 * x if x else 1\ndef square(x): return x * x"
+
+
+@pytest.fixture
+def graded(course):
+    """Ann has everything right, Ben half of one item; no file of theirs is left."""
+    course.rubric(DOUBLE, SQUARE)
+    hand_ins = course.hand_in("ann"), course.hand_in("ben", HALF_RIGHT)
+    done = course.run("run", *hand_ins, "--gradebook", str(course.cwd / "gradebook.db"))
+    assert (done.returncode, done.stderr) == (0, "")
+    shutil.rmtree(course.out)
+    shutil.rmtree(course.hand_ins)
+    return course
+
+
+def rescored(course, *arguments):
+    done = course.run("rescore", "tiny", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def points(course):
+    done = course.run("export", "json")
+    return {mark["student"]: mark["points"]["raw"] for mark in json.loads(done.stdout)}
+
+
+def test_an_unchanged_rubric_changes_nothing(graded):
+    book = graded.cwd / "gradebook.db"
+    before = book.read_bytes()
+    assert rescored(graded) == ["2 hand-ins: no points change"]
+    assert rescored(graded, "--apply") == ["2 hand-ins: no points change", "0 new scores kept"]
+    assert book.read_bytes() == before
+
+
+def test_the_plan_names_who_gains_and_by_what_and_apply_keeps_it(graded):
+    graded.rubric(DOUBLE | {"points": 4, "credit": "per_case"}, SQUARE | {"points": 1})
+    plan = [
+        "ann  3 -> 5 / 5  +2  (double 1 -> 4, square 2 -> 1)",
+        "ben  2 -> 3 / 5  +1  (double 0 -> 2, square 2 -> 1)",
+        "2 hand-ins: 2 gain 3 points together",
+    ]
+    assert rescored(graded) == [*plan, "2 scores would be new; --apply keeps them"]
+    assert points(graded) == {"ann": 3, "ben": 2}
+    assert rescored(graded, "--apply") == [*plan, "2 new scores kept"]
+    assert points(graded) == {"ann": 5, "ben": 3}
+    assert rescored(graded) == ["2 hand-ins: no points change"]
+
+
+def test_who_loses_is_named_too_and_programs_get_a_line_each(graded):
+    graded.rubric(DOUBLE | {"points": 3, "credit": "per_case"}, SQUARE | {"points": 1})
+    *changes, sums = map(json.loads, rescored(graded, "--json"))
+    assert [(c["student"], c["raw"], c["totals"]) for c in changes] == [
+        ("ann", [3, 4], {"ann": [3, 4]}),
+        ("ben", [2, 2.5], {"ben": [2, 2.5]}),
+    ]
+    assert changes[1]["items"] == {"double": [0, 1.5], "square": [2, 1]}
+    assert sums == {
+        "hand_ins": {"all": 2, "gain": 2, "lose": 0, "changed": 2, "waiting": 0},
+        "points": {"gain": 1.5, "lose": 0},
+        "must_run_again": {},
+        "applied": False,
+    }
+    graded.rubric(DOUBLE, SQUARE | {"points": 1})
+    *_, sums = rescored(graded)[:-1]
+    assert sums == "2 hand-ins: 2 lose 2 points together"
+
+
+def test_words_alone_make_new_scores_and_change_no_points(graded):
+    graded.rubric(DOUBLE | {"title": "other"}, SQUARE)
+    assert rescored(graded, "--apply") == ["2 hand-ins: no points change", "2 new scores kept"]
+
+
+def test_what_must_run_again_is_named_and_its_marks_stay(graded):
+    graded.rubric(DOUBLE | {"dtype": "exact", "points": 5}, SQUARE)
+    assert rescored(graded, "--apply") == [
+        "ann  must run again: double",
+        "ben  must run again: double",
+        "2 hand-ins: no points change",
+        "double must run again for 2 hand-ins: grade the archives again",
+        "2 of the marks stay as they are until then",
+        "0 new scores kept",
+    ]
+    assert points(graded) == {"ann": 3, "ben": 2}
+
+
+def test_course_code_that_changed_makes_all_of_it_run_again(graded):
+    inputs = graded.folder / "assignments/tiny/inputs.py"
+    inputs.write_text(inputs.read_text().replace("zero", "nothing"))
+    assert rescored(graded)[:2] == [
+        "ann  must run again: double, square",
+        "ben  must run again: double, square",
+    ]
+
+
+def test_another_rubric_may_be_named(graded):
+    text = (graded.folder / "rubrics/tiny.yaml").read_text().replace('"points": 2', '"points": 7')
+    graded.write("rubrics/kind.yaml", text.replace('"points": 3', '"points": 8'))
+    assert rescored(graded, "--rubric", "kind")[0].startswith("ann  3 -> 8 / 8  +5")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (["rescore", "hw9"], 2, "grader: hw9: there is no such assignment; there are tiny"),
+        (["rescore", "tiny", "--rubric", "nowhere"], 2, "grader: --rubric nowhere: "),
+        (["rescore", "tiny", "--gradebook", "no.db"], 2, "grader: no.db: there is no gradebook; "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_not_there_is_said_in_a_line(graded, arguments, code, line):
+    done = graded.run(*arguments)
+    assert done.returncode == code
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(line)
