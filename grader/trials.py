@@ -42,14 +42,17 @@ class Expectation:
     )
     total: float | None = option("What it earns altogether, before any late rule.", default=None)
     on_gpu: Mapping[str, Points] = option(
-        "The points of those items that earn something else on a machine with a GPU.", default_factory=dict
+        "The points of those items that earn something else on a machine with the GPUs that they ask for.",
+        default_factory=dict,
     )
-    total_on_gpu: float | None = option("The total there; left out, the same.", default=None)
+    total_on_gpu: float | None = option(
+        "The total on a machine with the GPUs of all of them; left out, the same.", default=None
+    )
     members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
     submitted_at: datetime | None = option("When it was handed in; left out, no late rule.", default=None)
     after_lateness: float | None = option("What the late rule leaves of the total.", default=None)
     after_lateness_on_gpu: float | None = option(
-        "What it leaves on a machine with a GPU; left out, the same.", default=None
+        "What it leaves on such a machine; left out, the same.", default=None
     )
     refused: str = option("Part of the line with which it is not accepted.", default="")
     quick: bool = option("Whether `--quick` takes it.", default=False)
@@ -101,8 +104,8 @@ class Selection:
     assignment: str | None = None
     reference: Path | None = None
     """A folder to take for the reference of `assignment`, and nothing else."""
-    gpu: bool = False
-    """Whether this machine has a GPU, on which some hand-ins earn something else."""
+    gpus: int = 0
+    """How many GPUs this machine has; with them some hand-ins earn something else."""
 
 
 def trials_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Trial, ...]:
@@ -134,7 +137,7 @@ def trials_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[T
         asked = " ".join(selection.patterns)
         raise UsageError(f"{asked}: no hand-in is called so; {suggestion(asked, names)}")
     found = _hand_ins([sources[name] for name in chosen if name in sources], course, plugins, rubrics)
-    hand_ins = [_trial(name, expectation, course, rubrics, selection.gpu) for name, expectation in found]
+    hand_ins = [_trial(name, expectation, course, rubrics, selection.gpus) for name, expectation in found]
     trials = tuple(
         trial
         for trial in (*references, *hand_ins)
@@ -236,28 +239,37 @@ def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iter
 
 
 def _trial(
-    name: str, expectation: Expectation, course: Course, rubrics: Mapping[str, Rubric], gpu: bool
+    name: str, expectation: Expectation, course: Course, rubrics: Mapping[str, Rubric], gpus: int
 ) -> Trial:
-    total_on_gpu = expectation.total if expectation.total_on_gpu is None else expectation.total_on_gpu
-    after_on_gpu = expectation.after_lateness_on_gpu
-    after_on_gpu = expectation.after_lateness if after_on_gpu is None else after_on_gpu
+    rubric = None if expectation.refused else rubrics[_rubric_name(expectation)]
+    asked = {item.id: item.devices.get("gpu", 1) for item in rubric.items} if rubric else {}
+    on_gpu = {item: points for item, points in expectation.on_gpu.items() if asked[item] <= gpus}
+    total, after = expectation.total, expectation.after_lateness
+    if on_gpu:
+        whole = len(on_gpu) == len(expectation.on_gpu)
+        total = _there(total, expectation.total_on_gpu) if whole else None
+        after = _there(after, expectation.after_lateness_on_gpu) if whole else None
     built = (course.folder / BUILDER).is_file()
     return Trial(
         name=name,
         about=expectation.about,
         archive=course.folder / ARCHIVES / f"{name}.{expectation.archive}",
         assignment=expectation.assignment,
-        rubric=None if expectation.refused else rubrics[_rubric_name(expectation)],
-        earns={**expectation.earns, **(expectation.on_gpu if gpu else {})},
-        total=total_on_gpu if gpu else expectation.total,
+        rubric=rubric,
+        earns={**expectation.earns, **on_gpu},
+        total=total,
         members=tuple(sorted(expectation.members)),
         submitted_at=expectation.submitted_at,
-        after_lateness=after_on_gpu if gpu else expectation.after_lateness,
+        after_lateness=after,
         refused=expectation.refused,
         quick=expectation.quick,
         isolation=expectation.isolation or "",
         build=f"run {BUILDER}" if built else f"pack what is in {SOURCES}/{name}/files",
     )
+
+
+def _there(usual: float | None, on_gpu: float | None) -> float | None:
+    return usual if on_gpu is None else on_gpu
 
 
 def _rubric_name(expectation: Expectation) -> str:

@@ -2,8 +2,12 @@
 
 A folder of `tests/submissions` holds `expected.yaml` and, below `files/`, what the student hands in. There
 `base: NAME` lays these files over those of another submission, and `archive: zip` makes a zip. Beside it
-may lie `NAME.txt`, a report that is handed in as NAME.pdf, and `without.txt`, naming files of the base, one a
-line, that are not handed in.
+may lie
+
+* `NAME.txt`, a report that is handed in as NAME.pdf;
+* `without.txt`, naming files of the base, one a line, that are not handed in, or `PATH -> PATH` elsewhere;
+* `binaries.txt`, naming files, one a line, that are handed in as if a compiler had made them;
+* `changes.yaml`, what reads otherwise than in the base: for each file a list of `was` and `is`.
 """
 
 from __future__ import annotations
@@ -28,6 +32,10 @@ MODE = 0o644
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 GZIP_HEADER_BYTES = 10
 
+LISTS = frozenset({"without.txt", "binaries.txt"})
+BINARY = b"\x7fELF\x02\x01\x01" + bytes(57)
+"""The head of a file in ELF, with nothing behind it: whoever loads it fails."""
+
 PICTURE = "[picture]"
 PICTURE_WIDTH, PICTURE_HEIGHT = 160, 48
 """Of a picture in a report, in pixels."""
@@ -40,21 +48,13 @@ def files_of(folder: Path) -> dict[str, bytes]:
     """What one submission hands in: content by path, sorted by path.
 
     Raises:
-        SystemExit: it has no files, or names a base that is not there or has a base itself.
+        SystemExit: it has no files, or names a base that is not there or has a base itself, or the base does
+            not have what is to be left out or changed.
     """
-    base = _expected(folder).get("base")
-    files: dict[str, bytes] = {}
-    if base is not None:
-        below = folder.parent / base
-        if not (below / "expected.yaml").is_file() or "base" in _expected(below):
-            sys.exit(f"{folder.name}/expected.yaml: base: {base}: name a submission that has no base itself")
-        files.update(files_of(below))
-    for path in _lines(folder / "without.txt"):
-        if path not in files:
-            sys.exit(f"{folder.name}/without.txt: {path}: the base has no such file")
-        del files[path]
+    files = _of_base(folder)
+    files.update(dict.fromkeys(_lines(folder / "binaries.txt"), BINARY))
     for report in folder.glob("*.txt"):
-        if report.name != "without.txt":
+        if report.name not in LISTS:
             files[f"{report.stem}.pdf"] = pdf(report.read_text(encoding="ascii"))
     own = folder / "files"
     files.update(
@@ -65,6 +65,35 @@ def files_of(folder: Path) -> dict[str, bytes]:
     if not files:
         sys.exit(f"{folder.name}: hands in nothing; put its files below {folder.name}/files")
     return dict(sorted(files.items()))
+
+
+def _of_base(folder: Path) -> dict[str, bytes]:
+    """What is left of the files of another submission, where it now lies, and as it now reads."""
+    base = _expected(folder).get("base")
+    files: dict[str, bytes] = {}
+    if base is not None:
+        below = folder.parent / base
+        if not (below / "expected.yaml").is_file() or "base" in _expected(below):
+            sys.exit(f"{folder.name}/expected.yaml: base: {base}: name a submission that has no base itself")
+        files.update(files_of(below))
+    for line in _lines(folder / "without.txt"):
+        path, _, elsewhere = line.partition(" -> ")
+        if path not in files:
+            sys.exit(f"{folder.name}/without.txt: {path}: the base has no such file")
+        content = files.pop(path)
+        if elsewhere:
+            files[elsewhere] = content
+    said = folder / "changes.yaml"
+    changed = yaml.safe_load(said.read_text(encoding="utf-8")) if said.exists() else {}
+    for path, changes in changed.items():
+        text = files.get(path, b"").decode()
+        for change in changes:
+            was = change["was"]
+            if text.count(was) != 1:
+                sys.exit(f"{folder.name}/changes.yaml: {path}: must hold once, and does not: {was!r}")
+            text = text.replace(was, change["is"])
+        files[path] = text.encode()
+    return files
 
 
 def pdf(text: str) -> bytes:

@@ -159,6 +159,30 @@ def test_leaving_out_what_the_base_does_not_have_is_one_line(sources):
         script.build(sources / "ben")
 
 
+def test_files_of_the_base_can_be_handed_in_elsewhere(sources):
+    (sources / "ben" / "without.txt").write_text("b/a.txt -> c/a.txt\n")
+    assert entries(script.build(sources / "ben")[1]) == {"c/a.txt": b"a", "utils.py": b"x = 2\n"}
+
+
+def test_files_of_the_base_can_read_otherwise(sources):
+    (sources / "ben" / "changes.yaml").write_text("b/a.txt:\n  - {was: a, is: b c}\n  - {was: b, is: d}\n")
+    assert entries(script.build(sources / "ben")[1]) == {"b/a.txt": b"d c", "utils.py": b"x = 2\n"}
+
+
+@pytest.mark.parametrize("changes", ["b/a.txt:\n  - {was: b, is: c}\n", "b/b.txt:\n  - {was: b, is: c}\n"])
+def test_changing_what_the_base_does_not_say_once_is_one_line(sources, changes):
+    (sources / "ben" / "changes.yaml").write_text(changes)
+    with pytest.raises(SystemExit, match=r"^ben/changes.yaml: b/..txt: must hold once, and does not: 'b'$"):
+        script.build(sources / "ben")
+
+
+def test_what_a_compiler_made_is_named_alone(sources):
+    (sources / "ben" / "binaries.txt").write_text("a.o\n")
+    written = entries(script.build(sources / "ben")[1])
+    assert sorted(written) == ["a.o", "b/a.txt", "utils.py"]
+    assert written["a.o"].startswith(b"\x7fELF")
+
+
 def test_the_report_of_the_reference_is_what_its_text_says():
     folder = ROOT / "assignments" / "cdp_hw1" / "reference"
     assert (folder / "hw1.pdf").read_bytes() == script.pdf((folder / "hw1.txt").read_text())

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-LEARNING_RATE = 1e-3
+LEARNING_RATE = 1e-4
+"""A tenth of the course's; see `SMALL` of `given/training.py`."""
 BATCH_SIZE = 1000
 LAYERS = (784, 256, 100, 10)
 
@@ -74,7 +75,7 @@ def softmax_cross_entropy(logits, labels):
 
 def outside(operation, *arguments):
     del operation, arguments
-    return {"before the output": 0, "behind the output": 0, "inputs": 0}
+    return {"before the output": 0, "left out": 0, "behind the output": 0, "inputs": 0}
 
 
 def in_place(operation, first, *others):
@@ -172,9 +173,9 @@ def allocations(graph, feeds):
 # Training.
 
 
-def losses(x, y, vx, epochs, device=""):
+def losses(x, y, epochs, device=""):
     """The mean loss of each epoch, by hand: forwards through the layers and back."""
-    del vx, device
+    del device
     rng = np.random.RandomState(123)
     weights = [rng.normal(scale=0.1, size=shape) for shape in pairwise(LAYERS)]
     biases = [rng.normal(scale=0.1, size=size) for size in LAYERS[1:]]
@@ -182,7 +183,8 @@ def losses(x, y, vx, epochs, device=""):
     return [_epoch(weights, biases, pictures, one_hot) for _ in range(epochs)]
 
 
-on_numpy = on_gpu = losses
+def on_gpu(x, y, epochs):
+    return np.array(losses(x, y, epochs))
 
 
 def _epoch(weights, biases, pictures, one_hot):

@@ -69,6 +69,44 @@ def softmax_cross_entropy(rng):
     yield case("400 rows", _uniform(rng, -5, 5, 400, 1000), _uniform(rng, -5, 5, 400, 1000))
 
 
+# The same kinds of arrays, small enough for a simulator.
+
+
+def small_shapes(rng):
+    del rng
+    yield case("ones", [50, 20], 1.0)
+    yield case("zeros", [50, 20], 0.0)
+
+
+def small_broadcast(rng):
+    yield case("a matrix, 13 times", _uniform(rng, -1, 1, 20, 30), [13, 20, 30])
+
+
+def small_reduction(rng):
+    yield case("50 matrices", _uniform(rng, 0, 20, 50, 20, 10))
+
+
+def small_matrix(rng):
+    yield case("50 rows", _uniform(rng, -5, 5, 50, 20))
+
+
+def two_small_matrices(rng):
+    yield case("50 rows", _uniform(rng, -5, 5, 50, 20), _uniform(rng, -5, 5, 50, 20))
+
+
+def small_matrix_and_constant(rng):
+    yield case("200 rows", _uniform(rng, 0, 10, 200, 30), float(rng.uniform(-5, 5)))
+
+
+def small_products(rng):
+    for name, a, trans_a, b, trans_b in (
+        ("a @ b", (50, 70), False, (70, 100), False),
+        ("a @ b.T", (100, 50), False, (200, 50), True),
+        ("a.T @ b.T", (50, 100), True, (200, 50), True),
+    ):
+        yield case(name, _uniform(rng, 0, 10, *a), trans_a, _uniform(rng, 0, 10, *b), trans_b)
+
+
 # What the twelve never look at. These are small enough for a simulator, but for the families of many rows.
 
 
@@ -135,6 +173,11 @@ def thin_products(rng):
             yield case(f"{name}, {one.name}", *one.args)
 
 
+def all_products(rng):
+    yield from products(rng)
+    yield from thin_products(rng)
+
+
 def _products(rng, rows, common, columns):
     for trans_a in (False, True):
         for trans_b in (False, True):
@@ -153,18 +196,40 @@ def rows(rng):
     yield case("far below zero", _uniform(rng, -400, -150, 9, 31))
 
 
-def many_rows(rng):
-    for count in (1025, _odd(rng, 4097, 9000)):
+def many_rows(rng, counts=(1025, 4097, 8999)):
+    for count in counts:
         yield case(f"{count} rows", _uniform(rng, -5, 5, count, 10))
 
 
 def rows_and_labels(rng):
-    for one in rows(rng):
-        yield case(one.name, *one.args, _one_hot(rng, *one.args[0].shape))
+    yield from _labelled(rng, rows(rng))
 
 
 def many_rows_and_labels(rng):
-    for one in many_rows(rng):
+    yield from _labelled(rng, many_rows(rng))
+
+
+def all_rows(rng):
+    yield from rows(rng)
+    yield from many_rows(rng)
+
+
+def all_rows_and_labels(rng):
+    yield from _labelled(rng, all_rows(rng))
+
+
+def rows_past_a_block(rng):
+    """For a simulator: a row more than a block can have threads."""
+    yield from rows(rng)
+    yield from many_rows(rng, [1025])
+
+
+def rows_past_a_block_and_labels(rng):
+    yield from _labelled(rng, rows_past_a_block(rng))
+
+
+def _labelled(rng, cases):
+    for one in cases:
         yield case(one.name, *one.args, _one_hot(rng, *one.args[0].shape))
 
 
@@ -278,7 +343,7 @@ def _gradients(rng, dtype, device):
 
 
 def shapes(rng):
-    """Shapes that an operation can take, and some that it cannot."""
+    """Shapes that an operation can take, and some that it cannot; the loss is given as an example."""
     m, n, k = (int(length) for length in rng.permutation(np.arange(2, 40))[:3])
     for operation in ("add", "multiply"):
         yield case(f"{operation}, matrices", operation, [[m, n], [m, n]])
@@ -301,7 +366,6 @@ def shapes(rng):
         yield case(f"{operation}, a vector", operation, [[m]])
         yield case(f"{operation}, three axes", operation, [[m, n, k]])
     yield case("softmax", "softmax", [[m, n]])
-    yield case("softmax_cross_entropy", "softmax_cross_entropy", [[m, n], [m, n]])
     yield case("relu_gradient", "relu_gradient", [[m, n], [m, n]])
 
 
@@ -350,28 +414,30 @@ def changing_runs(rng):
         yield case(f"{graph}: runs of 6, 9, 6 and 9 samples", graph, feeds)
 
 
-# Training: pictures as uint8, 784 to a row.
+# Training: pictures as uint8, 784 to a row, and what they show.
 
 
 def few_batches(rng):
-    """A single epoch of five batches: float32 has had no time yet to lead elsewhere than float64."""
-    for device in ("numpy", "gpu"):
-        yield case(f"5000 pictures on {device}", *_pictures(rng, 5000, 1000), 1, device)
+    yield case("5000 pictures", *_pictures(rng, 5000), 1)
 
 
 def few_batches_on_numpy(rng):
-    yield case("5000 pictures", *_pictures(rng, 5000, 1000), 1, "numpy")
+    yield case("5000 pictures", *_pictures(rng, 5000), 1, "numpy")
 
 
 def few_batches_on_gpu(rng):
-    yield case("5000 pictures", *_pictures(rng, 5000, 1000), 1, "gpu")
+    yield case("5000 pictures", *_pictures(rng, 5000), 1, "gpu")
+
+
+def two_batches(rng):
+    """Without the number of epochs."""
+    yield case("2000 pictures", *_pictures(rng, 2000))
 
 
 def epoch_of_training(rng):
-    """For `training.on_numpy` and `training.on_gpu`, to time them."""
-    yield case("20000 pictures", *_pictures(rng, 20_000, 1000), 1)
+    yield case("20000 pictures", *_pictures(rng, 20_000), 1)
 
 
-def _pictures(rng, training, validation):
-    learn, validate = load(int(rng.integers(2**31)), training=training, validation=validation)
-    return learn.pictures, learn.labels, validate.pictures
+def _pictures(rng, count):
+    learn, _ = load(int(rng.integers(2**31)), training=count, validation=1)
+    return learn.pictures, learn.labels

@@ -84,7 +84,10 @@ class Builds:
         built = make(compatibility=False)
         if built.outcome is Outcome.NOT_BUILT and renames(built.errors):
             again = make(compatibility=True)
-            built = replace(again, diagnostics=built.diagnostics) if again.folder else built
+            if again.folder:
+                built = replace(again, diagnostics=built.diagnostics)
+            elif lacking(again.errors, architecture):
+                built = again
         if built.outcome is Outcome.NOT_BUILT and (why := lacking(built.errors, architecture)):
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
         return replace(built, architecture=architecture, simulated=simulated)

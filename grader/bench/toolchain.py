@@ -19,6 +19,7 @@ CUDA = ("/usr/local/cuda", "/opt/cuda")
 """Where toolkits are when nobody says."""
 _ADVICE = {
     "nvcc": "install the CUDA toolkit, or set CUDA_HOME to its folder",
+    "compute-sanitizer": "install the CUDA toolkit, or set CUDA_HOME to its folder",
     "g++": "install a C++ compiler (Debian, Ubuntu: apt install g++)",
 }
 _ANSWER_WITHIN_S = 20.0

@@ -36,6 +36,11 @@ class Script:
         file: str = option("The file to run.")
         arguments: tuple[str, ...] = option("Its command line.", default=())
         wall_s: float = option("How many seconds it may take.", default=60.0, above=0)
+        programs: tuple[str, ...] = option(
+            "Programs of this machine that it starts, as in [compute-sanitizer]; where one is missing the item "
+            "stays open.",
+            default=(),
+        )
         numbers: Mapping[str, str] = option(
             "Numbers to read, by name: printed text with {} where the number stands; the last one counts.",
             default_factory=dict,
@@ -61,6 +66,10 @@ class Script:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Run it once."""
+        if options.programs:
+            from grader.bench.toolchain import toolchain
+
+            toolchain(options.programs)
         run = bench.run(options.file, options.arguments, options.wall_s)
         numbers = {name: _last(text, run.output) for name, text in options.numbers.items()}
         return Observation(

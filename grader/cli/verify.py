@@ -48,7 +48,7 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
 
     begun = time.perf_counter()
     course, plugins = open_course(context)
-    trials = trials_of(course, plugins, Selection(**asked, gpu=bool(gpus())))
+    trials = trials_of(course, plugins, Selection(**asked, gpus=len(gpus())))
     widths = columns(trials)
     verdicts: list[Verdict] = []
     with TemporaryDirectory(prefix="grader-verify-") if out is None else nullcontext(out) as place:

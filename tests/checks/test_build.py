@@ -432,6 +432,14 @@ def test_a_name_that_cuda_13_took_away_is_named_and_a_header_may_help(benches):
 
 
 @needs_nvcc
+def test_what_the_machine_lacks_is_told_also_where_the_header_has_helped_so_far(benches):
+    both = replace(CUDA, command=(*CUDA.command, "other.cu"))
+    files = {"work.cu": OLD, "other.cu": "#include <mpi.h>\n"}
+    with pytest.raises(NotObservedError, match="the header mpi.h is not installed"):
+        observe(benches(files, GIVEN, both))
+
+
+@needs_nvcc
 def test_where_the_header_does_not_help_the_first_build_is_told(benches):
     observation = observe(benches({"work.cu": OLD + "int f() { return other; }\n"}, GIVEN, CUDA))
     assert observation.outcome is Outcome.NOT_BUILT

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from grader.checks.script import Script
+from grader.errors import NotObservedError
 from grader.model.observation import Observation, Outcome, Quantity
 
 OPTIONS = Script.Options(
@@ -40,6 +41,13 @@ def test_the_courses_files_win_over_files_of_their_names_and_the_folder_can_be_w
     observation = observe(real_bench, code, replace(OPTIONS, numbers={}, at_least={}), **files)
     assert observation.output == "course 42 __main__\n"
     assert award(observation, replace(OPTIONS, numbers={}, at_least={})).reason == "ran to its end"
+
+
+def test_where_a_program_that_it_starts_is_missing_the_item_stays_open(real_bench):
+    code = "print('Test Accuracy: 99%')"
+    assert award(observe(real_bench, code, replace(OPTIONS, programs=("sh",)))).fraction == 1.0
+    with pytest.raises(NotObservedError, match="^no-such-tool is not on this machine"):
+        observe(real_bench, code, replace(OPTIONS, programs=("no-such-tool",)))
 
 
 @pytest.mark.parametrize(

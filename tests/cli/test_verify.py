@@ -13,6 +13,9 @@ from textwrap import dedent
 import pytest
 
 from grader.cli.main import main
+from grader.config.course import load_course
+from grader.plugins import Plugins
+from grader.trials import Selection, trials_of
 
 ASSIGNMENT = """
     from dataclasses import dataclass
@@ -434,3 +437,22 @@ def test_a_hand_in_that_asks_for_a_stronger_sandbox_is_never_run_in_a_weaker_one
     code, out, _ = verify("ann")
     assert code == 5
     assert all(line.startswith("… ann: ") and " is pending, expected " in line for line in out[:2])
+
+
+@pytest.mark.parametrize(
+    ("gpus", "wanted", "total"),
+    [
+        (0, {"double": "pending", "square": "pending"}, 0),
+        (1, {"double": 2, "square": "pending"}, None),
+        (2, {"double": 2, "square": 1}, 3),
+    ],
+)
+def test_what_a_hand_in_earns_on_gpus_counts_where_there_are_so_many(course, gpus, wanted, total):
+    devices = ("devices: {gpu: 1}", "devices: {gpu: 2}")
+    lines = ITEMS.replace("numbers}", "numbers, %s}").rstrip() % devices
+    course.rubric(3, lines + "\n")
+    there = "on_gpu: {double: 2, square: 1}\ntotal_on_gpu: 3"
+    course.hand_in("ann", RIGHT, earns("pending", "pending", 0, there))
+    selection = Selection(patterns=("ann",), gpus=gpus)
+    (trial,) = trials_of(load_course(course.folder), Plugins(course.folder), selection)
+    assert (trial.earns, trial.total) == (wanted, total)

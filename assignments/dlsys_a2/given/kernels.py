@@ -103,12 +103,13 @@ def outside(operation, *arguments):
 
     Returns:
         How many elements changed where none may: by place, before and behind the output, and in or around
-        the inputs.
+        the inputs; and how many of the output were left out, for who writes nothing does no harm.
     """
-    globals()[operation](*arguments)
-    before, _, behind = _output[0].changes()
+    result = globals()[operation](*arguments)
+    before, written, behind = _output[0].changes()
     return {
         "before the output": before,
+        "left out": result.size - written,
         "behind the output": behind,
         "inputs": sum(sum(array.changes()) for array in _inputs),
     }
