@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grader.model.trace import Launch, Site, Trace, Traffic
+from grader.model.trace import DeviceWork, Launch, Site, Trace, Traffic, Transfer
 from grader.subject.wire import Malformed
 
 TEXT = 200
@@ -30,6 +30,8 @@ def read_trace(plain: Any) -> Trace:
         launch_count=_count(document["launch_count"]),
         framework_launches=None if framework is None else _launches(framework),
         copies=_traffic(document["copies"]),
+        devices=_devices(document["devices"]),
+        transfers=_transfers(document["transfers"]),
         allocations=_traffic(document["allocations"]),
         sites=_sites(document["sites"]),
         frees=_counts(document["frees"]),
@@ -50,6 +52,8 @@ def _launches(plain: Any) -> tuple[Launch, ...]:
             seconds=_seconds(one["seconds"]),
             device=_count(one["device"]),
             stream=_count(one["stream"]),
+            asked_s=_seconds(one["asked_s"]),
+            began_s=_seconds(one["began_s"]),
         )
         for one in map(_mapping, _list(plain))
     )
@@ -62,6 +66,31 @@ def _traffic(plain: Any) -> Mapping[str, Traffic]:
         )
         for name, one in _mapping(plain).items()
     }
+
+
+def _devices(plain: Any) -> tuple[DeviceWork, ...]:
+    return tuple(
+        DeviceWork(
+            device=_count(one["device"]),
+            kernels=_count(one["kernels"]),
+            seconds=_seconds(one["seconds"]),
+            peak_bytes=_count_or_none(one["peak_bytes"]),
+        )
+        for one in map(_mapping, _list(plain))
+    )
+
+
+def _transfers(plain: Any) -> tuple[Transfer, ...]:
+    return tuple(
+        Transfer(
+            source=_count_or_none(one["source"]),
+            target=_count_or_none(one["target"]),
+            count=_count(one["count"]),
+            bytes=_count(one["bytes"]),
+            seconds=_seconds(one["seconds"]),
+        )
+        for one in map(_mapping, _list(plain))
+    )
 
 
 def _sites(plain: Any) -> tuple[Site, ...]:

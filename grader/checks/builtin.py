@@ -15,6 +15,7 @@ def grader_checks() -> list[type[CheckKind]]:
     from grader.checks.kernel_launch import KernelLaunch
     from grader.checks.manual import Manual
     from grader.checks.matches_reference import MatchesReference
+    from grader.checks.placement import Placement
     from grader.checks.properties import Properties
     from grader.checks.pytest_kind import Pytest
     from grader.checks.report import Report
@@ -29,6 +30,7 @@ def grader_checks() -> list[type[CheckKind]]:
         KernelLaunch,
         Speedup,
         Scaling,
+        Placement,
         CudaCalls,
         Build,
         Script,

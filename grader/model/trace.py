@@ -26,12 +26,43 @@ class Launch:
     device: int = 0
     """The number by which the program knows its device."""
     stream: int = 0
+    asked_s: float | None = None
+    """When the program asked for it, in seconds since its call began; None where the source cannot tell."""
+    began_s: float | None = None
+    """When the device began with it, likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
     """What was copied, set or allocated in one way."""
 
+    count: int
+    bytes: int
+    seconds: float | None = None
+    """None where the source cannot tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceWork:
+    """What one device did, all launches counted."""
+
+    device: int
+    """The number by which the program knows it."""
+    kernels: int = 0
+    seconds: float | None = None
+    """How long its kernels ran together; None where the source cannot tell, and without any."""
+    peak_bytes: int | None = None
+    """The most of its memory that was allocated at one time in the call; None where that is not seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """What was copied from one place to another."""
+
+    source: int | None
+    """The number of the device that it came from; None for the host."""
+    target: int | None
+    """Where it went, likewise."""
     count: int
     bytes: int
     seconds: float | None = None
@@ -68,6 +99,10 @@ class Trace:
     """The same by numba's own account, without durations; None where numba is not used."""
     copies: Mapping[str, Traffic] = field(default_factory=dict)
     """By direction: `host_to_device`, `device_to_host`, `device_to_device`, `peer_to_peer`."""
+    devices: tuple[DeviceWork, ...] = ()
+    """Those that ran a kernel or allocated memory, by number."""
+    transfers: tuple[Transfer, ...] = ()
+    """The same copies by where they came from and went; what was copied within the host is not here."""
     allocations: Mapping[str, Traffic] = field(default_factory=dict)
     """By what was called: `cudaMalloc`, `cuMemAllocFromPoolAsync`, …"""
     sites: tuple[Site, ...] = ()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from contextlib import suppress
 from typing import Any
 
 from .canary import Canary
 from .names import kernel_name
 from .native_calls import NativeCalls
-from .record import Record, add, launch
+from .record import HOST, Record, launch
 
 _BUFFER_BYTES = 8 * 2**20
 _FORCED = 1
@@ -115,17 +116,28 @@ class Cupti:
     def _note_launches(self, record: Record, canary: Canary) -> int:
         """How many kernels of the canary were among them."""
         sung = 0
+        asked = {one.correlation_id: one.start for one in self._of("DRIVER", "RUNTIME")}
         for one in sorted(self._of("CONCURRENT_KERNEL"), key=lambda one: int(one.start)):
             symbol = one.name
             if symbol == canary.kernel:
                 sung += 1
             elif self._since <= one.start <= self._settled:
-                record.launched(_launch(one, symbol))
+                times = {
+                    "asked_s": self._since_begin(asked.get(one.correlation_id)),
+                    "began_s": self._since_begin(one.start),
+                }
+                record.launched(_launch(one, symbol) | times)
         return sung
+
+    def _since_begin(self, stamp: int | None) -> float | None:
+        """Seconds from the begin of the call; 0 for what was asked for before it."""
+        return None if stamp is None else max(0, stamp - self._since) * _NANO
 
     def _note_memory(self, record: Record, canary: Canary) -> int:
         """How many allocations of the canary were among them."""
         sung = live = peak = 0
+        lives: Counter[int] = Counter()
+        peaks: Counter[int] = Counter()
         names = self._names()
         operations = sorted(self._of("MEMORY2"), key=lambda one: int(one.timestamp))
         functions = self._native.running(one.timestamp for one in operations)
@@ -136,14 +148,20 @@ class Cupti:
                 continue
             name = names.get(one.correlation_id, "other")
             if self._cupti.ActivityMemoryKind(one.memory_kind).name in _ON_DEVICE:
-                live += one.bytes if allocates else -one.bytes
+                change = one.bytes if allocates else -one.bytes
+                live += change
                 peak = max(peak, live)
+                device = getattr(one, "device_id", 0)
+                lives[device] += change
+                peaks[device] = max(peaks[device], lives[device])
             if allocates:
                 library = os.path.basename(str(getattr(one, "source", "")))
                 record.allocated(name, one.bytes, function=function, library=library)
             elif one.memory_operation_type == _RELEASE:
                 record.frees[name] = record.frees.get(name, 0) + 1
         record.peak_bytes = peak
+        for device, most in peaks.items():
+            record.held(device, most)
         record.unseen = () if self._native.complete else ("sites",)
         return sung
 
@@ -152,7 +170,8 @@ class Cupti:
             if self._since <= one.start <= self._settled:
                 direction = self._cupti.ActivityMemcpyKind(one.copy_kind).name
                 seconds = (one.end - one.start) * _NANO
-                add(record.copies, _DIRECTIONS.get(direction, direction.lower()), one.bytes, seconds)
+                name = _DIRECTIONS.get(direction, direction.lower())
+                record.copied(name, one.bytes, seconds, _ends(one, name))
 
     def _names(self) -> dict[int, str]:
         """The call behind a correlation number: of the runtime, if it came through there."""
@@ -165,6 +184,16 @@ class Cupti:
         driver = one.kind == self._cupti.ActivityKind.DRIVER
         domain = domains.DRIVER_API if driver else domains.RUNTIME_API
         return _VERSION.sub("", str(self._cupti.get_callback_name(domain, one.cbid)))
+
+
+def _ends(one: Any, direction: str) -> tuple[int | None, int | None]:
+    """The devices at both ends of a copy; a record of a copy between two says so in fields of its own."""
+    source = getattr(one, "src_device_id", one.device_id)
+    target = getattr(one, "dst_device_id", one.device_id)
+    return (
+        HOST if direction.startswith("host") else source,
+        HOST if direction.endswith("host") else target,
+    )
 
 
 def _launch(one: Any, symbol: str) -> dict[str, Any]:

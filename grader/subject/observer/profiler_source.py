@@ -13,7 +13,7 @@ from typing import Any
 
 from .canary import Canary
 from .names import kernel_name
-from .record import Record, add, launch
+from .record import HOST, Record, add, launch
 
 _MICRO = 1e-6
 _DIRECTIONS = {
@@ -39,6 +39,7 @@ class TorchProfiler:
         import torch.profiler
 
         self._torch = torch
+        self._profile: Any = None
 
     def start(self) -> None:
         """Nothing to do before a call."""
@@ -85,15 +86,25 @@ def read_events(events: list[dict[str, Any]], canary: str) -> Record:
         record.problem = f"the observer missed {2 - len(sung)} launches of its own"
         return record
     ours = dict.fromkeys(_CANARY_CALLS, 1)
+    asked = {
+        event["args"].get("correlation"): event.get("ts")
+        for event in events
+        if event.get("cat") in {"cuda_runtime", "cuda_driver"} and "args" in event
+    }
     for event in events:
         category, name, about = event.get("cat"), str(event.get("name", "")), event.get("args", {})
         if not sung[0] < event.get("ts", 0) < sung[-1] or (category == "cuda_driver" and ours.pop(name, 0)):
             continue
         if category == "kernel":
-            record.launched(_launch(event, name, about))
+            times = {
+                "asked_s": _since(sung[0], asked.get(about.get("correlation"))),
+                "began_s": _since(sung[0], event.get("ts")),
+            }
+            record.launched(_launch(event, name, about) | times)
         elif category == "gpu_memcpy":
             direction = next((_DIRECTIONS[key] for key in _DIRECTIONS if key in name), "other")
-            add(record.copies, direction, int(about.get("bytes", 0)), event.get("dur", 0) * _MICRO)
+            seconds = event.get("dur", 0) * _MICRO
+            record.copied(direction, int(about.get("bytes", 0)), seconds, _ends(about, direction))
         elif category in {"cuda_runtime", "cuda_driver"}:
             record.api[name] = record.api.get(name, 0) + 1
             record.synchronisations += "Synchronize" in name
@@ -102,6 +113,20 @@ def read_events(events: list[dict[str, Any]], canary: str) -> Record:
             elif name.startswith(_FREES):
                 record.frees[name] = record.frees.get(name, 0) + 1
     return record
+
+
+def _since(begin: float, stamp: float | None) -> float | None:
+    """Seconds from the first canary on, which sings just before the call."""
+    return None if stamp is None else max(0.0, stamp - begin) * _MICRO
+
+
+def _ends(about: dict[str, Any], direction: str) -> tuple[int | None, int | None]:
+    """The devices at both ends of a copy; of one between two devices Kineto writes down both."""
+    device = int(about.get("device", 0))
+    return (
+        HOST if direction.startswith("host") else int(about.get("fromDevice", device)),
+        HOST if direction.endswith("host") else int(about.get("toDevice", device)),
+    )
 
 
 def _launch(event: dict[str, Any], name: str, about: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
 
 LAUNCHES = 1000
 """How many are sent one by one."""
 NAME = 200
 """Characters of a name that are sent."""
+
+HOST = None
+"""In the place of a device's number, at one end of a copy."""
 
 
 class Record:
@@ -19,6 +24,8 @@ class Record:
         self.launch_count = 0
         self.framework_launches: list[dict[str, Any]] | None = None
         self.copies: dict[str, dict[str, Any]] = {}
+        self.devices: dict[int, dict[str, Any]] = {}
+        self.transfers: dict[tuple[int | None, int | None], dict[str, Any]] = {}
         self.allocations: dict[str, dict[str, Any]] = {}
         self.sites: dict[tuple[str, str], dict[str, Any]] = {}
         self.frees: dict[str, int] = {}
@@ -31,8 +38,28 @@ class Record:
     def launched(self, launch: dict[str, Any]) -> None:
         """Note a launch."""
         self.launch_count += 1
+        work = self._device(launch["device"])
+        work["kernels"] += 1
+        if launch["seconds"] is not None:
+            work["seconds"] = (work["seconds"] or 0.0) + launch["seconds"]
         if len(self.launches) < LAUNCHES:
             self.launches.append(launch)
+
+    def copied(
+        self, direction: str, size: int, seconds: float | None, ends: tuple[int | None, int | None]
+    ) -> None:
+        """Count one copy, by its direction and by the devices at both ends."""
+        add(self.copies, direction, size, seconds)
+        if ends != (HOST, HOST):
+            add(self.transfers, ends, size, seconds)
+
+    def held(self, device: int, peak_bytes: int) -> None:
+        """Note the most memory of a device that was allocated at one time."""
+        self._device(device)["peak_bytes"] = peak_bytes
+
+    def _device(self, number: int) -> dict[str, Any]:
+        new = {"device": number, "kernels": 0, "seconds": None, "peak_bytes": None}
+        return self.devices.setdefault(number, new)
 
     def allocated(self, call: str, size: int, *, function: str, library: str) -> None:
         """Count one allocation, by what was called and by where that happened."""
@@ -52,6 +79,11 @@ class Record:
             "launch_count": self.launch_count,
             "framework_launches": self.framework_launches,
             "copies": self.copies,
+            "devices": [self.devices[number] for number in sorted(self.devices)],
+            "transfers": [
+                {"source": source, "target": target, **copies}
+                for (source, target), copies in self.transfers.items()
+            ],
             "allocations": self.allocations,
             "sites": list(self.sites.values()),
             "frees": self.frees,
@@ -62,7 +94,7 @@ class Record:
         }
 
 
-def add(where: dict[str, dict[str, Any]], name: str, size: int, seconds: float | None) -> None:
+def add(where: dict[Key, dict[str, Any]], name: Key, size: int, seconds: float | None) -> None:
     """Count one copy or allocation."""
     entry = where.setdefault(name, {"count": 0, "bytes": 0, "seconds": None if seconds is None else 0.0})
     entry["count"] += 1
@@ -81,7 +113,7 @@ def launch(
     device: int = 0,
     stream: int = 0,
 ) -> dict[str, Any]:
-    """One launch as it crosses the wire."""
+    """One launch as it crosses the wire; a source that knows when it was puts that in."""
     return {
         "kernel": kernel[:NAME],
         "grid": [int(n) for n in grid],
@@ -90,4 +122,6 @@ def launch(
         "seconds": seconds,
         "device": device,
         "stream": stream,
+        "asked_s": None,
+        "began_s": None,
     }

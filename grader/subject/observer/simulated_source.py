@@ -6,7 +6,7 @@ import sys
 from itertools import count
 from typing import Any
 
-from .record import LAUNCHES, Record, add, launch
+from .record import HOST, LAUNCHES, Record, launch
 
 _ORDERS = ("forward", "reversed", "shuffled")
 
@@ -56,6 +56,8 @@ class Simulated:
         for one in () if self._withheld else launches:
             record.launched(one)
         for direction, copies in self._device.copies().items():
-            add(record.copies, direction, copies["bytes"], None)
-            record.copies[direction]["count"] = copies["count"]
+            ends = HOST if direction.startswith("host") else 0, HOST if direction.endswith("host") else 0
+            record.copied(direction, copies["bytes"], None, ends)
+            for one in (record.copies[direction], record.transfers[ends]):
+                one["count"] = copies["count"]
         return record

@@ -1,0 +1,171 @@
+"""How many times faster the same work is on two GPUs than on one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grader.api import CourseError
+from grader.checks.calls import cases_of, function_name
+from grader.checks.interval import Interval, median, median_interval
+from grader.checks.manual import award_given
+from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
+from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.score import Award
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench, Call
+    from grader.checks.rounds import Rounds
+
+LINEAR = 1.25
+"""Two GPUs that gain this many times more over one than the reference's: the one was slowed down."""
+
+
+class DeviceSpeedup:
+    """Time the same work on one GPU and on two, in alternating rounds; take the median of the ratios.
+
+    Every call has fresh inputs, and its result is held against the oracle. The reference is timed in the same
+    rounds: where its own two GPUs do not reach what is asked for, the machine cannot decide. Who gains much
+    more than the reference does, has slowed the one GPU down: a person looks.
+    """
+
+    name: ClassVar[str] = "device_speedup"
+    timed: ClassVar[bool] = True
+    by_hand: ClassVar[bool] = True
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        of: FunctionName = option("The function that uses all of the item's GPUs, as module.function.")
+        over: FunctionName = option("The function that does the same on one.")
+        inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
+        expected: OracleName = option("The oracle for both.")
+        at_least: float = option("The ratio that earns the points.", judges=True, above=0)
+        rounds: int = option("The least number of rounds.", default=6, above=5)
+        budget_s: float = option("Seconds after which no further round begins.", default=60.0, above=0)
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Warm up, then time round after round until the interval decides or time is up."""
+        from grader.checks.rounds import Rounds
+
+        names = {"of": function_name(options.of), "over": function_name(options.over)}
+        rounds = Rounds(
+            samples={f"{who}{side}": [] for who in ("", "reference_") for side in names},
+            cpu={f"{who}{side}": [] for who in ("", "reference_") for side in names},
+        )
+        module = options.of.rpartition(".")[0]
+        begun = time.monotonic()
+        with bench.subject(module) as subject, bench.reference(module) as reference:
+            if subject.imported.outcome is not Outcome.OBSERVED:
+                return _ended(bench, subject.imported)
+            for number in count():
+                (case,) = cases_of(bench, options.inputs, draw=number)
+                wanted = bench.expected(options.expected)(*case.args, **case.kwargs)
+                if number:
+                    bench.quiet.begin()
+                calls = {}
+                for who, whose in (("reference_", reference), ("", subject)):
+                    for side, function in names.items():
+                        calls[f"{who}{side}"] = call = whose.call(function, case)
+                        if call.outcome is not Outcome.OBSERVED or _wrong(call, wanted):
+                            return _spoiled(bench, call, who, wanted)
+                again = reference.again(case)
+                if not number:
+                    continue
+                own_s = sum(call.cpu_s or 0.0 for call in (*calls.values(), again))
+                rounds.add(calls, again, bench.quiet.end(own_s))
+                late = time.monotonic() - begun > options.budget_s
+                if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
+                    break
+            output = subject.output
+        if rounds.quiet < options.rounds:
+            return Observation(
+                item=bench.item,
+                outcome=Outcome.NOT_OBSERVED,
+                fault=Fault.MACHINE,
+                note=rounds.noise,
+                seed=bench.seed,
+            )
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            quantities=dict(_measured(rounds)),
+            facts={"samples": rounds.samples, "quiet_untold": bench.quiet.untold},
+            output=output,
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points from `at_least` on, judged on the interval."""
+        del related
+        if given := award_given(observation):
+            return given
+        if observation.cases:
+            note = observation.cases[0].note
+            return Award(fraction=0.0, reason=f"the result of a timed call is wrong: {note}")
+        samples = observation.facts["samples"]
+        ratio, reference = _ratio(samples), _ratio(samples, "reference_")
+        told = f"two GPUs take {1 / ratio.middle:.0%} of the time of one: {ratio.middle:.3g} times faster"
+        if reference.middle < options.at_least:
+            reason = (
+                f"this machine cannot decide: the reference itself is only {reference.middle:.3g} times "
+                f"faster on two GPUs than on one, and {options.at_least:g} are asked for"
+            )
+            return Award(fraction=0.0, reason=reason, undecided=True)
+        if ratio.high < options.at_least:
+            return Award(fraction=0.0, reason=f"{told}; at least {options.at_least:g} are needed")
+        if ratio.low > LINEAR * reference.middle:
+            flag = f"slow_on_one: gains {ratio.middle:.3g}, where the reference gains {reference.middle:.3g}"
+            reason = f"a person looks at what it does on one GPU; {told}"
+            return Award(fraction=0.0, reason=reason, flags=(flag,), undecided=True)
+        near = ratio.low < options.at_least
+        flags = (f"near_threshold: {options.at_least:g} lies within the interval",) if near else ()
+        return Award(fraction=1.0, reason=told, flags=flags)
+
+
+def _ended(bench: Bench, call: Call) -> Observation:
+    """What came of a call that did not return."""
+    facts = {"tracebacks": {"": call.traceback}} if call.traceback else {}
+    return Observation(item=bench.item, outcome=call.outcome, note=call.note, facts=facts, seed=bench.seed)
+
+
+def _wrong(call: Call, wanted: Any) -> str:
+    from grader.bench.compare import compare
+
+    return compare(call.value, wanted).note
+
+
+def _spoiled(bench: Bench, call: Call, who: str, wanted: Any) -> Observation:
+    """A timed call that did not return, or is wrong."""
+    note = call.note if call.outcome is not Outcome.OBSERVED else _wrong(call, wanted)
+    if who:
+        raise CourseError(f"reference: {note}")
+    if call.outcome is not Outcome.OBSERVED:
+        return _ended(bench, call)
+    case = Case(name="timed", outcome=call.outcome, agrees={"expected": False}, note=note)
+    return Observation(item=bench.item, outcome=Outcome.OBSERVED, cases=(case,), seed=bench.seed)
+
+
+def _ratio(samples: Mapping[str, Any], who: str = "") -> Interval:
+    pairs = zip(samples[f"{who}of"], samples[f"{who}over"], strict=True)
+    return median_interval([over / of for of, over in pairs])
+
+
+def _decided(options: DeviceSpeedup.Options, rounds: Rounds) -> bool:
+    ratio = _ratio(rounds.samples)
+    return ratio.high < options.at_least or ratio.low >= options.at_least
+
+
+def _measured(rounds: Rounds) -> Iterator[tuple[str, Quantity]]:
+    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+    yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
+    for side, seconds in rounds.samples.items():
+        yield f"{side}_s", Quantity(value=median(seconds), unit="s")
+    ratio = _ratio(rounds.samples)
+    yield "ratio", Quantity(value=ratio.middle)
+    yield "ratio_low", Quantity(value=ratio.low)
+    yield "ratio_high", Quantity(value=ratio.high)

@@ -1,0 +1,262 @@
+"""Which devices do the work of a call, and how much of it each of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from grader.bench.tolerance import Tolerances
+from grader.checks.calls import cases_of
+from grader.checks.manual import award_given
+from grader.checks.watched import WATCHED, watched_of
+from grader.config.codec import to_plain
+from grader.errors import CourseError
+from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.options import FunctionName, InputsName, OracleName, option
+from grader.model.score import Award
+from grader.model.trace import DeviceWork, Trace, Watched
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+
+TOLD = 4
+"""How many parts a sentence names."""
+_DRAW = 1_000_004
+"""A number of a draw that no round of timed calls reaches."""
+_CPU = "cpu"
+
+HINTS = {
+    "idle": "An operation runs where its operands lie: print the device of each of them.",
+    "cpu": "A module lies on the CPU until it is moved: print the device of each of its parameters.",
+    "share": "Compare what the devices have to do with what they could do at the same time.",
+}
+"""What to try next, by what is wrong."""
+
+
+class Placement:
+    """Call a function under observation and hold what each of the item's devices did against the rubric.
+
+    An observer's records tell of every kernel on which device it ran and how long, of every copy from where
+    to where it went, and how much memory of each device was taken. What the function's own process says of
+    where the parts of a model lie (`parts`) comes on top of them: a part on the CPU leaves no record. On a
+    record that is not complete nothing is decided.
+
+    A program can keep a device busy with work that is of no use: ask for the result as well, here with
+    `expected` or by an item that this one needs.
+
+    The item names its devices, as in `devices: {gpu: 2}`; where the machine has fewer it stays open.
+    """
+
+    name: ClassVar[str] = "placement"
+    by_hand: ClassVar[bool] = True
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        of: FunctionName = option("The function to call, as module.function.")
+        inputs: InputsName = option("The family of inputs; its last case, drawn anew, is called.")
+        simulated_inputs: InputsName = option(
+            "The family in its place where a simulator stands in for the GPUs; left out, none does.",
+            default=InputsName(""),
+        )
+        expected: OracleName = option(
+            "The oracle that the result must agree with; left out, any result will do.",
+            default=OracleName(""),
+        )
+        tolerance: Tolerances = option(
+            "How far floats may be from the expected ones, by dtype; integers are exact.",
+            default=Tolerances(),
+        )
+        parts: str = option(
+            "The key of the returned mapping that holds the device of each part, as in {'fc': 'cuda:1'}; "
+            "the rest of the mapping is the result.",
+            default="",
+        )
+        share_at_least: float = option(
+            "The share of all kernels' time that each device must have.", judges=True, default=0.1, above=0
+        )
+        kernels_at_least: int = option(
+            "How many kernels each device must run.", judges=True, default=1, above=0
+        )
+        on_cpu: Literal["refused", "allowed"] = option(
+            "Whether a part may lie on the CPU.", judges=True, default="refused"
+        )
+
+        def __post_init__(self) -> None:
+            """Refuse what no program can reach."""
+            if self.share_at_least > 1:
+                raise ValueError("share_at_least: is a share, between 0 and 1")
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Call once under observation."""
+        from grader.bench.compare import compare
+
+        if not bench.devices and not bench.simulated:
+            raise CourseError(f"rubric: {bench.item}: placement needs devices; add devices: {{gpu: 2}}")
+        module, _, function = options.of.rpartition(".")
+        oracle = bench.expected(options.expected) if options.expected else None
+        family = options.simulated_inputs if bench.simulated else options.inputs
+        case = cases_of(bench, family, draw=_DRAW)[-1]
+        with bench.subject(module, observed=True) as subject:
+            usable = subject.imported.outcome is Outcome.OBSERVED
+            call = subject.call(function, case) if usable else subject.imported
+            output = subject.output
+        if call.outcome is not Outcome.OBSERVED:
+            return Observation(
+                item=bench.item,
+                outcome=call.outcome,
+                note=call.note,
+                facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
+                output=output,
+                seed=bench.seed,
+            )
+        result, parts = _apart(call.value, options)
+        wrong = ""
+        if oracle is not None:
+            wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+            wrong = compare(result, wanted, options.tolerance).note
+        trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
+        watched = Watched(trace=trace, wrong=wrong)
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            quantities={"wall_s": Quantity(value=call.wall_s, unit="s"), **dict(_quantities(trace))},
+            facts={WATCHED: to_plain(watched), "devices": bench.devices, "parts": parts},
+            output=output,
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if every device works, and nothing else does; undecided on an incomplete record."""
+        del related
+        if given := award_given(observation):
+            return given
+        watched = watched_of(observation.facts)
+        if watched is None or not watched.trace.complete:
+            problem = watched.trace.problem if watched else "nothing was recorded"
+            reason = f"what the devices did could not be observed: {problem}"
+            return Award(fraction=0.0, reason=reason, undecided=True)
+        if watched.wrong:
+            return Award(fraction=0.0, reason=f"the result of the observed call is wrong: {watched.wrong}")
+        parts: Mapping[str, str] = observation.facts["parts"]
+        count = int(observation.facts["devices"])
+        works = works_of(watched.trace, count)
+        for kind, problem in (
+            ("cpu", _on_cpu(parts) if options.on_cpu == "refused" else ""),
+            ("idle", _idle(works)),
+            ("idle", _without_part(parts, count)),
+            ("share", _too_little(works, options)),
+        ):
+            if problem:
+                return Award(fraction=0.0, reason=problem, hint=HINTS[kind])
+        return Award(fraction=1.0, reason=_told(works), flags=_contradicted(parts, works))
+
+
+def works_of(trace: Trace, count: int) -> tuple[DeviceWork, ...]:
+    """What each of `count` devices did, and each further one that did anything; by number."""
+    seen = {work.device: work for work in trace.devices}
+    return tuple(seen.get(n) or DeviceWork(device=n) for n in sorted({*range(count), *seen}))
+
+
+def shares_of(works: Sequence[DeviceWork]) -> tuple[float, ...]:
+    """The share of each in the time of all kernels; in their number where the source tells no times."""
+    timed = all(work.seconds is not None for work in works if work.kernels)
+    amounts = [(work.seconds or 0.0) if timed else float(work.kernels) for work in works]
+    return tuple(amount / sum(amounts) if any(amounts) else 0.0 for amount in amounts)
+
+
+def _apart(value: Any, options: Placement.Options) -> tuple[Any, Mapping[str, str]]:
+    """The result, and the devices of its parts, which the course's own driver tells."""
+    if not options.parts:
+        return value, {}
+    parts = value.get(options.parts) if type(value) is dict else None
+    if type(parts) is not dict or not all(type(device) is str for device in parts.values()):
+        raise CourseError(
+            f"{options.of}: gives no mapping with the devices of its parts under {options.parts!r}; "
+            "return {" + repr(options.parts) + ": {'fc': 'cuda:1', …}, …}"
+        )
+    return {key: part for key, part in value.items() if key != options.parts}, parts
+
+
+def _idle(works: Sequence[DeviceWork]) -> str:
+    idle = [_name(work) for work in works if not work.kernels]
+    if len(idle) == len(works):
+        return "no kernel was launched on any GPU: the work was done on the CPU"
+    others = "; ".join(f"{_name(work)} ran {_kernels(work)}" for work in works if work.kernels)
+    return f"{_and(idle)} did nothing; {others}" if idle else ""
+
+
+def _on_cpu(parts: Mapping[str, str]) -> str:
+    there = [part for part, device in parts.items() if device.partition(":")[0] == _CPU]
+    if not there:
+        return ""
+    return f"{_some(there)} {'lie' if len(there) > 1 else 'lies'} on the CPU; every part belongs on a GPU"
+
+
+def _without_part(parts: Mapping[str, str], count: int) -> str:
+    if not parts:
+        return ""
+    without = [f"cuda:{n}" for n in range(count) if f"cuda:{n}" not in parts.values()]
+    return (
+        f"{_and(without)} {'hold' if len(without) > 1 else 'holds'} no part of the model" if without else ""
+    )
+
+
+def _too_little(works: Sequence[DeviceWork], options: Placement.Options) -> str:
+    for work, share in zip(works, shares_of(works), strict=True):
+        if work.kernels < options.kernels_at_least:
+            return f"{_name(work)} ran {_kernels(work)}; at least {options.kernels_at_least} are asked for"
+        if share < options.share_at_least:
+            return (
+                f"{_name(work)} did {share:.1%} of the work ({_kernels(work)}); "
+                f"at least {options.share_at_least:.0%} is asked for; {_told(works)}"
+            )
+    return ""
+
+
+def _contradicted(parts: Mapping[str, str], works: Sequence[DeviceWork]) -> tuple[str, ...]:
+    """That parts are said to lie where nothing ran."""
+    ran = {_name(work) for work in works}
+    strange = [part for part, device in parts.items() if device != _CPU and device not in ran]
+    return (f"parts_untold: {_some(strange)} are said to lie where no kernel ran",) if strange else ()
+
+
+def _told(works: Sequence[DeviceWork]) -> str:
+    """`cuda:0 did 51 % of the work, cuda:1 did 49 %`."""
+    shares = [f"{_name(w)} did {share:.0%}" for w, share in zip(works, shares_of(works), strict=True)]
+    shares[0] += " of the work"
+    return ", ".join(shares)
+
+
+def _name(work: DeviceWork) -> str:
+    return f"cuda:{work.device}"
+
+
+def _kernels(work: DeviceWork) -> str:
+    number = f"{work.kernels:,} kernel{'' if work.kernels == 1 else 's'}"
+    return number if work.seconds is None else f"{number}, {work.seconds:.3g} s"
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _some(parts: Sequence[str]) -> str:
+    return _and(parts) if len(parts) <= TOLD else f"{', '.join(parts[:TOLD])} and {len(parts) - TOLD} more"
+
+
+def _quantities(trace: Trace) -> Iterator[tuple[str, Quantity]]:
+    if not trace.complete:
+        return
+    for work in trace.devices:
+        yield f"gpu_{work.device}_kernels", Quantity(value=work.kernels, unit="kernels")
+        if work.seconds is not None:
+            yield f"gpu_{work.device}_kernels_s", Quantity(value=work.seconds, unit="s")
+        if work.peak_bytes is not None:
+            yield f"gpu_{work.device}_peak_bytes", Quantity(value=work.peak_bytes, unit="bytes")
+    for one in trace.transfers:
+        ends = ("host" if end is None else f"gpu_{end}" for end in (one.source, one.target))
+        yield f"{'_to_'.join(ends)}_bytes", Quantity(value=one.bytes, unit="bytes")

@@ -1,0 +1,252 @@
+"""Which devices did the work is told by records; what a program says of its parts comes on top."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from grader.bench.bench import Call, InputCase
+from grader.bench.trace import read_trace
+from grader.checks.placement import HINTS, Placement, shares_of, works_of
+from grader.config.decode import decode
+from grader.errors import CourseError
+from grader.model.observation import Observation, Outcome
+from grader.model.trace import DeviceWork, Trace, Transfer
+from grader.subject.observer.record import Record, launch
+
+KIND = Placement()
+KEYS = {"of": "work.f", "inputs": "numbers", "expected": "f"}
+LAYERS = {"conv1": "cuda:0", "layer1": "cuda:0", "fc": "cuda:1"}
+
+
+def options(**keys):
+    """As a rubric gives them."""
+    found, problems = decode(Placement.Options, KEYS | keys)
+    assert problems == ()
+    return found
+
+
+def trace_of(*seconds, **more):
+    """A trace in which device k ran kernels of these seconds."""
+    record = Record("cupti")
+    for device, each in enumerate(seconds):
+        for one in each:
+            record.launched(launch("k", (1,) * 3, (1,) * 3, seconds=one, device=device))
+    return read_trace(json.loads(json.dumps(record.plain() | more)))
+
+
+@dataclass
+class Bench:
+    """One call that returns and leaves a trace behind, in the place of a program with GPUs."""
+
+    call: Call
+    devices: int = 2
+    simulated: bool = False
+    imported: Call = field(default_factory=lambda: Call(outcome=Outcome.OBSERVED))
+    item: str = "placed"
+    seed: str = "5eed"
+    output: str = "printed"
+    asked: list = field(default_factory=list)
+
+    def expected(self, name):
+        return lambda x: 2 * x
+
+    def draw(self, family, number):
+        self.asked.append(family)
+        return (InputCase(name="a case", args=(21,)),)
+
+    @contextmanager
+    def subject(self, module, *, observed):
+        assert (module, observed) == ("work", True)
+
+        @dataclass
+        class Subject:
+            imported: Call
+            output: str
+
+            def call(_, function, case):
+                assert function == "f"
+                return self.call
+
+        yield Subject(self.imported, self.output)
+
+
+def returned(value, trace):
+    return Call(outcome=Outcome.OBSERVED, value=value, trace=trace, wall_s=0.5)
+
+
+def award(trace, *, value=42, devices=2, **keys):
+    """What a call earns that gave `value` and did what `trace` tells, by way of stored evidence."""
+    observation = KIND.observe(options(**keys), Bench(returned(value, trace), devices=devices))
+    assert observation.outcome is Outcome.OBSERVED
+    stored = json.loads(json.dumps(observation.facts))
+    return KIND.award(options(**keys), Observation(item="placed", outcome=Outcome.OBSERVED, facts=stored), {})
+
+
+def test_devices_that_share_the_work_earn_everything_and_the_shares_are_told():
+    found = award(trace_of([0.1, 0.05], [0.05]))
+    assert (found.fraction, found.reason) == (1.0, "cuda:0 did 75% of the work, cuda:1 did 25%")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "devices", "reason"),
+    [
+        (([0.1, 0.1],), 2, "cuda:1 did nothing; cuda:0 ran 2 kernels, 0.2 s"),
+        (([], [0.1]), 2, "cuda:0 did nothing; cuda:1 ran 1 kernel, 0.1 s"),
+        (([0.1], [], [0.1]), 4, "cuda:1 and cuda:3 did nothing; cuda:0 ran 1 kernel, 0.1 s; cuda:2 ran 1"),
+        ((), 2, "no kernel was launched on any GPU: the work was done on the CPU"),
+    ],
+)
+def test_the_device_that_did_nothing_is_named(seconds, devices, reason):
+    found = award(trace_of(*seconds), devices=devices)
+    assert found.fraction == 0.0
+    assert found.reason.startswith(reason)
+    assert found.hint == HINTS["idle"]
+
+
+def test_a_share_is_one_of_time_and_not_of_kernels():
+    decoy = trace_of([0.99], [0.001] * 10)
+    found = award(decoy, share_at_least=0.3)
+    assert found.fraction == 0.0
+    assert found.reason.startswith(
+        "cuda:1 did 1.0% of the work (10 kernels, 0.01 s); at least 30% is asked for"
+    )
+    assert award(decoy, share_at_least=0.01).fraction == 1.0
+
+
+def test_where_no_times_are_told_kernels_are_counted():
+    assert award(trace_of([None] * 3, [None]), share_at_least=0.25).fraction == 1.0
+    assert award(trace_of([None] * 4, [None]), share_at_least=0.25).fraction == 0.0
+    assert shares_of(works_of(trace_of([0.3], [0.1]), 3)) == pytest.approx((0.75, 0.25, 0))
+    assert shares_of(works_of(Trace(source="simulator"), 2)) == (0.0, 0.0)
+
+
+def test_every_device_runs_as_many_kernels_as_are_asked_for():
+    trace = trace_of([0.1] * 5, [0.1] * 4)
+    assert award(trace, kernels_at_least=4).fraction == 1.0
+    found = award(trace, kernels_at_least=5)
+    assert (found.fraction, found.reason) == (
+        0.0,
+        "cuda:1 ran 4 kernels, 0.4 s; at least 5 are asked for",
+    )
+
+
+def test_a_wrong_result_earns_nothing_however_the_work_was_shared():
+    found = award(trace_of([0.1], [0.1]), value=41)
+    assert found.fraction == 0.0
+    assert found.reason.startswith("the result of the observed call is wrong: ")
+    assert award(trace_of([0.1], [0.1]), value=41, expected="").fraction == 1.0
+
+
+def test_an_incomplete_record_decides_nothing():
+    found = award(trace_of([0.1], problem="two canaries are missing", complete=False))
+    assert found.undecided
+    assert found.reason == "what the devices did could not be observed: two canaries are missing"
+
+
+def test_a_part_on_the_cpu_is_named_whatever_the_records_say():
+    trace = trace_of([0.1], [0.1])
+    value = {"loss": 42, "parts": LAYERS | {"layer3": "cpu"}}
+    found = award(trace, value=value, parts="parts", expected="")
+    assert (found.fraction, found.hint) == (0.0, HINTS["cpu"])
+    assert found.reason == "layer3 lies on the CPU; every part belongs on a GPU"
+    assert award(trace, value=value, parts="parts", expected="", on_cpu="allowed").fraction == 1.0
+
+
+def test_many_parts_on_the_cpu_are_counted():
+    parts = LAYERS | {f"layer{n}": "cpu" for n in range(3, 9)}
+    found = award(trace_of([0.1], [0.1]), value={"parts": parts}, parts="parts", expected="")
+    assert found.reason.startswith("layer3, layer4, layer5, layer6 and 2 more lie on the CPU")
+
+
+def test_a_device_that_computes_and_holds_no_part_is_named():
+    trace = trace_of([0.1], [0.1], [0.1])
+    found = award(trace, value={"parts": LAYERS}, parts="parts", expected="", devices=3)
+    assert (found.fraction, found.reason) == (0.0, "cuda:2 holds no part of the model")
+
+
+def test_devices_that_are_told_of_do_not_stand_against_the_records():
+    found = award(trace_of([0.1]), value={"parts": LAYERS}, parts="parts", expected="")
+    assert found.fraction == 0.0
+    assert found.reason.startswith("cuda:1 did nothing")
+
+
+def test_the_rest_of_a_mapping_is_the_result(monkeypatch):
+    monkeypatch.setattr(Bench, "expected", lambda self, name: lambda x: {"loss": 2 * x})
+    trace = trace_of([0.1], [0.1])
+    assert award(trace, value={"loss": 42, "parts": LAYERS}, parts="parts").fraction == 1.0
+    assert award(trace, value={"loss": 43, "parts": LAYERS}, parts="parts").fraction == 0.0
+
+
+@pytest.mark.parametrize("value", [42, {"loss": 42}, {"parts": [1]}, {"parts": {"fc": 1}}])
+def test_a_driver_that_does_not_tell_of_parts_is_a_mistake_of_the_course(value):
+    with pytest.raises(CourseError, match="gives no mapping with the devices of its parts"):
+        award(trace_of([0.1], [0.1]), value=value, parts="parts", expected="")
+
+
+def test_a_call_that_does_not_return_is_the_outcome():
+    crashed = Call(outcome=Outcome.CRASHED, note="f() raised RuntimeError", traceback="work.py")
+    found = KIND.observe(options(), Bench(crashed))
+    assert (found.outcome, found.note) == (Outcome.CRASHED, "f() raised RuntimeError")
+    assert found.output == "printed"
+
+
+def test_an_item_without_devices_is_a_mistake_of_the_rubric():
+    with pytest.raises(CourseError, match=r"add devices: \{gpu: 2\}"):
+        KIND.observe(options(), Bench(returned(42, trace_of()), devices=0))
+
+
+def test_a_simulator_gets_inputs_of_its_own():
+    bench = Bench(returned(42, trace_of([None], [None])), simulated=True)
+    KIND.observe(options(simulated_inputs="few"), bench)
+    assert bench.asked == ["few"]
+
+
+def test_kernels_memory_and_copies_are_measured_for_each_device():
+    record = Record("cupti")
+    for device in (1, 0):
+        record.launched(launch("k", (1,) * 3, (1,) * 3, seconds=0.25, device=device))
+    record.held(1, 4096)
+    record.copied("peer_to_peer", 100, 0.1, (0, 1))
+    record.copied("peer_to_peer", 50, 0.1, (0, 1))
+    record.copied("host_to_device", 7, None, (None, 1))
+    record.copied("host_to_host", 9, None, (None, None))
+    trace = read_trace(json.loads(json.dumps(record.plain())))
+    assert trace.devices == (
+        DeviceWork(device=0, kernels=1, seconds=0.25),
+        DeviceWork(device=1, kernels=1, seconds=0.25, peak_bytes=4096),
+    )
+    assert trace.transfers == (
+        Transfer(source=0, target=1, count=2, bytes=150, seconds=0.2),
+        Transfer(source=None, target=1, count=1, bytes=7),
+    )
+    assert trace.copies["peer_to_peer"].bytes == 150
+    assert trace.copies["host_to_host"].bytes == 9
+    observation = KIND.observe(options(), Bench(returned(42, trace)))
+    measured = {name: quantity.value for name, quantity in observation.quantities.items()}
+    assert measured == {
+        "wall_s": 0.5,
+        "gpu_0_kernels": 1,
+        "gpu_0_kernels_s": 0.25,
+        "gpu_1_kernels": 1,
+        "gpu_1_kernels_s": 0.25,
+        "gpu_1_peak_bytes": 4096,
+        "gpu_0_to_gpu_1_bytes": 150,
+        "host_to_gpu_1_bytes": 7,
+    }
+
+
+def test_points_by_hand_stand_above_what_was_seen():
+    from grader.model.observation import Quantity
+
+    given = {name: Quantity(value=5) for name in ("points_given", "points_possible")}
+    seen = Observation(item="placed", outcome=Outcome.OBSERVED, quantities=given)
+    assert KIND.award(options(), seen, {}).fraction == 1.0
+
+
+def test_a_share_beyond_one_is_refused():
+    _, problems = decode(Placement.Options, KEYS | {"share_at_least": 1.5})
+    assert "between 0 and 1" in str(problems[0])

@@ -1,0 +1,39 @@
+import time
+
+import torch
+
+
+def power(X, n):
+    P = X
+    for _ in range(n - 1):
+        P = P @ X
+    return P
+
+
+def power_sum(A, B, n, devices):
+    a = power(A, n)
+    b = power(B, n)
+    return a + b.to(a.device)
+
+
+def wait():
+    for i in range(torch.cuda.device_count()):
+        torch.cuda.synchronize(i)
+
+
+def timed(devices):
+    wait()
+    t0 = time.time()
+    A = torch.rand(10000, 10000).to(devices[0])
+    B = torch.rand(10000, 10000).to(devices[-1])
+    C = power_sum(A, B, 10, devices)
+    wait()
+    t1 = time.time()
+    return t1 - t0, C
+
+
+if __name__ == "__main__":
+    t, C1 = timed(["cuda:0"])
+    print("Time on 1 GPU: %.3f seconds" % t)
+    t, C2 = timed(["cuda:0", "cuda:1"])
+    print("Time on 2 GPUs: %.3f seconds" % t)
