@@ -37,8 +37,8 @@ class Script:
         arguments: tuple[str, ...] = option("Its command line.", default=())
         wall_s: float = option("How many seconds it may take.", default=60.0, above=0)
         programs: tuple[str, ...] = option(
-            "Programs of this machine that it starts, as in [compute-sanitizer]; where one is missing the item "
-            "stays open.",
+            "Programs of the machine that it starts, as in [compute-sanitizer]; where one is missing, the "
+            "item stays open.",
             default=(),
         )
         numbers: Mapping[str, str] = option(

@@ -43,11 +43,14 @@ def test_the_courses_files_win_over_files_of_their_names_and_the_folder_can_be_w
     assert award(observation, replace(OPTIONS, numbers={}, at_least={})).reason == "ran to its end"
 
 
+def test_programs_that_it_starts_are_looked_for_first(real_bench):
+    there = replace(OPTIONS, programs=("sh",))
+    assert award(observe(real_bench, "print('Test Accuracy: 99%')", there)).fraction == 1.0
+
+
 def test_where_a_program_that_it_starts_is_missing_the_item_stays_open(real_bench):
-    code = "print('Test Accuracy: 99%')"
-    assert award(observe(real_bench, code, replace(OPTIONS, programs=("sh",)))).fraction == 1.0
-    with pytest.raises(NotObservedError, match="^no-such-tool is not on this machine"):
-        observe(real_bench, code, replace(OPTIONS, programs=("no-such-tool",)))
+    with pytest.raises(NotObservedError, match=r"^no-such-tool is not on this machine"):
+        observe(real_bench, "print('Test Accuracy: 99%')", replace(OPTIONS, programs=("no-such-tool",)))
 
 
 @pytest.mark.parametrize(

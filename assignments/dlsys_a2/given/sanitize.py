@@ -1,4 +1,4 @@
-"""Runs every operation on arrays of odd sizes under compute-sanitizer, which names what goes out of bounds."""
+"""Runs every operation on arrays of odd sizes under compute-sanitizer: it names what goes out of bounds."""
 
 import os
 import shutil
