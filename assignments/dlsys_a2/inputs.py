@@ -435,7 +435,7 @@ def two_batches(rng):
 
 
 def epoch_of_training(rng):
-    yield case("20000 pictures", *_pictures(rng, 20_000), 1)
+    yield case("5000 pictures", *_pictures(rng, 5000), 1)
 
 
 def _pictures(rng, count):

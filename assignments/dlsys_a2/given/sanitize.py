@@ -13,7 +13,9 @@ def main():
     """Start the tool over this file."""
     tool = shutil.which("compute-sanitizer", path=os.pathsep.join(PLACES))
     command = [tool, "--tool", "memcheck", "--print-limit", "3", sys.executable, __file__, OPERATIONS]
-    return subprocess.run(command, check=False).returncode
+    # this interpreter was told where its packages are; another one is not
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(command, env=environment, check=False).returncode
 
 
 def operations():
