@@ -22,7 +22,9 @@ COMMANDS = {
     "history": "Show how a student's marks came to be what they are.",
     "rescore": "Apply a changed rubric to the evidence of a class: the plan, then --apply.",
     "replay": "Observe one item of one score again with the same seed.",
-    "export": "Write the class as a table or JSON, or a copy of the gradebook.",
+    "report": "Write how a class did: a page for staff, Markdown, JUnit.",
+    "export": "Write the class as a table or JSON, for learning platforms, or a copy of the gradebook.",
+    "gradescope": "Grade one hand-in inside Gradescope's harness.",
     "plugins": "List what is loaded, and from where.",
     "doctor": "Say what this machine can do, and how to get what is missing.",
 }

@@ -1,0 +1,1 @@
+"""What learning platforms read: their own tables filled in, and results files."""

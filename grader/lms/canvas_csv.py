@@ -1,0 +1,78 @@
+"""Canvas: the gradebook as it is exported there, with the grades of one assignment filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from grader.config.problem import suggestion
+from grader.errors import UsageError
+from grader.lms.contract import Filled, Mark, Rules
+from grader.lms.fill import Layout, Place, fill, read_sheet
+
+if TYPE_CHECKING:
+    from grader.config.roster import Roster
+    from grader.lms.sheet import Sheet
+
+LAYOUT = Layout(
+    required=("Student", "ID", "Section"),
+    id="ID",
+    ids=(
+        ("ID", "canvas_id"),
+        ("SIS User ID", "sis_id"),
+        ("SIS Login ID", "student"),
+        ("SIS Login ID", "email"),
+    ),
+    name="Student",
+    settled={
+        "EX": "is excused there; take that back first if a grade shall stand there",
+        "N/A": "is not assigned this there; assign it first",
+    },
+)
+_ASSIGNMENT = re.compile(r".*\((\d+)\)")
+"""A column of an assignment: its title and its id. Any other heading would make a new assignment."""
+_POINTS_ROW = "Points Possible"
+_READ_ONLY = "(read only)"
+
+
+class CanvasCsv:
+    """The gradebook that Canvas exports as CSV, and imports."""
+
+    name: ClassVar[str] = "canvas"
+    file: ClassVar[str] = "the gradebook that Canvas exports as CSV"
+
+    def fill(
+        self, content: bytes, where: str, marks: Mapping[str, Mark], roster: Roster, rules: Rules
+    ) -> Filled:
+        """Fill the column of one assignment; the row of possible points is checked and kept."""
+        sheet = read_sheet(content, where, LAYOUT)
+        student, column = sheet.column(LAYOUT.name), _column(sheet, rules.column)
+        worth = next(
+            (
+                sheet.value(row, column)
+                for row in range(len(sheet))
+                if sheet.value(row, student).strip() == _POINTS_ROW
+            ),
+            "",
+        )
+        if worth.strip() == _READ_ONLY:
+            heading = sheet.headings[column]
+            raise UsageError(f"{where}:1: {heading}: is read only in Canvas; name another column")
+        return fill(sheet, LAYOUT, Place(column=column, maximum=lambda _row: worth), marks, roster, rules)
+
+
+def _column(sheet: Sheet, named: str) -> int:
+    """Where the grades go: never into a column that is not there, for Canvas would make an assignment."""
+    ids = {found[1]: name for name in sheet.headings if (found := _ASSIGNMENT.fullmatch(name))}
+    if not ids:
+        raise UsageError(f"{sheet.where}:1: there is no column of an assignment, as in 'HW1 (4242)'")
+    if named in ids.values() or named in ids:
+        return sheet.column(ids.get(named, named))
+    if named:
+        advice = suggestion(named, ids.values())
+        raise UsageError(f"--column {named}: is no assignment of {sheet.where}; {advice}")
+    if len(ids) > 1:
+        there = ", ".join(ids.values())
+        raise UsageError(f"{sheet.where}:1: has several assignments; name one by --column: {there}")
+    return sheet.column(*ids.values())

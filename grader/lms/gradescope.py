@@ -1,0 +1,112 @@
+"""Gradescope: `results.json`, which an autograder leaves there, of what a student may know of a mark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from grader.model.score import Standing
+from grader.reports.words import Mark, clean, figure, mark, remarks, shorten, sums
+
+if TYPE_CHECKING:
+    from grader.model.observation import Observation
+    from grader.model.score import Line
+    from grader.model.view import View
+
+LONGEST = 20_000
+"""Characters of one text."""
+_UNSETTLED = frozenset({Mark.OPEN, Mark.HELD})
+
+
+class Gradescope:
+    """A test per item that the student may see.
+
+    The score is that of these items, after the late rule, and within the bounds of the rubric: not always
+    the sum of the tests. What is open has no score, and while anything is open or held nobody but staff sees
+    the results, unless told otherwise.
+    """
+
+    name: ClassVar[str] = "gradescope"
+    filename: ClassVar[str] = "results.json"
+
+    def __init__(self, *, include_provisional: bool = False) -> None:
+        """`include_provisional` shows students also what may still change."""
+        self._include_provisional = include_provisional
+
+    def render(self, view: View) -> str:
+        """The file's text.
+
+        Raises:
+            ValueError: the view is not the student's: Gradescope shows what is in the file.
+        """
+        if view.audience != "student":
+            raise ValueError("Gradescope shows this to students: give it the student's view")
+        card = view.scorecard
+        settled = card.standing is Standing.FINAL or self._include_provisional
+        told = [*_totals(view), *sums(card), *remarks(view)]
+        return _text(
+            {
+                # One hand-in has one score there: who has an extension is not to lose by it.
+                "score": max((total.adjusted for total in card.totals), default=card.points.raw),
+                "output": clean("\n".join(told)),
+                "output_format": "text",
+                "test_name_format": "text",
+                "test_output_format": "text",
+                "visibility": "visible" if settled else "hidden",
+                "stdout_visibility": "hidden",
+                "tests": [
+                    _test(number, line, view.evidence.observations.get(line.item))
+                    for number, line in enumerate(card.lines, 1)
+                ],
+            }
+        )
+
+
+def refusal(problem: str) -> str:
+    """The file for a hand-in that was not accepted: no points, and why, for the student."""
+    results = {"score": 0, "output": clean(problem), "output_format": "text", "visibility": "visible"}
+    return _text({**results, "stdout_visibility": "hidden", "tests": []})
+
+
+def _test(number: int, line: Line, observation: Observation | None) -> dict[str, Any]:
+    what = mark(line)
+    test: dict[str, Any] = {
+        "name": clean(line.title),
+        "name_format": "text",
+        "number": str(number),
+        "output": clean(shorten("\n".join(_told(line, what, observation)), LONGEST)),
+        "output_format": "text",
+        "visibility": "visible",
+        # Bonus and penalties make the assignment worth no more.
+        "max_score": line.possible if line.counts == "earns" else 0,
+    }
+    if what is not Mark.OPEN:
+        test |= {"score": line.points}
+    if what not in _UNSETTLED:
+        test |= {"status": "passed" if line.fraction == 1 else "failed"}
+    return test
+
+
+def _told(line: Line, what: Mark, observation: Observation | None) -> Iterator[str]:
+    yield f"{what.value} ({figure(line, '?')}): {line.reason}"
+    if line.hint:
+        yield f"hint: {line.hint}"
+    for case in observation.cases if observation else ():
+        if case.note:
+            yield f"{case.name}: {case.note}"
+            told = (("called", case.called), ("returned", case.returned), ("expected", case.expected))
+            yield from (f"  {word} {text}" for word, text in told if text)
+    if observation and observation.output:
+        yield f"printed:\n{observation.output}"
+
+
+def _totals(view: View) -> Iterator[str]:
+    """Who gets what, where a team's extensions differ."""
+    totals = view.scorecard.totals
+    if len({total.adjusted for total in totals}) > 1:
+        yield from (f"{total.student}: {total.adjusted:g} points" for total in totals)
+
+
+def _text(results: dict[str, Any]) -> str:
+    return json.dumps(results, indent=2, ensure_ascii=True, allow_nan=False) + "\n"

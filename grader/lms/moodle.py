@@ -1,0 +1,55 @@
+"""Moodle: the grading worksheet of one assignment, filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from grader.errors import UsageError
+from grader.lms.contract import Filled, Mark, Rules
+from grader.lms.fill import Layout, Place, fill, read_sheet
+
+if TYPE_CHECKING:
+    from grader.config.roster import Roster
+
+GRADE = "Grade"
+LAYOUT = Layout(
+    # Moodle tells by the last one whether somebody graded there since: it must come back as it was.
+    required=("Identifier", GRADE, "Last modified (grade)"),
+    id="Identifier",
+    ids=(
+        ("Identifier", "moodle_id"),
+        ("ID number", "sis_id"),
+        ("Username", "student"),
+        ("Email address", "email"),
+    ),
+    name="Full name",
+    prefix="Participant ",
+    bounded=True,
+)
+_LOCKED = "no"
+
+
+class MoodleWorksheet:
+    """The offline grading worksheet of an assignment in Moodle."""
+
+    name: ClassVar[str] = "moodle"
+    file: ClassVar[str] = "the grading worksheet that Moodle gives out"
+
+    def fill(
+        self, content: bytes, where: str, marks: Mapping[str, Mark], roster: Roster, rules: Rules
+    ) -> Filled:
+        """Fill the column Grade; rows in which Moodle takes none are left."""
+        sheet = read_sheet(content, where, LAYOUT)
+        if rules.column not in {"", GRADE}:
+            raise UsageError(f"--column {rules.column}: Moodle reads only {GRADE!r}; leave it out")
+        maximum, changeable = sheet.find("Maximum Grade"), sheet.find("Grade can be changed")
+
+        def locked(row: int) -> str:
+            no = sheet.value(row, changeable).strip().casefold() == _LOCKED
+            return "has a grade that cannot be changed there" if no else ""
+
+        place = Place(
+            column=sheet.column(GRADE), maximum=lambda row: sheet.value(row, maximum), locked=locked
+        )
+        return fill(sheet, LAYOUT, place, marks, roster, rules)

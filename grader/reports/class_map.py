@@ -1,0 +1,71 @@
+"""Items by students: every line of every card as one small cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from grader.reports.markup import SIGNS, look, text
+from grader.reports.words import Mark, mark, number, shorten
+
+if TYPE_CHECKING:
+    from grader.model.score import Line
+    from grader.reports.class_counts import ItemTally
+    from grader.reports.class_view import ClassView, HandIn
+
+ROWS = 25
+"""Hand-ins of one block: blocks stand beside each other where there is room, each with the numbers."""
+LONGEST = 160
+"""Characters of a reason that a cell tells when it is pointed at."""
+
+
+def class_map(view: ClassView, items: Sequence[ItemTally]) -> str:
+    """A row for each hand-in, the best first, and a column for each item; empty if there is none."""
+    if not view.hand_ins or not items:
+        return ""
+    rows = iter(sorted(view.hand_ins, key=lambda one: (-one.card.points.raw, one.card.student)))
+    key = "".join(
+        f'<li><span class="{what.name.lower()}"><span class="sign" aria-hidden="true">{sign}</span></span> '
+        f"{what.value}</li>"
+        for what, sign in SIGNS.items()
+    )
+    blocks = "\n".join(_blocks(rows, items))
+    return f"""<section><h2>Map</h2>
+<p class="soft">A row is a hand-in, the best first; a column is an item, by its number above. Points are those
+before lateness.</p>
+<ul class="key">{key}</ul>
+<div class="sheet scroll maps" tabindex="0">
+{blocks}
+</div></section>"""
+
+
+def _blocks(rows: Iterator[HandIn], items: Sequence[ItemTally]) -> Iterator[str]:
+    numbers = "".join(
+        f'<th scope="col" title="{text(tally.title)}">{place}</th>' for place, tally in enumerate(items, 1)
+    )
+    head = f'<tr class="nos"><td class="who"></td><th scope="col" class="sum">Points</th>{numbers}</tr>'
+    while some := tuple(islice(rows, ROWS)):
+        lines = "\n".join(_row(one, items) for one in some)
+        yield (
+            '<table class="map"><caption class="sr">Items by hand-in</caption>\n'
+            f"<thead>{head}</thead>\n<tbody>{lines}</tbody></table>"
+        )
+
+
+def _row(hand_in: HandIn, items: Sequence[ItemTally]) -> str:
+    lines = {line.item: line for line in hand_in.card.lines}
+    who = text(hand_in.card.student)
+    cells = "".join(_cell(lines.get(tally.item)) for tally in items)
+    points = number(hand_in.card.points.raw)
+    return (
+        f'<tr><th scope="row" class="who" title="{who}">{who}</th><td class="sum">{points}</td>{cells}</tr>'
+    )
+
+
+def _cell(line: Line | None) -> str:
+    if line is None:  # its rubric has no such item
+        return "<td></td>"
+    what = mark(line)
+    told = "" if what is Mark.FULL else f' title="{text(shorten(line.reason, LONGEST))}"'
+    return f'<td class="{look(line)}"{told}>{SIGNS[what]}</td>'

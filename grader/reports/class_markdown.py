@@ -1,0 +1,96 @@
+"""The class report as Markdown, for the summary of a run in continuous integration; it names no student."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import TYPE_CHECKING
+
+from grader.reports.class_counts import items_of, speedups_of, totals_of
+from grader.reports.class_drawings import distribution_in_words, speedups_in_words
+from grader.reports.class_groups import failures
+from grader.reports.class_lists import acts, waiting
+from grader.reports.class_page import facts
+from grader.reports.words import clean, counted, number, shorten
+
+if TYPE_CHECKING:
+    from grader.reports.class_groups import Group
+    from grader.reports.class_view import ClassView
+
+MOST = 15
+"""Messages of one list: the page has them all."""
+LONGEST = 240
+"""Characters of one text."""
+_MARKUP = re.compile(r"([\\`*_\[\]|~!])")
+
+
+def markdown(view: ClassView) -> str:
+    """Counts, items and messages. Who it was stays out: more people read a summary than a page for staff."""
+    return "\n".join(_lines(view)).rstrip() + "\n"
+
+
+def md(of: str) -> str:
+    """A text from outside on one line: no markup of Markdown or HTML, and no end of a cell."""
+    line = " ".join(clean(shorten(of, LONGEST)).split())
+    return escape(_MARKUP.sub(r"\\\1", line), quote=False)
+
+
+def _lines(view: ClassView) -> Iterator[str]:
+    items = items_of(view)
+    positions = {tally.item: place for place, tally in enumerate(items, 1)}
+    yield f"## {md(view.assignment)}: the class"
+    yield ""
+    yield from _table(("", ""), facts(view).items())
+    yield distribution_in_words(totals_of(view))
+    yield ""
+    if items:
+        yield from _table(
+            ("no.", "item", "points", "decided", "passed"),
+            (
+                (
+                    str(place),
+                    md(tally.title),
+                    number(tally.possible),
+                    f"{tally.decided} of {sum(tally.marks.values())}",
+                    "…" if tally.passed is None else f"{100 * tally.passed:.0f} %",
+                )
+                for place, tally in enumerate(items, 1)
+            ),
+        )
+    lists = [(one.title, one.groups) for one in waiting(view)]
+    for title, groups in (*lists, ("Why points were lost", failures(view))):
+        if groups:
+            yield from _messages(title, groups, positions)
+    if view.absent:
+        yield f"{counted(len(view.absent), 'student')} on the roster without a mark."
+        yield ""
+    for tally in items:
+        if measured := tuple(speedups_of(view, tally.item)):
+            yield f"**{md(tally.title)}:** {speedups_in_words(measured)}"
+            yield ""
+
+
+def _messages(title: str, groups: tuple[Group, ...], positions: dict[str, int]) -> Iterator[str]:
+    yield f"### {title}"
+    yield ""
+    yield from _table(
+        ("hand-ins", "items", "message"),
+        (
+            (
+                str(len(group.students)),
+                ", ".join(map(str, sorted(positions[item] for item in group.items))),
+                md(group.message) + (f" ({acts(group)})" if acts(group) else ""),
+            )
+            for group in groups[:MOST]
+        ),
+    )
+    if len(groups) > MOST:
+        yield f"And {counted(len(groups) - MOST, 'more message')}."
+        yield ""
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    for row in (head, ("---",) * len(head), *rows):
+        yield f"| {' | '.join(row)} |"
+    yield ""

@@ -1,0 +1,110 @@
+"""The class report through the installed command."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from grader.gradebook.book import Gradebook
+from grader.model.evidence import Evidence
+from grader.model.score import Points, Scorecard, Standing, Total
+from grader.model.submission import Submission
+
+WRONG = "def double(x): return x + 1\ndef square(x): return x * x"
+
+
+def mark(book, assignment, student="ann"):
+    """A mark of an assignment that no course here has."""
+    submission = Submission(
+        student=student, assignment=assignment, archive="a.zip", digest="sha256:w", files=("a.py",)
+    )
+    card = Scorecard(
+        student=student,
+        assignment=assignment,
+        rubric=assignment,
+        rubric_digest="sha256:r",
+        submission_digest="sha256:w",
+        lines=(),
+        points=Points(),
+        totals=(Total(student=student, adjusted=0.0, final=0.0),),
+        standing=Standing.FINAL,
+    )
+    with Gradebook(book, create=True) as opened:
+        opened.record(Evidence(submission=submission, exams=(), observations={}), card, how="run")
+
+
+@pytest.fixture
+def graded(course):
+    """Two hand-ins in the gradebook, one of them wrong; a third student is on the roster alone."""
+    course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
+    course.write("roster.csv", "student\nann\nben\nzoe\n")
+    course.run("run", course.hand_in("ann"), course.hand_in("ben", WRONG), "--gradebook", "gradebook.db")
+    return course
+
+
+def test_a_page_is_written_where_nothing_else_is_named(graded):
+    done = graded.run("report")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "class.html: written\n")
+    source = (graded.cwd / "class.html").read_text()
+    for told in ("double doubles", "ann", "ben", "1 student", "zoe", "<dt>GPU minutes</dt><dd>0.0</dd>"):
+        assert told in source
+
+
+def test_each_file_that_is_named_is_written_and_no_other(graded):
+    done = graded.run("report", "--assignment", "tiny", "--markdown", "s.md", "--junit", "c.xml")
+    assert (done.returncode, done.stderr) == (0, "s.md: written\nc.xml: written\n")
+    assert not (graded.cwd / "class.html").exists()
+    assert "| 1 | double doubles | 1 | 2 of 2 | 50 % |" in (graded.cwd / "s.md").read_text()
+    root = ET.parse(graded.cwd / "c.xml").getroot()
+    assert (root.get("tests"), root.get("failures")) == ("4", "1")
+    assert not [path for path in graded.cwd.iterdir() if str(os.getpid()) in path.name]
+
+
+def test_the_summary_can_be_appended_to_what_a_step_says(graded):
+    done = graded.run("report", "--markdown", "-", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("## tiny: the class\n")
+    assert not (graded.cwd / "-").exists()
+
+
+def test_outside_of_a_course_only_what_the_rubric_tells_is_unknown(graded, tmp_path):
+    done = graded.run("report", GRADER_COURSE="", HOME=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "class.html: written\n")
+    source = (graded.cwd / "class.html").read_text()
+    assert "<dt>GPU minutes</dt><dd>unknown</dd>" in source
+    assert "double doubles" in source
+
+
+def test_a_rubric_that_is_gone_is_said_and_the_page_is_written(graded):
+    (graded.folder / "rubrics/tiny.yaml").unlink()
+    done = graded.run("report")
+    assert done.returncode == 0
+    first, second = done.stderr.splitlines()
+    assert "tiny" in first
+    assert first.endswith("; GPU minutes are not told")
+    assert second == "class.html: written"
+
+
+@pytest.mark.parametrize(
+    ("marks", "arguments", "line"),
+    [
+        ((), (), "gradebook.db: there is no gradebook"),
+        (("",), (), "gradebook.db: is empty; grade with --gradebook, or record results, first"),
+        (("hw1", "hw2"), (), "gradebook.db: has marks in hw1, hw2; name one of them by --assignment"),
+        (("hw1",), ("--assignment", "hw"), "gradebook.db: has no mark in 'hw'; did you mean hw1?"),
+        (("hw1",), ("--out", "no/where.html"), "--out no/where.html: cannot be written"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_reported_is_said_in_a_line(course, marks, arguments, line):
+    for name in marks:
+        if name:
+            mark(course.cwd / "gradebook.db", name)
+        else:
+            Gradebook(course.cwd / "gradebook.db", create=True).close()
+    done = course.run("report", *arguments, GRADER_COURSE="")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith(f"grader: {line}")
+    assert not (course.cwd / "class.html").exists()

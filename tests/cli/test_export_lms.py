@@ -1,0 +1,293 @@
+"""Marks for learning platforms, through the installed command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+WRONG = "def double(x): return x + 1\ndef square(x): return x * x"
+CANVAS = (
+    "\ufeffStudent,ID,SIS Login ID,Section,Tiny (42)\r\n"
+    "    Points Possible,,,,3\r\n"
+    '"Doe, Ann",11,adoe,S,\r\n'
+    '"Roe, Ben",12,broe,S,1\r\n'
+    '"Fox, Cy",13,cfox,S,\r\n'
+)
+PRINTED = CANVAS.replace("\r\n", "\n")
+"""As Python reads it from a command."""
+MOODLE = (
+    "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\n"
+    'Participant 7,Ann Doe,,"3,00",-\n'
+    'Participant 8,Ben Roe,"1,00","3,00",-\n'
+)
+BREAKS = {"id": "breaks", "title": "It breaks", "points": 1, "check": "breaks"}
+DOUBLE = {
+    "id": "double",
+    "title": "double doubles",
+    "points": 1,
+    "check": "matches_reference",
+    "of": "work.double",
+    "inputs": "numbers",
+}
+
+
+@pytest.fixture
+def marked(course):
+    """A class of two in a gradebook, with a roster."""
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,canvas id,moodle id,email\nann,11,7,ann@uni.edu\nben,12,8,\n")
+    done = course.run(
+        "run", course.hand_in("ann"), course.hand_in("ben", WRONG), "--gradebook", "gradebook.db"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return course
+
+
+def sheet(course, text) -> str:
+    file = course.cwd / "sheet.csv"
+    file.write_bytes(text.encode())
+    return str(file)
+
+
+def test_the_gradebook_of_canvas_is_filled(marked):
+    filled = marked.cwd / "filled.csv"
+    done = marked.run("export", "canvas", "tiny", "--sheet", sheet(marked, CANVAS), "--out", str(filled))
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == [
+        "ben: 1 stands there, and the mark is 2; --overwrite replaces it",
+        "Fox, Cy (13): is in the file and has no mark",
+        "1 written, 1 left as they were, 1 without a mark",
+    ]
+    assert filled.read_bytes() == CANVAS.replace("adoe,S,", "adoe,S,3").encode()
+    assert (marked.cwd / "sheet.csv").read_bytes() == CANVAS.encode()
+
+
+def test_the_worksheet_of_moodle_is_filled_on_standard_output(marked):
+    filled = MOODLE.replace("Ann", "Änn")
+    arguments = ("--sheet", sheet(marked, filled), "--overwrite")
+    done = marked.run("export", "moodle", "tiny", *arguments, PYTHONIOENCODING="latin-1")
+    assert done.returncode == 0
+    assert done.stdout == filled.replace("Doe,,", "Doe,3,").replace('"1,00"', '"2"')
+    assert done.stderr.splitlines() == [
+        "ben: 1,00 stood there, now it is 2",
+        "1 written, 1 replaced",
+    ]
+
+
+def test_what_is_open_comes_only_when_told_and_rounding_is_said(marked):
+    waits = {"id": "style", "title": "Readable", "points": 2, "check": "manual"}
+    marked.rubric(DOUBLE | {"points": 1.005}, waits | {"points": 1.995})
+    assert marked.run("rescore", "tiny", "--apply").returncode == 0
+    assert marked.run("run", marked.hand_in("ann"), "--gradebook", "gradebook.db").returncode == 0
+    arguments = ("export", "canvas", "tiny", "--sheet", sheet(marked, CANVAS))
+    done = marked.run(*arguments)
+    assert done.stdout == PRINTED
+    assert "ann: is not final: points are still open" in done.stderr.splitlines()
+    done = marked.run(*arguments, "--include-provisional")
+    assert done.stdout == PRINTED.replace("adoe,S,", "adoe,S,1.01")
+    assert done.stderr.splitlines()[-1].endswith("1 rounded to 2 decimals")
+
+
+def test_members_of_a_team_each_have_their_row(course):
+    assert course.run("run", course.hand_in("cfox+adoe"), "--gradebook", "gradebook.db").returncode == 0
+    done = course.run("export", "canvas", "tiny", "--sheet", sheet(course, CANVAS))
+    assert done.stdout == PRINTED.replace("adoe,S,", "adoe,S,3").replace("cfox,S,", "cfox,S,3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ["canvas", "tiny", "--sheet", "no.csv"],
+            "--sheet no.csv: cannot be read (No such file or directory)",
+        ),
+        (["canvas", "hw9", "--sheet", "sheet.csv"], "gradebook.db: has no mark in 'hw9'; grader export json"),
+        (["moodle", "tiny", "--sheet", "sheet.csv"], "sheet.csv:1: there is no column 'Identifier'; "),
+        (
+            ["canvas", "tiny", "--sheet", "sheet.csv", "--column", "41"],
+            "--column 41: is no assignment of sheet.csv; there are Tiny (42)",
+        ),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line_and_nothing_is_written(marked, arguments, line):
+    sheet(marked, CANVAS)
+    filled = marked.cwd / "filled.csv"
+    done = marked.run("export", *arguments, "--out", str(filled))
+    assert done.returncode == 2
+    (said,) = done.stderr.splitlines()
+    assert line in said
+    assert not filled.exists()
+
+
+class Harness:
+    """Gradescope's folders around one hand-in."""
+
+    def __init__(self, course, folder: Path) -> None:
+        self._course, self.folder = course, folder
+        self.results = folder / "results" / "results.json"
+        (folder / "submission").mkdir(parents=True)
+        self.results.parent.mkdir()
+        self.results.write_text("what an earlier run left")
+        self.say(users=[{"id": 5, "email": "Ann@uni.edu", "name": "Ann"}])
+
+    def say(self, **said):
+        (self.folder / "submission_metadata.json").write_text(
+            json.dumps({"created_at": "2024-12-23T22:10:00.123456-08:00", **said})
+        )
+
+    def hand_in(self, code, name="work.py"):
+        (self.folder / "submission" / name).write_text(code)
+
+    def run(self, *arguments):
+        return self._course.run("gradescope", "--autograder", str(self.folder), *arguments)
+
+    def read(self):
+        return json.loads(self.results.read_text())
+
+    def student(self):
+        (folder,) = (self.folder / "grader" / "tiny").iterdir()
+        return folder.name
+
+
+@pytest.fixture
+def harness(course, tmp_path):
+    return Harness(course, tmp_path / "autograder")
+
+
+def test_inside_gradescope_a_hand_in_gets_its_results(course, harness):
+    harness.hand_in(WRONG)
+    done = harness.run()
+    assert done.returncode == 0
+    read = harness.read()
+    assert (read["score"], read["visibility"]) == (2, "visible")
+    assert [(test["name"], test["status"]) for test in read["tests"]] == [
+        ("double doubles", "failed"),
+        ("square squares", "passed"),
+    ]
+    assert harness.student() == "ann"
+    submission = next(
+        record["submission"]
+        for line in (harness.folder / "grader" / "tiny" / "ann" / "evidence.jsonl").read_text().splitlines()
+        if "submission" in (record := json.loads(line))
+    )
+    assert submission["submitted_at"].startswith("2024-12-23T22:10:00.123456-08:00")
+
+
+def test_inside_gradescope_nothing_of_a_hidden_item_is_told(course, harness):
+    course.rubric(DOUBLE, DOUBLE | {"id": "secret", "title": "A secret", "visible": "never"})
+    harness.hand_in(WRONG)
+    done = harness.run()
+    assert done.returncode == 0
+    text = harness.results.read_text()
+    assert "ecret" not in text
+    assert "ecret" not in done.stdout + done.stderr
+    assert len(harness.read()["tests"]) == 1
+
+
+def test_inside_gradescope_an_archive_that_stands_alone_is_the_hand_in(course, harness):
+    shutil.copy(course.hand_in("anything"), harness.folder / "submission" / "hw.tar.gz")
+    assert harness.run().returncode == 0
+    assert harness.read()["score"] == 3
+
+
+def test_inside_gradescope_a_refusal_has_its_reason_and_no_points(harness):
+    harness.hand_in("x = 1", name="other.py")
+    done = harness.run()
+    assert done.returncode == 6
+    read = harness.read()
+    assert (read["score"], read["visibility"]) == (0, "visible")
+    assert read["output"] in done.stderr
+
+
+def test_inside_gradescope_a_mistake_of_the_course_leaves_no_results(course, harness):
+    course.write("rubrics/tiny.yaml", "points: many")
+    harness.hand_in(WRONG)
+    assert harness.run().returncode == 4
+    assert not harness.results.exists()
+
+
+def test_inside_gradescope_what_could_not_be_observed_is_for_staff_alone(course, harness):
+    course.rubric(DOUBLE, BREAKS)
+    harness.hand_in("def double(x): return 2 * x")
+    assert harness.run().returncode == 3
+    assert harness.read()["visibility"] == "hidden"
+    assert harness.run("--include-provisional").returncode == 3
+    assert harness.read()["visibility"] == "visible"
+    assert "score" not in harness.read()["tests"][1]
+
+
+@pytest.mark.parametrize(
+    ("users", "student"),
+    [
+        ([{"id": 5, "email": "x@y.z", "sid": "s11"}], "ann"),
+        ([{"id": 5, "email": "b.roe+hw@uni.edu"}], "b.roe_hw"),
+        ([{"id": 5, "email": "-@uni.edu", "sid": None}], "user_5"),
+        ([{"id": 5, "email": "b@x.edu"}, {"id": 4, "email": "a@x.edu"}], "a+b"),
+        ([{"id": 5, "email": "b@x.edu"}, {"id": 4, "email": "b@y.edu"}], "user_4+user_5"),
+    ],
+)
+def test_inside_gradescope_the_roster_names_the_student_or_else_the_address(course, harness, users, student):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,sis id,email\nann,S11,ann@uni.edu\n")
+    harness.hand_in(WRONG)
+    harness.say(users=users)
+    assert harness.run().returncode == 0
+    assert harness.student() == student
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"users": 1}', '{"users": []}', '{"users": [{"email": ""}]}', None]
+)
+def test_inside_gradescope_what_is_no_harness_is_said_in_a_line(harness, text):
+    file = harness.folder / "submission_metadata.json"
+    if text is None:
+        file.unlink()
+    else:
+        file.write_text(text)
+    done = harness.run()
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"grader: {file}: ")
+
+
+def test_inside_gradescope_results_that_cannot_be_written_are_said_before_anything_runs(harness):
+    harness.hand_in(WRONG)
+    harness.results.unlink()
+    harness.results.mkdir()
+    done = harness.run()
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"grader: {harness.results}: cannot be removed (Is a directory)")
+    assert not (harness.folder / "grader").exists()
+
+
+def test_the_results_of_a_class_lie_in_a_folder_for_an_autograder_to_fetch(marked):
+    out = marked.cwd / "out"
+    done = marked.run("export", "gradescope", "tiny", "--out", str(out))
+    assert (done.returncode, done.stderr) == (0, f"{out}: 2 written\n")
+    assert {path.name for path in out.iterdir()} == {"ann.json", "ben.json"}
+    assert [json.loads((out / f"{who}.json").read_text())["score"] for who in ("ann", "ben")] == [3, 2]
+
+    marked.rubric(DOUBLE, {"id": "style", "title": "Readable", "points": 2, "check": "manual"})
+    done = marked.run("export", "gradescope", "tiny", "--out", str(out))
+    assert done.stderr.splitlines()[0] == (
+        "ann: was marked by an earlier rubric tiny; run grader rescore tiny"
+    )
+    assert list(out.iterdir()) == []
+    assert marked.run("run", marked.hand_in("ann"), "--gradebook", "gradebook.db").returncode == 0
+    done = marked.run("export", "gradescope", "tiny", "--out", str(out))
+    assert done.stderr.splitlines()[0] == "ann: is provisional and held back"
+    marked.run("export", "gradescope", "tiny", "--out", str(out), "--include-provisional")
+    assert json.loads((out / "ann.json").read_text())["score"] == 1
+
+
+def test_both_tables_are_read_as_any_program_reads_them(marked):
+    done = marked.run("export", "moodle", "tiny", "--sheet", sheet(marked, MOODLE))
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["Grade"] for row in rows] == ["3", "1,00"]

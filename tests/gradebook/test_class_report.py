@@ -1,0 +1,477 @@
+"""A class out of its gradebook, as a page, as Markdown and as JUnit."""
+
+from __future__ import annotations
+
+import random
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
+
+from grader.gradebook.report import class_view, staff_views
+from grader.model.evidence import Evidence, Exam
+from grader.model.observation import Fault, Observation, Outcome, Quantity
+from grader.model.rubric import Item, Rubric
+from grader.model.score import Award, Standing
+from grader.model.submission import Submission
+from grader.reports.class_counts import gpu_seconds, items_of, totals_of
+from grader.reports.class_groups import failures, flags, fold, open_points
+from grader.reports.class_junit import class_junit
+from grader.reports.class_markdown import markdown
+from grader.reports.class_page import FOR_STAFF, page
+from grader.reports.class_view import ClassView
+from grader.reports.words import Mark
+from grader.scoring.score import score
+
+HOSTILE = "<script>alert('x')</script>\" onload='x' \x1b[31m|\n`a` *b* ]]> &amp; évil"
+
+
+NEEDS_40 = SimpleNamespace(at_least=40.0)
+"""Options of a speedup."""
+
+
+class Told:
+    """A kind whose observations say what they earn and why."""
+
+    name = "told"
+    Options = object
+
+    def award(self, options, observation, related):
+        return Award(**{"fraction": 1.0, "reason": "all cases agree", **observation.facts})
+
+
+KINDS = {"told": Told()}
+
+
+def item(name, points=2.0, **keys):
+    keys = {"check": "told", "options": None, "title": f"{name} is right", **keys}
+    return Item(id=name, points=points, **keys)
+
+
+def rubric(*items, digest="sha256:r1"):
+    points = sum(one.points for one in items)
+    return Rubric(name="tiny", assignment="tiny", points=points, items=items, digest=digest)
+
+
+ITEMS = (
+    *(item(f"utils.f{k}", 2.0, title=f"Function {k} of utils gives what it should") for k in range(7)),
+    item("max.cpu", 4.0, title="max_cpu gives the larger element at every place"),
+    item("max.gpu", 4.0, title="max_gpu gives the same", devices={"gpu": 1}),
+    item("max.launch", 5.0, title="max_gpu launches 1000 blocks of 1000 threads", devices={"gpu": 1},
+         needs=("max.gpu",), visible="never"),
+    item("max.fast", 12.0, title="max_gpu is at least 40 times faster than max_cpu", options=NEEDS_40,
+         needs=("max.gpu",), devices={"gpu": 1}),
+    item("two", 3.0, title="Two GPUs share the work", devices={"gpu": 2}),
+    item("report", 5.0, title="The report explains what was measured", on_flag="holds"),
+    item("style", 4.0, title="The code is well kept"),
+)  # fmt: skip
+RUBRIC = rubric(*ITEMS)
+
+
+def saw(name, fraction=1.0, outcome=Outcome.OBSERVED, *, facts=None, **keys):
+    told = {"fraction": fraction, **({} if fraction == 1 else {"reason": "is wrong"}), **(facts or {})}
+    return Observation(**{"item": name, "outcome": outcome, "facts": told, "wall_s": 1.5, **keys})
+
+
+def times_faster(ratio, half=1.0):
+    numbers = {"ratio": ratio, "ratio_low": ratio - half, "ratio_high": ratio + half, "threshold": 10.0}
+    return {name: Quantity(value=value) for name, value in numbers.items()}
+
+
+def evidence(*observations, student="ann", members=(), assignment="tiny"):
+    submission = Submission(
+        student=student,
+        assignment=assignment,
+        archive=f"{student}.tar.gz",
+        digest=f"sha256:{student}",
+        files=("work.py",),
+        members=members,
+    )
+    exam = Exam(id=f"e-{student}", started_at="2024-12-23T10:00:00+00:00", isolation="process")
+    return Evidence(
+        submission=submission, exams=(exam,), observations={one.item: one for one in observations}
+    )
+
+
+def keep(book, *observations, by=RUBRIC, **who):
+    seen = evidence(*observations, **who)
+    book.record(seen, score(by, seen, KINDS), how="run")
+
+
+def a_student(draw, number):
+    """What a hand-in of one of many might show: some good, some bad, some that nobody could look at."""
+    skill = draw.random()
+    for one in ITEMS:
+        ok = draw.random() < 0.35 + 0.7 * skill
+        at = draw.randrange(900)
+        wrong = f"[3 x 4] at [{at}]: got {draw.random():.4g}, expected 0.5 ({at + 1} of 1000 values differ)"
+        keys = {"wall_s": 0.4 + draw.random()}
+        if one.id == "style" and number % 4 == 0:
+            yield saw(one.id, outcome=Outcome.NOT_OBSERVED, note="waits for a person")
+        elif one.id == "two" and number % 9 == 0:
+            note, fault = "GPU 1 is ill: it answers, and computes 3 instead of 4", Fault.MACHINE
+            yield saw(one.id, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, **keys)
+        elif one.id == "max.fast":
+            ratio = draw.lognormvariate(3.9, 0.45)
+            reached = {"reason": f"{ratio:.3g} times faster"}
+            if 38 < ratio < 42:
+                reached["flags"] = (f"near the threshold: between {ratio - 2:.3g} and {ratio + 2:.3g}",)
+            keys["quantities"] = times_faster(ratio, ratio * 0.04)
+            yield saw(one.id, float(ratio >= 40), facts=reached, **keys)
+        elif one.id == "report" and number % 23 == 5:
+            yield saw(one.id, 0.8, facts={"flags": ("the text is that of another hand-in",)}, **keys)
+        elif not ok and draw.random() < 0.2:
+            note = f"work.py, line {at}: ModuleNotFoundError: No module named 'cupy'"
+            yield saw(one.id, outcome=Outcome.CRASHED, note=note, **keys)
+        else:
+            share = 1.0 if ok else draw.choice((0.0, 0.5))
+            yield saw(one.id, share, facts={} if ok else {"reason": wrong}, **keys)
+
+
+def a_class(book, count=60, seed=7):
+    draw = random.Random(seed)
+    for number in range(count):
+        student = f"student{number:03}_{draw.randrange(10_000, 99_999)}"
+        members = (f"{student}_a", f"{student}_b") if number % 20 == 3 else ()
+        keep(book, *a_student(draw, number), student=student, members=members)
+    return class_view(book, "tiny", rubric=RUBRIC, roster=("student000_nobody", "zoe"))
+
+
+class Page(HTMLParser):
+    """What a browser would see; fails if elements are not nested as they should be."""
+
+    VOID = frozenset({"meta", "line", "rect", "circle"})
+
+    def __init__(self, source):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.texts, self._path = [], [], []
+        self.feed(re.sub(r"<(line|rect|circle)([^<>]*)/>", r"<\1\2>", source))
+        self.close()
+        assert self._path == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self._path.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._path.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self._path:
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", " ".join(self.texts))
+
+    def attributes(self, name):
+        return [attrs[name] for _, attrs in self.tags if name in attrs]
+
+
+def shown(book, by=RUBRIC, **keys):
+    return Page(page(class_view(book, "tiny", rubric=by, **keys)))
+
+
+def rows(text):
+    """The cells of each row of each table of Markdown, split at the pipes that are not escaped."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("message", "folded"),
+    [
+        ("at [3]: got -2.5e-07 (7 of 90 differ)", "at [#]: got # (# of # differ)"),
+        ("at [3, 14]: shape (2, 3, 4)", "at [#, …]: shape (#, …)"),
+        ("it ended at 0x7f3A. Then 3.", "it ended at #. Then #."),
+        ("layer1 is float64 on sm_90, v2.1", "layer1 is float64 on sm_90, v2.1"),
+        ("got nan\n  in line 12", "got nan in line #"),
+    ],
+)  # fmt: skip
+def test_numbers_of_a_message_are_folded_and_names_are_kept(message, folded):
+    assert fold(message) == folded
+
+
+def test_failures_are_told_once_for_all_who_had_them_the_most_frequent_first(book):
+    by = rubric(item("a"), item("b"))
+    wrong = [{"reason": f"at [{k}]: got {k / 7}, expected 2"} for k in range(3)]
+    keep(book, saw("a", 0.0, facts=wrong[0]), saw("b", 0.5, facts=wrong[1]), by=by)
+    keep(book, saw("a", 0.0, facts=wrong[2]), saw("b"), by=by, student="ben")
+    keep(book, saw("a"), saw("b", outcome=Outcome.CRASHED, note="died of 9"), by=by, student="cleo")
+    first, second = failures(class_view(book, "tiny"))
+    assert (first.message, first.students) == ("at [#]: got #, expected #", ("ann", "ben"))
+    assert first.items == {"a": 2, "b": 1}
+    assert (second.message, second.example, second.students) == ("died of #", "died of 9", ("cleo",))
+    text = shown(book, by).text
+    assert "2 hand-ins, items 1 (2), 2 (1)" in text
+    assert "died of 9" in text, "what happened once needs no folding"
+
+
+def test_what_is_open_or_held_is_neither_passed_nor_failed(book):
+    by = rubric(item("a", on_flag="holds"))
+    keep(book, saw("a"), by=by, student="ann")
+    keep(book, saw("a", 0.5), by=by, student="ben")
+    keep(book, saw("a", outcome=Outcome.NOT_OBSERVED), by=by, student="cleo")
+    keep(book, saw("a", facts={"flags": ("look",)}), by=by, student="dora")
+    view = class_view(book, "tiny")
+    (tally,) = items_of(view)
+    assert tally.marks == {Mark.FULL: 1, Mark.PARTIAL: 1, Mark.OPEN: 1, Mark.HELD: 1}
+    assert (tally.decided, tally.passed) == (2, 0.5)
+    assert "1 earned, 1 partly earned, 1 held, 1 pending" in Page(page(view)).text
+
+
+def test_each_student_of_a_team_has_a_total_and_the_team_one_hand_in(book):
+    by = rubric(item("a", 10.0))
+    keep(book, saw("a"), by=by, student="red", members=("ann", "ben"))
+    keep(book, saw("a", 0.4), by=by, student="ben")
+    keep(book, saw("a", 0.5), by=by, student="blue", members=("cleo", "dora"))
+    view = class_view(book, "tiny")
+    assert [(one.card.student, one.students) for one in view.hand_ins] == [
+        ("ben", ("ben",)),
+        ("blue", ("cleo", "dora")),
+        ("red", ("ann",)),
+    ]
+    assert totals_of(view).settled == (4.0, 5.0, 5.0, 10.0)
+    assert items_of(view)[0].marks == {Mark.FULL: 1, Mark.PARTIAL: 2}
+
+
+def test_totals_that_may_still_move_are_drawn_apart_and_are_in_no_median(book):
+    by = rubric(item("a", 8.0), item("b", 2.0))
+    for student, share in (("ann", 1.0), ("ben", 0.5), ("cleo", 0.0)):
+        keep(book, saw("a", share), saw("b"), by=by, student=student)
+    keep(book, saw("a"), saw("b", outcome=Outcome.NOT_OBSERVED), by=by, student="dora")
+    totals = totals_of(class_view(book, "tiny"))
+    assert (totals.settled, totals.so_far) == ((2.0, 6.0, 10.0), (8.0,))
+    assert sum(one.settled for one in totals.bins) == 3
+    assert [one.low for one in totals.bins if one.so_far] == [8.0]
+    assert (totals.bins[-1].low, totals.bins[-1].settled) == (9.5, 1), "the best is in the last bin"
+    text = shown(book, by).text
+    assert "3 final totals: median 6, mean 6, from 2 to 10 of 10 points." in text
+    assert "1 total is not final yet" in text
+
+
+def test_totals_below_nothing_and_beyond_everything_have_a_bar(book):
+    by = rubric(item("a", 4.0))
+    by = replace(
+        by, items=(*by.items, item("more", 3.0, counts="bonus"), item("less", 3.0, counts="penalty"))
+    )
+    by = replace(by, floor=-3.0)
+    keep(book, saw("a"), saw("more"), saw("less"), by=by, student="ann")
+    keep(book, saw("a", 0.0), saw("more", 0.0), saw("less", 0.0), by=by, student="ben")
+    totals = totals_of(class_view(book, "tiny"))
+    assert totals.settled == (-3.0, 7.0)
+    assert [one.low for one in totals.bins if one.settled] == [-3.0, 6.5]
+
+
+def test_gpu_minutes_count_each_gpu_and_nothing_that_was_simulated(book):
+    by = rubric(item("a"), item("b", devices={"gpu": 1}), item("c", devices={"gpu": 2}))
+    keep(book, *(saw(name, wall_s=30.0) for name in "abc"), by=by)
+    simulated = (saw("b", wall_s=30.0, simulated=True), saw("c", wall_s=60.0))
+    keep(book, saw("a"), *simulated, by=by, student="ben")
+    view = class_view(book, "tiny", rubric=by)
+    assert gpu_seconds(view) == 30 + 2 * 30 + 2 * 60
+    assert "GPU minutes 3.5" in Page(page(view)).text
+    assert gpu_seconds(class_view(book, "tiny")) is None
+    assert "GPU minutes are unknown" in shown(book, None).text
+
+
+def test_speedups_are_held_against_the_threshold_that_now_holds_with_their_intervals(book):
+    by = rubric(item("fast", options=NEEDS_40))
+    for student, ratio in (("ann", 80.0), ("ben", 40.5), ("cleo", 20.0), ("dora", 50.0)):
+        keep(book, saw("fast", quantities=times_faster(ratio)), by=by, student=student)
+    keep(book, saw("fast", outcome=Outcome.TIMED_OUT), by=by, student="emil")
+    text = shown(book, by).text
+    assert "40 times are needed: 2 reach it, 1 falls short, 1 has it within the interval." in text
+    assert "Median 45.2, from 20 to 80. Noise: an interval is typically ±2.2 %." in text
+    assert "ben: 40.5 times, between 39.5 and 41.5; earned" in text
+    assert "10 times are needed" in shown(book, None).text, (
+        "without a rubric, the one it was measured against"
+    )
+
+
+def test_numbers_that_no_logarithm_can_show_are_left_out_of_the_drawing(book):
+    by = rubric(item("fast", options=NEEDS_40))
+    for student, ratio in (("ann", 0.0), ("ben", float("nan")), ("cleo", float("inf")), ("dora", "fast")):
+        keep(book, saw("fast", quantities={"ratio": Quantity(value=ratio)}), by=by, student=student)
+    assert "Measured speedups" not in shown(book, by).text
+    keep(book, saw("fast", quantities={"ratio": Quantity(value=7.0)}), by=by, student="emil")
+    assert "0 reach it, 1 falls short" in shown(book, by).text
+
+
+def test_what_needs_a_person_is_told_with_who_it_is_and_who_has_to_act(book):
+    by = rubric(item("a", on_flag="holds"), item("b"), item("c"))
+    ill = {"outcome": Outcome.NOT_OBSERVED, "note": "GPU 3 is ill", "fault": Fault.MACHINE}
+    keep(book, saw("a", facts={"flags": ("copied?",)}), saw("b"), saw("c", **ill), by=by)
+    keep(book, saw("a"), saw("b", facts={"flags": ("near 40",)}), saw("c", **ill), by=by, student="ben")
+    view = class_view(book, "tiny", roster=("ann", "zoe", "ben"))
+    assert [(one.message, one.students) for one in flags(view, holding=True)] == [("copied?", ("ann",))]
+    assert [(one.message, one.students) for one in flags(view, holding=False)] == [("near #", ("ben",))]
+    (waits,) = open_points(view)
+    assert (waits.message, waits.fault, waits.students) == ("GPU # is ill", "machine", ("ann", "ben"))
+    text = Page(page(view)).text
+    for told in (
+        "GPU # is ill (for whoever runs the machine)",
+        "2 hand-ins, item 3 ann, ben",
+        "1 student zoe",
+    ):
+        assert told in text
+
+
+def test_a_class_in_which_nothing_needs_anybody_says_so(book):
+    by = rubric(item("a"))
+    keep(book, saw("a"), by=by)
+    assert "Needs a person Nothing." in shown(book, by).text
+    assert "Why points were lost" not in shown(book, by).text
+
+
+def test_one_student_with_open_points_alone_is_neither_good_nor_bad(book):
+    by = rubric(item("a"), item("b", options=NEEDS_40))
+    keep(book, by=by)
+    view = class_view(book, "tiny", rubric=by)
+    text = Page(page(view)).text
+    assert "median of final totals …" in text
+    assert "1 total is not final yet" in text
+    assert "2 / 4" not in text
+    assert [cells[-2:] for cells in rows(markdown(view)) if cells[0] in {"1", "2"} and len(cells) == 5] == [
+        ["0 of 1", "…"],
+        ["0 of 1", "…"],
+    ]
+
+
+def test_a_class_of_nobody_has_reports_too():
+    view = ClassView(assignment="tiny", absent=("zoe",))
+    assert "There are no marks yet." in Page(page(view)).text
+    assert "There are no marks yet." in markdown(view)
+    assert "1 student on the roster without a mark." in markdown(view)
+    assert ET.fromstring(class_junit("tiny", ()).encode()).get("tests") == "0"
+
+
+def test_nothing_that_students_or_courses_say_becomes_markup(book):
+    by = rubric(
+        item("a" + HOSTILE, title=HOSTILE, options=NEEDS_40), item("b", title=HOSTILE, on_flag="holds"),
+        item("c", title=HOSTILE), digest=HOSTILE,
+    )  # fmt: skip
+    by = replace(by, name=HOSTILE)
+    keep(
+        book,
+        saw("a" + HOSTILE, 0.0, facts={"reason": HOSTILE}, quantities=times_faster(30.0)),
+        saw("b", facts={"flags": (HOSTILE,)}),
+        saw("c", outcome=Outcome.NOT_OBSERVED, note=HOSTILE),
+        by=by,
+        student=HOSTILE,
+    )
+    view = class_view(book, "tiny", rubric=by, roster=(HOSTILE + "2",))
+    view = replace(view, assignment=HOSTILE)
+    source = page(view)
+    seen = Page(source)
+    assert {tag for tag, _ in seen.tags}.isdisjoint({"script", "img", "link", "iframe", "a"})
+    assert not [name for _, attrs in seen.tags for name in attrs if name.startswith("on")]
+    assert "<script" not in source
+    assert "\x1b" not in source
+    assert seen.text.count("<script>alert('x')</script>") >= 8
+    summary = markdown(view)
+    assert "<script" not in summary
+    assert "\x1b" not in summary
+    assert {len(cells) for cells in rows(summary)} == {2, 3, 5}, "no text ends a cell or a row"
+    suites = ET.fromstring(class_junit("tiny", staff_views(book, "tiny")).encode())
+    assert suites.find("testsuite").get("name").startswith("<script>")
+
+
+def test_the_page_is_for_staff_and_says_so(book):
+    a_class(book, 3)
+    text = shown(book).text
+    assert FOR_STAFF in text
+    assert "max_gpu launches 1000 blocks of 1000 threads" in text, "students never see this item"
+
+
+def test_the_page_needs_no_network_and_no_scripts(book):
+    a_class(book, 5)
+    source = page(class_view(book, "tiny", rubric=RUBRIC))
+    seen = Page(source)
+    assert not seen.attributes("src")
+    assert not seen.attributes("href")
+    assert "default-src 'none'; style-src 'unsafe-inline'" in seen.attributes("content")
+    assert not re.search(r"https?:|@import", source)
+
+
+def test_every_hand_in_has_a_row_and_every_item_a_column_the_best_first(book):
+    view = a_class(book, 60)
+    maps = re.findall(r'<table class="map">.*?</table>', page(view), re.DOTALL)
+    lines = [line for block in maps for line in re.findall(r'<tr><th scope="row".*?</tr>', block)]
+    assert [len(re.findall(r'<tr><th scope="row"', block)) for block in maps] == [25, 25, 10]
+    assert all(line.count('<td class="') == 1 + len(ITEMS) for line in lines)
+    points = [float(re.search(r'class="sum">([\d.]+)<', line)[1]) for line in lines]
+    assert points == sorted(points, reverse=True)
+    names = {re.search(r'title="(\w+)"', line)[1] for line in lines}
+    assert names == {one.card.student for one in view.hand_ins}
+
+
+def test_what_is_drawn_lies_within_its_drawing(book):
+    everybody_reaches = rubric(item("max.fast", options=SimpleNamespace(at_least=1.0)))
+    view = a_class(book, 60)
+    source = page(view) + page(class_view(book, "tiny", rubric=everybody_reaches))
+    across = [float(value) for value in re.findall(r'(?:x|cx|x1|x2)="([-\d.]+)%"', source)]
+    down = [float(value) for value in re.findall(r'(?:cy|y1|y2)="([-\d.]+)"', source)]
+    assert len(across) > 120
+    assert 0 <= min(across) <= max(across) <= 100
+    assert 0 <= min(down) <= max(down) <= 236
+    assert all(float(value) >= 0 for value in re.findall(r'height="([-\d.]+)"', source))
+
+
+def test_the_summary_names_no_student_and_fits_a_step_of_continuous_integration(book):
+    view = a_class(book, 60)
+    summary = markdown(view)
+    assert "student0" not in summary
+    assert "zoe" not in summary
+    assert len(summary.encode()) < 2**20, "the most that such a summary may hold"
+    assert ["hand-ins", "60"] in rows(summary)
+    assert "40 times are needed" in summary
+
+
+def test_the_summary_is_as_long_for_many_messages_as_for_some(book):
+    by = rubric(*(item(f"i{k}") for k in range(40)))
+    for student in ("ann", "ben"):
+        told = (saw(f"i{k}", 0.0, facts={"reason": f"{student} " + "x" * (k + 1)}) for k in range(40))
+        keep(book, *told, by=by, student=student)
+    summary = markdown(class_view(book, "tiny"))
+    assert "And 65 more messages." in summary
+    assert sum(" x" in cells[-1] for cells in rows(summary)) == 15
+    source = page(class_view(book, "tiny"))
+    assert "And 40 more messages." in source
+    assert len(re.findall(r"<li><p>\w+ x", source)) == 40
+
+
+def test_junit_has_a_suite_for_each_hand_in_with_what_the_file_of_one_mark_has(book):
+    by = rubric(item("a"), item("part.b"), item("c"))
+    broken = {"outcome": Outcome.NOT_OBSERVED, "note": "GPU 1 is ill", "fault": Fault.MACHINE}
+    keep(book, saw("a"), saw("part.b", 0.5), saw("c", **broken), by=by)
+    keep(book, saw("a"), saw("part.b"), saw("c"), by=by, student="red", members=("ben", "cleo"))
+    root = ET.fromstring(class_junit("tiny", staff_views(book, "tiny")).encode())
+    assert {key: root.get(key) for key in ("name", "tests", "failures", "errors", "skipped")} == {
+        "name": "tiny",
+        "tests": "6",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "0",
+    }
+    assert [suite.get("name") for suite in root] == ["ann", "red"]
+    cases = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len(set(cases)) == 6, "whoever shows them must not take two students for one"
+    assert ("ann.tiny.part", "part.b") in cases
+    assert "1/2 points: is wrong" in root.find(".//failure").get("message")
+
+
+def test_marks_by_another_rubric_are_named_and_their_items_are_there(book):
+    keep(book, saw("a"), by=rubric(item("a"), item("old"), digest="sha256:r0"))
+    new = rubric(item("new"), item("a"), item("more"))
+    keep(book, saw("a"), saw("new"), saw("more"), by=new, student="ben")
+    view = class_view(book, "tiny")
+    assert [tally.item for tally in items_of(view)] == ["new", "a", "more", "old"]
+    assert sum(one.card.standing is Standing.FINAL for one in view.hand_ins) == 1
+    text = Page(page(view)).text
+    assert "tiny, sha256:r0 (1 hand-in)" in text
+    assert "Not all are marked by the same rubric; grader rescore says what would change." in text
