@@ -57,10 +57,6 @@ def programs_at_full_size(rng):
     yield case("matrix_power.py", "matrix_power.py", FULL_SIZE, _probe(rng, FULL_SIZE))
 
 
-def programs_with_small_matrices(rng):
-    yield case("matrix_power.py, with small matrices", "matrix_power.py", SMALL_SIZE, _probe(rng, SMALL_SIZE))
-
-
 def _probe(rng, size):
     return rng.uniform(0.5, 1.5, size=size) / size
 

@@ -7,6 +7,7 @@ from typing import Self
 
 OBSERVER = "_grader_subject.observer"
 SIMULATOR = "_grader_subject.simulator"
+VIRTUAL_GPUS = "_grader_subject.virtual_gpus.installation"
 RUN_TESTS = "_grader_subject.tools.run_tests"
 """Our own modules, as the student's side knows them."""
 
@@ -41,7 +42,7 @@ class Lent:
     environment: tuple[tuple[str, str], ...] = ()
     """Variables with which libraries find their devices."""
     count: int = 0
-    """How many devices they are."""
+    """How many devices they are, virtual ones too."""
     simulated: bool = False
     """Whether a simulator stands in for them."""
     by: tuple[str, ...] = (SIMULATOR, OBSERVER)
@@ -66,6 +67,16 @@ ON_CPU = Lent(
     environment=(("CUDA_ON_CPU_ORDER", "shuffled"), ("CUDA_ON_CPU_SEED", "1")),
 )
 """For programs whose kernels are compiled for the CPU; they print what goes wrong in a kernel."""
+
+
+def virtual_gpus(count: int) -> Lent:
+    """For programs of torch, whose operators the CPU computes under the names of so many GPUs."""
+    return Lent(
+        simulated=True,
+        count=count,
+        by=(VIRTUAL_GPUS, OBSERVER),
+        environment=(("VIRTUAL_GPUS", str(count)),),
+    )
 
 
 def of_tool(name: str) -> Setup:

@@ -42,7 +42,7 @@ class MatchesReference:
         of: FunctionName = option("The function to call, as module.function.")
         inputs: InputsName = option("The family of inputs it is called with.")
         simulated_inputs: InputsName = option(
-            "The family in its place where numba's simulator stands in for a GPU; left out, none does.",
+            "The family in its place where a simulator stands in for the GPUs; left out, none does.",
             default=InputsName(""),
         )
         expected: OracleName = option(
@@ -91,8 +91,8 @@ class MatchesReference:
                 returned=value_text(calls[-1].value),
             )
 
-        # a simulator runs the threads of each call in another order
-        times = ORDERS if bench.simulated else 1
+        # a simulator of threads runs them in another order in each call; virtual GPUs have none
+        times = ORDERS if bench.simulated and not bench.devices else 1
         observation = observe_calls(bench, options.of, cases, look, times=times, within_s=SLOW_S)
         best = max(oracles, key=lambda name: sum(case.agrees.get(name, False) for case in observation.cases))
         remaining = iter(answers)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib.util import find_spec
+from pathlib import Path
 
-from grader.bench.setup import NOTHING, Lent
+from grader.bench.setup import NOTHING, Lent, virtual_gpus
 from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import VISIBLE, Gpu, gpus, why_none
 from grader.cuda.health import probe
@@ -21,6 +23,9 @@ WAIT_S = 1800.0
 
 SIMULATED = Lent(simulated=True, environment=(("NUMBA_ENABLE_CUDASIM", "1"),))
 """numba reads the variable when it is imported."""
+
+_BUILT_FOR_GPUS = re.compile(r"^(cuda|hip)\b[^=]*= *['\"]", re.MULTILINE)
+"""In torch's version.py, where the other builds have None."""
 
 _ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
@@ -67,24 +72,30 @@ class Devices:
             for gpu in self.found
         ]
 
-    def lacking(self, needed: Mapping[str, int], *, simulates: bool) -> str:
+    def lacking(self, needed: Mapping[str, int], *, simulates: bool, torch: bool = False) -> str:
         """Why an item that needs these cannot be observed here, in one line; empty if it can.
 
-        A simulator stands in for one GPU where there is none, for an item that says with what inputs.
+        For an item that says with what inputs, a simulator stands in for one GPU where there is none; for
+        one whose program imports `torch`, virtual GPUs where there are too few.
         """
-        return ", ".join(filter(None, (self._lacking(name, n, simulates) for name, n in needed.items())))
+        why = (self._lacking(name, n, simulates, torch) for name, n in needed.items())
+        return ", ".join(filter(None, why))
 
-    def _lacking(self, name: str, count: int, simulates: bool) -> str:
+    def _lacking(self, name: str, count: int, simulates: bool, torch: bool) -> str:
         found = len(self.found) if name == GPU else 0
-        stand_in = simulates and count == 1 and not found and find_spec("greenlet") is not None
-        if found >= count or stand_in:
+        if found >= count:
+            return ""
+        unplayed = _why_no_virtual() if simulates and torch else ""
+        numbas = count == 1 and not found and find_spec("greenlet") is not None
+        if simulates and (not unplayed if torch else numbas):
             return ""
         why = (why_none() or "they are divided (MIG) or in quarantine") if name == GPU and not found else ""
         has = f"{found or 'none'}{f' ({why})' if why else ''}"
-        return f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
+        lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
+        return f"{lacks}, and no virtual ones: {unplayed}" if unplayed else lacks
 
-    def lend(self, needed: Mapping[str, int]) -> Lent:
-        """What such an item gets; waits for a lease.
+    def lend(self, needed: Mapping[str, int], *, torch: bool = False) -> Lent:
+        """What such an item gets; waits for a lease. Of what is `lacking`, what stands in for it.
 
         Raises:
             NotObservedError: nobody gave them back in time, or none of them is well.
@@ -92,8 +103,8 @@ class Devices:
         count = needed.get(GPU, 0)
         if not count:
             return NOTHING
-        if not self.found:
-            return SIMULATED
+        if len(self.found) < count:
+            return virtual_gpus(count) if torch else SIMULATED
         if len(self._leased) < count:
             self.give_back()  # who holds one and waits for another may wait for somebody who does the same
             self._take(count)
@@ -143,3 +154,12 @@ class Devices:
             self._lease, self._leased = None, ()
 
     close = give_back
+
+
+def _why_no_virtual() -> str:
+    """Why torch cannot play GPUs here; empty if it can. To import it would take seconds."""
+    torch = find_spec("torch")
+    if torch is None or torch.origin is None:
+        return "torch is not installed"
+    built = Path(torch.origin).with_name("version.py").read_text(encoding="utf-8")
+    return "torch is built for GPUs, not for the CPU alone" if _BUILT_FOR_GPUS.search(built) else ""

@@ -72,7 +72,8 @@ class Items:
         failed = [name for name in task.needs if self._standing.get(name) is False]
         if failed:
             return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
-        note = self._devices.lacking(task.devices, simulates=bool(getattr(options, "simulated_inputs", "")))
+        simulates = bool(getattr(options, "simulated_inputs", ""))
+        note = self._devices.lacking(task.devices, simulates=simulates, torch=self._uses_torch(task))
         if not note and task.devices and not self._children.servers.lends_devices:
             note = f"the sandbox {self._children.servers.isolation} lends no devices; see grader doctor"
         waiting = [name for name in task.needs if name not in self._standing]
@@ -80,10 +81,14 @@ class Items:
             note = f"waits for {', '.join(waiting)}"
         return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note) if note else None
 
+    def _uses_torch(self, task: Task) -> bool:
+        """Whether one of the files that it calls does."""
+        return any("torch" in self._job.preloads.get(module, ()) for module in task.calls)
+
     def _look(self, task: Task, kind: CheckKind, options: Any) -> Observation:
         """Have the kind look; whatever it raises is not the student's fault."""
         try:
-            lent = self._devices.lend(task.devices)
+            lent = self._devices.lend(task.devices, torch=self._uses_torch(task))
             if task.built:
                 lent = ON_CPU if lent.simulated else replace(lent, built=True)
             observation = kind.observe(options, self._bench(task, lent))

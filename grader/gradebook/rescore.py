@@ -144,15 +144,22 @@ def _rescored(judge: Judge, row: Any) -> tuple[Rescored, str]:
         students=tuple(json.loads(row.students)),
         before=after if text == row.card else read_card(row.card),
         after=after,
-        to_run=_to_run(after),
+        to_run=_to_run(judge.rubric, after),
     )
     return rescored, text
 
 
-def _to_run(card: Scorecard) -> tuple[str, ...]:
-    """Items that are open because nothing was seen of them that this rubric can judge."""
+def _to_run(rubric: Rubric, card: Scorecard) -> tuple[str, ...]:
+    """Items that are open because nothing was seen of them that this rubric can judge.
+
+    Those that wait for another open one are not among them: they had no turn yet.
+    """
+    unseen = {
+        line.item: line.outcome in _UNSEEN for line in card.lines if line.standing is Standing.PROVISIONAL
+    }
+    needs = {item.id: item.needs for item in rubric.items}
     return tuple(
-        line.item for line in card.lines if line.standing is Standing.PROVISIONAL and line.outcome in _UNSEEN
+        item for item in unseen if unseen[item] and not any(unseen.get(n) is False for n in needs[item])
     )
 
 

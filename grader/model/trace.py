@@ -86,7 +86,7 @@ class Trace:
     """One call, seen by one source. It is made beside the program: evidence, not proof."""
 
     source: str
-    """`cupti`, `torch.profiler`, `simulator` or `none`."""
+    """`cupti`, `torch.profiler`, `simulator`, `virtual_gpus` or `none`."""
     complete: bool = True
     """Whether what we did ourselves before and after the call is in it; if not, it is void."""
     problem: str = ""

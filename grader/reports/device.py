@@ -25,11 +25,12 @@ SOURCES = {
     "cupti": "CUPTI",
     "torch.profiler": "torch.profiler",
     "simulator": "the simulator",
+    "virtual_gpus": "the virtual GPUs, where an operator of torch counts as a kernel",
     "none": "nobody",
 }
 UNSEEN = {
     "sites": "where memory was allocated",
-    "launches": "kernels",
+    "launches": "kernels one by one",
     "framework_launches": "numba's own account of its launches",
     "copies": "copies",
     "allocations": "how much memory was allocated",
@@ -196,6 +197,8 @@ def _told(watched: Watched) -> Iterator[str]:
     trace = watched.trace
     if not trace.launch_count:
         yield "No kernel was launched."
+    elif "launches" in trace.unseen:
+        yield f"{counted(trace.launch_count, 'kernel')} ran."
     elif trace.launch_count > len(trace.launches):
         yield f"{trace.launch_count} kernels were launched; the table is of the first {len(trace.launches)}."
     if watched.right_without_kernels is not None:

@@ -24,7 +24,7 @@ from .protocol import MESSAGE_BYTES, Reply, Request
 from .wire import Decoder, Encoder, TooLarge
 
 TEXT = 4000
-_BESIDE = ("observer", "simulator")
+_BESIDE = ("observer", "simulator", "virtual_gpus")
 """What of ours stands between a student's function and whoever calls it."""
 
 
@@ -69,6 +69,17 @@ def _volunteer_for_the_out_of_memory_killer() -> None:
     """Whatever hides from our own count: when the machine has no memory left, this program goes first."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
+
+
+def play_devices() -> None:
+    """Let this process have virtual GPUs, as many as the environment says, if the server imported them.
+
+    Raises:
+        ImportError: the torch of this machine cannot play them.
+    """
+    virtual_gpus = sys.modules.get(f"{__package__}.virtual_gpus")
+    if virtual_gpus is not None:
+        virtual_gpus.install(int(os.environ["VIRTUAL_GPUS"]))
 
 
 def serve(calls: socket.socket, arena: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:

@@ -125,6 +125,7 @@ def _student(order: dict[str, Any], calls: socket.socket, memory: int, outputs: 
         workspace = init.WORKSPACE if order["namespaced"] else order["workspace"]
         folders = [order["given"], workspace] if order["given"] else [workspace]
         child.prepare(order, outputs, folders)
+        child.play_devices()
         for fd in (memory, outputs):
             os.close(fd)
     except BaseException as error:  # a fault of ours or of the machine: it must not look like the student's

@@ -75,6 +75,7 @@ class InProcessBench:
     seed: str = "c0ffee"
     limits: Limits = field(default_factory=Limits)
     simulated: bool = False
+    devices: int = 0
 
     def inputs(self, family: str) -> tuple[InputCase, ...]:
         return self.families[family]

@@ -57,6 +57,14 @@ def test_a_right_function_earns_everything_in_one_child(make_bench):
     assert observation.output == "one\ntwo\nthree\n"
 
 
+@pytest.mark.parametrize(("devices", "calls"), [(0, 9), (2, 3)])
+def test_a_simulator_of_threads_tries_three_orders_and_virtual_gpus_have_none(make_bench, devices, calls):
+    bench = make_bench(double, CASES, f=double)
+    bench.simulated, bench.devices = True, devices
+    observe(bench, simulated_inputs="family")
+    assert sum(subject.calls for subject in bench.subjects) == calls
+
+
 def test_a_case_keeps_what_went_in_what_came_back_and_what_was_expected(make_bench):
     observation = observe(make_bench(wrong_for_two, {"two": (2.0,)}, f=double))
     (case,) = observation.cases

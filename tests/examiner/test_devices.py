@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from grader.bench.setup import NOTHING
+from grader.bench.setup import NOTHING, virtual_gpus
 from grader.cuda.gpus import Gpu
 from grader.errors import NotObservedError
 from grader.examiner import devices
@@ -55,6 +57,44 @@ def test_a_machine_says_which_gpus_it_lacks(machine):
 def test_what_needs_nothing_gets_nothing_and_a_simulator_stands_in_for_a_gpu(machine):
     assert machine(gpu(0)).lend({}) == NOTHING
     assert machine().lend({"gpu": 1}) == SIMULATED
+
+
+@pytest.fixture
+def torch_for(monkeypatch, tmp_path):
+    """Let torch be installed, built for this version of CUDA or for none."""
+
+    def install(cuda):
+        (tmp_path / "version.py").write_text(
+            f"__version__ = '2'\ncuda: Optional[str] = {cuda!r}\nhip = None\n"
+        )
+        found = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+        monkeypatch.setattr(devices, "find_spec", {"torch": found}.get)
+
+    return install
+
+
+def test_virtual_gpus_stand_in_for_a_program_of_torch_where_there_are_too_few(machine, torch_for):
+    torch_for(None)
+    for found in ((), (gpu(0),)):
+        exam = machine(*found)
+        assert exam.lacking({"gpu": 2}, simulates=True, torch=True) == ""
+        assert exam.lend({"gpu": 2}, torch=True) == virtual_gpus(2)
+        assert exam.lacking({"gpu": 2}, simulates=False, torch=True).startswith("needs 2 GPUs; ")
+        assert exam.lacking({"gpu": 2}, simulates=True).startswith("needs 2 GPUs; ")
+    assert not Leases().held()
+    assert machine(gpu(0), gpu(1)).lend({"gpu": 2}, torch=True).devices
+
+
+def test_a_machine_says_why_it_has_no_virtual_gpus(machine, torch_for, monkeypatch):
+    torch_for("13.0")
+    assert machine(gpu(0)).lacking({"gpu": 2}, simulates=True, torch=True) == (
+        "needs 2 GPUs; this machine has 1, and no virtual ones: "
+        "torch is built for GPUs, not for the CPU alone"
+    )
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    assert machine().lacking({"gpu": 1}, simulates=True, torch=True) == (
+        "needs 1 GPU; this machine has none (no driver), and no virtual ones: torch is not installed"
+    )
 
 
 def test_only_the_leased_gpus_are_shown_and_named(machine):

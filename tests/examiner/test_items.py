@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from grader.bench.built import Built
-from grader.bench.setup import OBSERVER, SIMULATOR
+from grader.bench.setup import OBSERVER, SIMULATOR, VIRTUAL_GPUS
 from grader.bench.workbench import Unwatched
 from grader.cuda.gpus import Gpu
 from grader.examiner import devices
@@ -91,6 +91,7 @@ def exam(monkeypatch, tmp_path):
             assignment_folder="",
             workspace="",
             tasks=(),
+            preloads={"network": ("torch",)},
         )
         made, kind = Made(), Looks()
         leased = Devices("a test", retire=lambda: None, say=lambda line: None)
@@ -144,6 +145,19 @@ def test_what_loads_nothing_is_simulated_as_ever(exam):
     assert items.observe(task("numba", gpu=1, simulated_inputs="few")).simulated
     assert made.asked == []
     assert kind.setups["numba"].preloads == (SIMULATOR, OBSERVER)
+
+
+def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_torch(exam, monkeypatch):
+    monkeypatch.setattr(devices, "_why_no_virtual", lambda: "")
+    items, _, kind = exam(H200)
+    seen = items.observe(replace(task("split", gpu=4, simulated_inputs="few"), calls=("network",)))
+    assert (seen.outcome, seen.simulated) == (Outcome.OBSERVED, True)
+    setup = kind.setups["split"]
+    assert (VIRTUAL_GPUS in setup.preloads, OBSERVER in setup.preloads) == (True, True)
+    assert (SIMULATOR in setup.preloads, setup.devices) == (False, ())
+    assert dict(setup.environment) == {"VIRTUAL_GPUS": "4"}
+    other = items.observe(task("numba", gpu=4, simulated_inputs="few"))
+    assert (other.outcome, other.note) == (Outcome.NOT_OBSERVED, "needs 4 GPUs; this machine has 1")
 
 
 def test_a_kind_may_say_itself_that_it_simulated(exam):

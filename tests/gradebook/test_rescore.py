@@ -240,3 +240,12 @@ def test_a_kind_that_reads_the_texts_judges_stored_evidence_as_it_did(book, tiny
     of = tiny.evidence("ann")
     book.record(of, guests.card(of.submission, of.observations), how="run")
     assert [one.changes for one in rescore(book, guests)] == [False]
+
+
+def test_what_waits_for_something_simulated_need_not_run_again_either(book, keep, tiny, dearer):
+    simulated = replace(tiny.seen("double", "sha256:w1", (True, False)), simulated=True)
+    skipped = Observation(
+        item="square", outcome=Outcome.SKIPPED, note="needs double", digest="sha256:w1/square"
+    )
+    keep(tiny.evidence("ann", simulated, skipped))
+    assert told(book, tiny.judge(dearer))["ann"][2] == ()

@@ -53,6 +53,12 @@ def test_launches_of_other_shapes_stand_apart(observed):
     assert [row[2] for row in kernels] == ["32 x 32", "1024"]
 
 
+def test_of_kernels_that_were_only_counted_no_table_is_promised(observed):
+    observation = observed(source="virtual_gpus", launch_count=63, unseen=("launches",))
+    assert "63 kernels ran. " in shown(observation)
+    assert "the table is of" not in shown(observation)
+
+
 def test_a_long_table_says_how_much_more_there_is(observed):
     many = [(f"k{i}", (1, 1, 1), (1, 1, 1), None) for i in range(MOST_KERNELS + 3)]
     source = shown(observed(*many))

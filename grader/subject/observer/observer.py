@@ -12,6 +12,7 @@ from .numba_source import NumbaLaunches
 from .profiler_source import TorchProfiler
 from .record import Record
 from .simulated_source import Simulated, simulator
+from .virtual_source import Virtual, virtual_gpus
 
 
 class Source(Protocol):
@@ -66,14 +67,22 @@ _source, _why_none = _first_source(ALL)
 """Found when a server imports this: in a child it would cost every check anew."""
 
 
+def _played() -> Simulated | Virtual | None:
+    """What plays devices in this process, and knows by itself what they do."""
+    if (gpus := virtual_gpus()) is not None:
+        return Virtual(gpus)
+    if (device := simulator()) is not None:
+        return Simulated(device)
+    return None
+
+
 class Observer:
     """What a child does while it is observed."""
 
     def __init__(self, sources: tuple[str, ...] = ALL) -> None:
         """Start; nothing of the program may be imported yet."""
         self._numba = NumbaLaunches()
-        played = simulator()
-        self._played = Simulated(played) if played is not None else None
+        self._played = _played()
         self._source, self._why_none = (_source, _why_none) if sources == ALL else _first_source(sources)
         if self._played is not None:
             return

@@ -45,13 +45,24 @@ class Record:
         if len(self.launches) < LAUNCHES:
             self.launches.append(launch)
 
+    def ran(self, device: int, kernels: int) -> None:
+        """Count kernels of which no more is known than where they ran."""
+        self.launch_count += kernels
+        self._device(device)["kernels"] += kernels
+
     def copied(
-        self, direction: str, size: int, seconds: float | None, ends: tuple[int | None, int | None]
+        self,
+        direction: str,
+        size: int,
+        seconds: float | None,
+        ends: tuple[int | None, int | None],
+        *,
+        count: int = 1,
     ) -> None:
-        """Count one copy, by its direction and by the devices at both ends."""
-        add(self.copies, direction, size, seconds)
+        """Count a copy, or several together, by direction and by the devices at both ends."""
+        add(self.copies, direction, size, seconds, count)
         if ends != (HOST, HOST):
-            add(self.transfers, ends, size, seconds)
+            add(self.transfers, ends, size, seconds, count)
 
     def held(self, device: int, peak_bytes: int) -> None:
         """Note the most memory of a device that was allocated at one time."""
@@ -94,10 +105,12 @@ class Record:
         }
 
 
-def add(where: dict[Key, dict[str, Any]], name: Key, size: int, seconds: float | None) -> None:
-    """Count one copy or allocation."""
+def add(
+    where: dict[Key, dict[str, Any]], name: Key, size: int, seconds: float | None, count: int = 1
+) -> None:
+    """Count a copy or an allocation, or several together."""
     entry = where.setdefault(name, {"count": 0, "bytes": 0, "seconds": None if seconds is None else 0.0})
-    entry["count"] += 1
+    entry["count"] += count
     entry["bytes"] += size
     if seconds is not None:
         entry["seconds"] = (entry["seconds"] or 0.0) + seconds

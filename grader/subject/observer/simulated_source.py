@@ -57,7 +57,5 @@ class Simulated:
             record.launched(one)
         for direction, copies in self._device.copies().items():
             ends = HOST if direction.startswith("host") else 0, HOST if direction.endswith("host") else 0
-            record.copied(direction, copies["bytes"], None, ends)
-            for one in (record.copies[direction], record.transfers[ends]):
-                one["count"] = copies["count"]
+            record.copied(direction, copies["bytes"], None, ends, count=copies["count"])
         return record

@@ -1,0 +1,219 @@
+"""On virtual GPUs, in a real sandbox, hand-ins of csye7105_hw4 are told which GPUs did nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.bench.bench import REFERENCE, SUBMISSION, InputCase
+from grader.bench.children import Children
+from grader.bench.servers import Servers
+from grader.bench.setup import virtual_gpus
+from grader.bench.workbench import Workbench
+from grader.config.rubric import load_rubric
+from grader.errors import NotObservedError
+from grader.model.assignment import Limits
+from grader.model.job import Job
+from grader.model.observation import Outcome
+from grader.model.submission import Submission
+from grader.model.trace import Transfer
+from grader.plugins import Plugins
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.interpreter import interpreter
+from grader.scoring.score import passed
+
+torch = pytest.importorskip("torch")
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "assignments" / "csye7105_hw4"
+LIMITS = Limits(import_wall_s=60.0, call_wall_s=60.0, memory_mb=8192, file_mb=64)
+
+
+@pytest.fixture(scope="module")
+def rubric():
+    """The kinds of checks, and the items by name."""
+    kinds = Plugins(ROOT).checks
+    found = load_rubric(
+        ROOT / "rubrics" / "csye7105_hw4.yaml", kinds=kinds, assignments={"csye7105_hw4": FOLDER}
+    )
+    return kinds, {item.id: item for item in found.items}
+
+
+@pytest.fixture
+def bench(tmp_path):
+    """A bench with virtual GPUs over a real sandbox, for files of a hand-in."""
+    if missing := BubblewrapSandbox().available():
+        pytest.skip(missing)
+    if torch.version.cuda is not None:
+        pytest.skip(f"torch is built for CUDA {torch.version.cuda}")
+    tmp_path.chmod(0o755)
+    workspace = tmp_path / "workspace"
+    opened = []
+
+    def make(gpus: int | str, *files: Path | str) -> Workbench:
+        workspace.mkdir()
+        for file in files:
+            if isinstance(file, Path):
+                shutil.copy(file, workspace)
+            else:
+                (workspace / "work.py").write_text(file)
+        names = tuple(sorted(path.name for path in workspace.iterdir()))
+        job = Job(
+            id="1",
+            submission=Submission(
+                student="s", assignment="csye7105_hw4", archive="s.tar.gz", digest="d", files=names
+            ),
+            course=str(ROOT),
+            assignment_folder=str(FOLDER),
+            workspace=str(workspace),
+            tasks=(),
+            preloads=dict.fromkeys(("powers", "split", "work"), ("numpy", "torch")),
+            limits=LIMITS,
+            seed="5eed",
+        )
+        servers = Servers(
+            (BubblewrapSandbox(),),
+            python=interpreter().executable,
+            site=interpreter().site,
+            workspaces={SUBMISSION: workspace, REFERENCE: FOLDER / "reference"},
+            given=FOLDER / "given",
+            limits=job.limits,
+        )
+        children = Children(servers, job.limits)
+        opened.extend((children, servers))
+        return Workbench(job, "item", children, lent=virtual_gpus(gpus))
+
+    yield make
+    for resource in opened:
+        resource.close()
+
+
+@pytest.fixture
+def mark(rubric, bench):
+    """What an item says of one file."""
+    kinds, items = rubric
+
+    def mark(name: str, file: Path):
+        item = items[name]
+        kind = kinds[item.check]
+        observation = kind.observe(item.options, bench(item.devices["gpu"], file))
+        assert observation.outcome is Outcome.OBSERVED, observation.note
+        return kind.award(item.options, observation, {}), passed(item, observation, kinds, {})
+
+    return mark
+
+
+def hand_in(name: str, file: str) -> Path:
+    folder = FOLDER / "reference" if name == "reference" else ROOT / "tests" / "submissions" / name / "files"
+    return folder / file
+
+
+@pytest.mark.slow
+def test_both_matrices_on_one_virtual_gpu_are_told_so(mark):
+    award, good = mark("part2.both_work", hand_in("csye_one_gpu", "matrix_power.py"))
+    assert not good
+    assert "cuda:1 did 4.5% of the work (1 kernel); at least 30% is asked for" in award.reason
+
+
+@pytest.mark.slow
+def test_the_split_over_two_gpus_is_told_which_of_the_four_did_nothing(mark):
+    award, good = mark("part3.placed", hand_in("csye_two_gpus", "pt_modelparallelism.py"))
+    assert not good
+    assert award.reason.startswith("cuda:2 and cuda:3 did nothing; cuda:0 ran ")
+
+
+@pytest.mark.slow
+def test_a_stage_on_the_cpu_is_told_so(mark):
+    award, good = mark("part3.placed", hand_in("csye_stage_on_cpu", "pt_modelparallelism.py"))
+    assert not good
+    assert " lie on the CPU; every part belongs on a GPU" in award.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("item", "file"),
+    [
+        ("part2.value", "matrix_power.py"),
+        ("part2.both_work", "matrix_power.py"),
+        ("part3.placed", "pt_modelparallelism.py"),
+        ("part3.outputs", "pt_modelparallelism.py"),
+        ("part3.learns", "pt_modelparallelism.py"),
+    ],
+)
+def test_the_reference_is_right_on_virtual_gpus(mark, item, file):
+    award, good = mark(item, hand_in("reference", file))
+    assert good, award.reason
+
+
+WORK = """
+import torch
+
+def devices():
+    return torch.cuda.device_count()
+
+def sums(x):
+    here = torch.tensor(x, device="cuda:1")
+    there = (here + here).to("cuda:0")
+    return (there.sum().item(), there.sum().item())
+
+def mixed():
+    return (torch.ones(2, device="cuda:0") + torch.ones(2, device="cuda:1")).sum().item()
+
+def moved(to):
+    return torch.ones(2).to(to).sum().item()
+"""
+
+
+def case(*args):
+    return InputCase(name="a case", args=args)
+
+
+def test_the_record_of_a_call_is_of_that_call_alone(bench):
+    from numpy import ones
+
+    with bench(3, WORK).subject("work", observed=True) as subject:
+        assert subject.call("devices", case()).value == 3
+        for _ in range(2):
+            call = subject.call("sums", case(ones(4)))
+            assert call.value == (8.0, 8.0)
+    trace = call.trace
+    assert (trace.source, trace.complete) == ("virtual_gpus", True)
+    assert [(work.device, work.kernels, work.seconds) for work in trace.devices] == [
+        (0, 2, None),
+        (1, 1, None),
+    ]
+    assert trace.launch_count == 3
+    assert set(trace.transfers) == {
+        Transfer(source=None, target=1, count=1, bytes=32),
+        Transfer(source=1, target=0, count=1, bytes=32),
+        Transfer(source=0, target=None, count=2, bytes=16),
+    }
+    assert {name: one.count for name, one in trace.copies.items()} == {
+        "host_to_device": 1,
+        "peer_to_peer": 1,
+        "device_to_host": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "error"),
+    [
+        ("mixed", (), "Expected all tensors to be on the same device"),
+        ("moved", ("cuda:2",), "CUDA error: invalid device ordinal"),
+    ],
+)
+def test_mistakes_raise_torchs_own_error_and_show_the_students_frames_alone(bench, function, args, error):
+    with bench(2, WORK).subject("work") as subject:
+        call = subject.call(function, case(*args))
+    assert call.outcome is Outcome.CRASHED
+    assert error in call.note
+    assert "work.py" in call.traceback
+    assert "virtual_gpus" not in call.traceback
+
+
+def test_where_they_cannot_be_played_nobody_blames_the_student(bench):
+    unplayable = bench("as many as you like", WORK).subject("work")
+    with pytest.raises(NotObservedError, match="set-up: "), unplayable:
+        pass
