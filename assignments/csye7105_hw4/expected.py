@@ -73,7 +73,7 @@ def outputs(seed, pictures, classes):
         return _unsplit(seed)(_double(pictures)).numpy()
 
 
-def learn(seed, pictures, classes, rate=0.02, steps=3):
+def learn(seed, pictures, classes, rate=0.02, steps=2):
     """Gradient descent written out, without an optimizer of torch's."""
     import torch
 

@@ -40,8 +40,10 @@ def outputs(seed, pictures, classes):
         return _array(Split(seed)(torch.tensor(pictures)))
 
 
-def learn(seed, pictures, classes, rate=0.02, steps=3):
+def learn(seed, pictures, classes, rate=0.02, steps=2):
     """Learn the same pictures for some steps of stochastic gradient descent.
+
+    After two steps single precision is 3e-5 off; after three of so few pictures up to a few per cent.
 
     Returns:
         The loss before each step, and by how much each stage's weights were changed in the first one, as a
