@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import grader
@@ -83,7 +84,10 @@ def python(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_every_module_can_be_imported_alone_without_a_warning(monkeypatch):
     assert len(MODULES) > 70
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")  # without it the simulator refuses to be imported
-    result = python("-P", "-W", "error", "-c", IMPORT_EACH, *MODULES)
+    # torch is never asked for; what plays its devices is imported only where it is there
+    there = find_spec("torch") is not None
+    modules = [name for name in MODULES if there or not name.startswith("grader.subject.virtual_gpus.")]
+    result = python("-P", "-W", "error", "-c", IMPORT_EACH, *modules)
     assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
 
 
