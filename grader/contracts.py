@@ -75,7 +75,11 @@ class Executor(Protocol):
     name: ClassVar[str]
 
     def standby(self) -> AbstractContextManager[None]:
-        """Get ready for a job that is about to come; may do nothing."""
+        """Get ready for a job that is about to come, from this thread; may do nothing."""
+        ...
+
+    def stop(self) -> None:
+        """End all exams that are running, in whatever threads: each is cut short."""
         ...
 
     def execute(self, job: Path, outbox: Path) -> Iterator[str]:

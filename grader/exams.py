@@ -21,9 +21,9 @@ from grader.config.evidence_file import (
 from grader.config.points_file import with_points
 from grader.errors import CourseError, NotObservedError, UsageError
 from grader.intake.hand_in import HandIn
-from grader.jobs import holding, lasting, left_to_do, tasks_of, wanted_items
+from grader.jobs import cores_of, holding, lasting, left_to_do, tasks_of, wanted_items, wanting_quiet
 from grader.model.evidence import Evidence
-from grader.model.job import Job
+from grader.model.job import Job, Task
 from grader.model.rubric import Rubric
 from grader.model.submission import Submission
 from grader.plugins import Plugins
@@ -51,6 +51,10 @@ class Request:
     """When it was handed in; None if nobody says."""
     published: bool = False
     """Whether students may see what is shown once marks are published."""
+    gpus: int = 0
+    """How many there are for this and other exams together, if they go on side by side."""
+    cores: tuple[int, ...] = ()
+    """Those that its timed items may lease; empty for all that we may use."""
 
 
 def check(request: Request, course: Course, plugins: Plugins, rubric: Rubric) -> None:
@@ -79,6 +83,68 @@ def observe(
     Raises:
         CourseError, UsageError: as `check` does.
     """
+    prepared = _prepared(request, course, plugins, submission, rubric, results)
+    job, stored, submission = prepared.job, prepared.stored, prepared.job.submission
+    trouble = ""
+    if job.tasks:
+        trouble = _examine(job, plugins, rubric, results, request.executor)
+    elif stored is None or stored.submission != submission:
+        with EvidenceWriter(results.evidence) as records:  # whose hand-in it is that people judge, and when
+            records.write(SubmissionReceived(submission=submission))
+    evidence = read_evidence(results.evidence)
+    exams = evidence.exams if evidence else ()
+    observations = with_points(
+        results.folder, submission, prepared.tasks, holding(evidence, prepared.tasks)
+    )
+    return Evidence(submission=submission, exams=exams, observations=observations), trouble
+
+
+def observe_untimed(
+    request: Request,
+    course: Course,
+    plugins: Plugins,
+    submission: Submission,
+    rubric: Rubric,
+    results: Results,
+) -> int | None:
+    """Observe what can go on beside other exams, if something else is left that cannot.
+
+    What cuts this exam short cuts the next one short as well, which says so.
+
+    Returns how many cores that wants, 0 if it only wants GPUs; None if nothing of the kind is left, and
+    then nothing was observed.
+
+    Raises:
+        CourseError, UsageError: as `check` does.
+    """
+    job = _prepared(request, course, plugins, submission, rubric, results).job
+    alone = wanting_quiet(job.tasks, plugins.checks, gpus=request.gpus)
+    if not alone:
+        return None
+    beside = tuple(task for task in job.tasks if task.item not in alone)
+    if beside and not request.fresh:  # the next exam would do it again
+        _examine(replace(job, tasks=beside), plugins, rubric, results, request.executor)
+    return cores_of(job, plugins.checks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """What there is to do, and what earlier exams left."""
+
+    job: Job
+    tasks: tuple[Task, ...]
+    """All of them, also what is done."""
+    stored: Evidence | None
+
+
+def _prepared(
+    request: Request,
+    course: Course,
+    plugins: Plugins,
+    submission: Submission,
+    rubric: Rubric,
+    results: Results,
+) -> _Prepared:
     assignment = plugins.assignments[submission.assignment]
     folder = plugins.assignment_folders[submission.assignment]
     tasks = tasks_of(rubric, submission, assignment, folder, plugins.checks)
@@ -106,17 +172,9 @@ def observe(
         build=assignment.build,
         seed=os.urandom(16).hex(),
         min_isolation=_least_isolation(request, course, plugins),
+        cores=request.cores,
     )
-    trouble = ""
-    if job.tasks:
-        trouble = _examine(job, plugins, rubric, results, request.executor)
-    elif stored is None or stored.submission != submission:
-        with EvidenceWriter(results.evidence) as records:  # whose hand-in it is that people judge, and when
-            records.write(SubmissionReceived(submission=submission))
-    evidence = read_evidence(results.evidence)
-    exams = evidence.exams if evidence else ()
-    observations = with_points(results.folder, submission, tasks, holding(evidence, tasks))
-    return Evidence(submission=submission, exams=exams, observations=observations), trouble
+    return _Prepared(job=job, tasks=tasks, stored=stored)
 
 
 def _examine(job: Job, plugins: Plugins, rubric: Rubric, results: Results, executor: str) -> str:

@@ -1,7 +1,7 @@
 """Every hook: what is asked, when, who is asked, and what None, exceptions and two answers mean.
 
 Registries are asked at most once per process, and only when somebody first needs what they hold. Moments are
-told as they happen. Nothing here can change points.
+told as they happen, one at a time, from whatever thread. Nothing here can change points.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from grader.markers import hookspec
 
 if TYPE_CHECKING:
     from grader.contracts import CheckKind, Executor, Report, Sandbox
+    from grader.lms.contract import Results, Worksheet
     from grader.model.assignment import Assignment
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
@@ -71,6 +72,17 @@ def grader_sandboxes() -> Iterable[type[Sandbox]] | None:
     When: in the examiner, once, before it starts the first server.
     Who: the built-in layers and installed plugins. The strongest that works on the machine is taken.
     Answers: an empty list or None brings nothing. An exception ends the exam and names the plugin.
+    Two of one name end it as well, and both are named.
+    """
+
+
+@hookspec
+def grader_lms() -> Iterable[type[Worksheet] | type[Results]] | None:
+    """The exporters for learning platforms that you bring, as classes.
+
+    When: once, before the first mark is exported, and when `grader export` lists what there is.
+    Who: the built-in exporters, installed plugins, and the `assignment.py` of a course.
+    Answers: an empty list or None brings nothing. An exception ends the export and names the plugin.
     Two of one name end it as well, and both are named.
     """
 

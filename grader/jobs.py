@@ -17,7 +17,7 @@ from grader.contracts import CheckKind
 from grader.errors import UsageError
 from grader.model.assignment import Assignment
 from grader.model.evidence import Evidence
-from grader.model.job import Task
+from grader.model.job import Job, Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, measuring
 from grader.model.rubric import Item, Rubric
@@ -94,6 +94,30 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
         return found
 
     return digests
+
+
+def is_timed(task: Task, kinds: Mapping[str, CheckKind]) -> bool:
+    """Whether it takes times that decide."""
+    return bool(getattr(kinds[task.check], "timed", False))
+
+
+def wanting_quiet(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, gpus: int) -> frozenset[str]:
+    """The items that other exams must not go on beside: timed ones, and with `gpus` those that need some.
+
+    With them what shares a program with one of them, and what comes after it.
+    """
+    found = {task.item for task in tasks if is_timed(task, kinds) or (gpus and task.devices)}
+    groups = {task.group for task in tasks if task.group and task.item in found}
+    found |= {task.item for task in tasks if task.group in groups}
+    while more := {task.item for task in tasks if found & {*task.needs, *task.uses}} - found:
+        found |= more
+    return frozenset(found)
+
+
+def cores_of(job: Job, kinds: Mapping[str, CheckKind]) -> int:
+    """How many cores the timed items of an exam want for their programs; 0 if there are none."""
+    timed = [task for task in job.tasks if is_timed(task, kinds)]
+    return max((max(job.limits.cores, *task.options.get("cores", (1,))) for task in timed), default=0)
 
 
 def course_digest(folder: Path) -> str:

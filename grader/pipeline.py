@@ -8,6 +8,8 @@ sandbox. What comes back is evidence, and everything after it is arithmetic.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,6 +72,41 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
         UsageError: there is no such archive, assignment, rubric, item, executor or sandbox.
         NotObservedError: the results folder cannot be used.
     """
+    with received(request, course, plugins) as (submission, rubric, results):
+        evidence, trouble = observe(request, course, plugins, submission, rubric, results)
+        extensions, zone = course.extensions_of(rubric.assignment), course.zone
+        scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
+        reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
+        known = student_view(
+            rubric,
+            evidence,
+            scorecard,
+            now=datetime.now(UTC),
+            published=request.published,
+            closes=closes(rubric, extensions, zone),
+        )
+        _write(known, plugins, results, FEEDBACK)
+    plugins.graded(evidence.submission, evidence, scorecard)
+    return Graded(
+        submission=evidence.submission,
+        rubric=rubric,
+        evidence=evidence,
+        scorecard=scorecard,
+        results=results,
+        reports=reports,
+        trouble=trouble,
+    )
+
+
+@contextmanager
+def received(
+    request: Request, course: Course, plugins: Plugins
+) -> Iterator[tuple[Submission, Rubric, Results]]:
+    """One hand-in in its results folder, which is ours meanwhile, and the rubric that marks it.
+
+    Raises:
+        SubmissionError, CourseError, UsageError, NotObservedError: as `grade` does.
+    """
     with incoming(request.out) as workspace:
         submission = receive(
             request.archive,
@@ -90,29 +127,7 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
         results = Results(request.out / submission.assignment / submission.student)
         with results.locked():
             results.adopt(workspace)
-            evidence, trouble = observe(request, course, plugins, submission, rubric, results)
-            extensions, zone = course.extensions_of(rubric.assignment), course.zone
-            scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
-            reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
-            known = student_view(
-                rubric,
-                evidence,
-                scorecard,
-                now=datetime.now(UTC),
-                published=request.published,
-                closes=closes(rubric, extensions, zone),
-            )
-            _write(known, plugins, results, FEEDBACK)
-    plugins.graded(evidence.submission, evidence, scorecard)
-    return Graded(
-        submission=evidence.submission,
-        rubric=rubric,
-        evidence=evidence,
-        scorecard=scorecard,
-        results=results,
-        reports=reports,
-        trouble=trouble,
-    )
+            yield submission, rubric, results
 
 
 def _write(view: View, plugins: Plugins, results: Results, place: str = "") -> tuple[Path, ...]:

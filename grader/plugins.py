@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -20,6 +21,7 @@ from grader.markers import PROJECT
 
 if TYPE_CHECKING:
     from grader.contracts import CheckKind, Executor, Report, Sandbox
+    from grader.lms.contract import Results, Worksheet
     from grader.model.assignment import Assignment
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
@@ -31,6 +33,7 @@ BUILTIN = (
     "grader.reports.builtin",
     "grader.executors.builtin",
     "grader.sandbox.builtin",
+    "grader.lms.builtin",
 )
 
 
@@ -55,6 +58,7 @@ class Plugins:
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._folders: dict[str, Path] = {}
+        self._telling = threading.RLock()  # whoever listens need not know that exams go on side by side
         for name in BUILTIN:
             self._register(import_module(name), name)
         for name, load in _installed():
@@ -115,17 +119,25 @@ class Plugins:
         """All sandboxes, the strongest first."""
         return tuple(sorted(self._instances("grader_sandboxes").values(), key=lambda s: -s.strength))
 
+    @cached_property
+    def exporters(self) -> Mapping[str, Worksheet | Results]:
+        """All exporters for learning platforms, by the name that `grader export` uses."""
+        return self._instances("grader_lms")
+
     def exam_started(self, submission: Submission, total: int) -> None:
         """Tell that `total` items are going to be observed."""
-        self._manager.hook.grader_exam_started(submission=submission, total=total)
+        with self._telling:
+            self._manager.hook.grader_exam_started(submission=submission, total=total)
 
     def observed(self, observation: Observation, title: str) -> None:
         """Tell of one more observation."""
-        self._manager.hook.grader_observed(observation=observation, title=title)
+        with self._telling:
+            self._manager.hook.grader_observed(observation=observation, title=title)
 
     def graded(self, submission: Submission, evidence: Evidence, scorecard: Scorecard) -> None:
         """Tell of a mark."""
-        self._manager.hook.grader_graded(submission=submission, evidence=evidence, scorecard=scorecard)
+        with self._telling:
+            self._manager.hook.grader_graded(submission=submission, evidence=evidence, scorecard=scorecard)
 
     def loaded(self) -> tuple[Plugin, ...]:
         """Who was asked, in the order of discovery."""

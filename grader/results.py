@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from grader.config.evidence_file import EVIDENCE
@@ -16,6 +18,7 @@ FEEDBACK = "feedback/"
 """Where the student's files are: what a student may have, and nothing else."""
 JOB = "job.json"
 WORKSPACE = "workspace"
+_PASSING = ".incoming-"
 
 
 class Results:
@@ -86,21 +89,69 @@ class Results:
 @contextmanager
 def incoming(out: Path) -> Iterator[Path]:
     """A place below `out` for a workspace whose owner is not known yet; what is left there is removed."""
+    with passing(out) as place:
+        yield place / WORKSPACE
+
+
+@contextmanager
+def passing(out: Path) -> Iterator[Path]:
+    """A folder below `out` that is gone afterwards; of whoever was killed, `sweep` removes it.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    place = out / f".incoming-{os.getpid()}"
     try:
-        place.mkdir(parents=True)
+        out.mkdir(parents=True, exist_ok=True)
+        place, handle = _locked_folder(out)
     except OSError as error:
         raise UsageError(f"--out {out}: cannot be written ({error.strerror}); name another folder") from None
     try:
-        yield place / WORKSPACE
+        yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
+        os.close(handle)
         for folder in made:  # an archive that was not accepted leaves nothing behind
             try:
                 folder.rmdir()
             except OSError:
                 break
+
+
+def sweep(out: Path) -> None:
+    """Remove what is left below `out` of those who were killed: nobody holds its lock any more."""
+    for place in out.glob(f"{_PASSING}*"):
+        try:
+            handle = _locked(place)
+        except OSError:
+            continue
+        shutil.rmtree(place, ignore_errors=True)
+        os.close(handle)
+
+
+def _locked_folder(out: Path) -> tuple[Path, int]:
+    """A new folder, and the lock on it that ends with us."""
+    for number in count():
+        place = out / f"{_PASSING}{os.getpid()}-{threading.get_native_id()}-{number}"
+        try:
+            place.mkdir()
+            handle = _locked(place)
+        except (FileExistsError, FileNotFoundError, BlockingIOError):  # a dead one's, or just taken for that
+            continue
+        if place.exists():
+            return place, handle
+        os.close(handle)
+    raise AssertionError("numbers do not end")
+
+
+def _locked(place: Path) -> int:
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
 
 
 def _unwritable(path: Path, error: OSError) -> NotObservedError:

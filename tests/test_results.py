@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import NotObservedError, UsageError
-from grader.results import Results, incoming
+from grader.results import Results, incoming, passing, sweep
 
 
 def test_a_file_is_replaced_whole_and_nothing_lies_beside_it(tmp_path):
@@ -60,3 +60,15 @@ def test_a_place_that_is_a_file_is_named(tmp_path):
     (tmp_path / "out").touch()
     with pytest.raises(UsageError, match="--out"), incoming(tmp_path / "out"):
         pass
+
+
+def test_what_killed_ones_left_is_swept_and_what_somebody_works_in_is_not(tmp_path):
+    dead = tmp_path / ".incoming-1-1-0"
+    (dead / "workspace").mkdir(parents=True)
+    (dead / "workspace" / "file").touch()
+    with passing(tmp_path) as place:
+        (place / "file").touch()
+        sweep(tmp_path)
+        assert (place / "file").exists()
+        assert not dead.exists()
+    assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ from grader.contracts import CheckKind, Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.examiner.devices import Devices
 from grader.examiner.environment import environment
-from grader.jobs import course_digest
+from grader.jobs import cores_of, course_digest
 from grader.model.evidence import Exam
 from grader.model.job import Job
 from grader.plugins import Plugins
@@ -59,7 +59,7 @@ def run(job_file: Path, outbox: Path) -> None:
         # not before it is known that somebody needs them: a run over quick items is short
         from grader.examiner.quiet import OwnCores, Watched
 
-        own = resources.enter_context(closing(OwnCores(_cores(job, plugins.checks), _who(job), _say)))
+        own = resources.enter_context(closing(OwnCores(cores_of(job, plugins.checks), _who(job), _say, job.cores)))
         # numpy comes with these: the servers import theirs meanwhile
         from grader.bench.children import Children
         from grader.examiner.items import Items
@@ -106,12 +106,6 @@ def _builds(job: Job, children: Children) -> Builds | None:
     from grader.bench.store import cache_folder
 
     return Builds(job.build, children, job.limits, cache_folder() / "builds")
-
-
-def _cores(job: Job, kinds: Mapping[str, CheckKind]) -> int:
-    """How many cores the timed items of this exam want for themselves; 0 if there are none."""
-    timed = [task for task in job.tasks if getattr(kinds[task.check], "timed", False)]
-    return max((max(job.limits.cores, *task.options.get("cores", (1,))) for task in timed), default=0)
 
 
 def _strong_enough(sandboxes: tuple[Sandbox, ...], least: str) -> tuple[Sandbox, ...]:

@@ -20,13 +20,17 @@ UNTOLD_S = 3.0
 class OwnCores:
     """Leased cores for programs, and one for ourselves; none where the machine has too few."""
 
-    def __init__(self, count: int, what: str, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, count: int, what: str, say: Callable[[str], None], among: tuple[int, ...] = ()
+    ) -> None:
         """Lease up to `count` for programs, and one for ourselves: who is kept waiting reads the clock late.
+
+        They are some of those `among` which to choose, or of all that we may use.
 
         Raises:
             NotObservedError: nobody gave them back in time.
         """
-        topology = Cores()
+        topology = Cores(among or None)
         count = min(count, len(topology.allowed) - 1)
         self._lease: Lease | None = None
         self.cores: tuple[int, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,18 +20,30 @@ class Local:
     name: ClassVar[str] = "local"
 
     def __init__(self) -> None:
-        self._waiting: Examiner | None = None
+        self._ours = threading.local()
+        """The examiner that waits: the kernel ends one together with the thread that started it."""
+        self._running: set[Examiner] = set()
 
     @contextmanager
     def standby(self) -> Iterator[None]:
         """Have an examiner import what it needs before its job is known; the next `execute` takes it."""
-        self._waiting = Examiner()
+        self._ours.waiting = Examiner()
         try:
             yield
         finally:
-            if self._waiting is not None:
-                self._waiting.stop()
-                self._waiting = None
+            if waiting := self._taken():
+                waiting.stop()
+
+    def stop(self) -> None:
+        """End all exams that are running, in whatever threads: each is cut short."""
+        for examiner in tuple(self._running):
+            examiner.end()
+
+    def _taken(self) -> Examiner | None:
+        """The examiner that waits, if there is one; none does any more."""
+        waiting: Examiner | None = getattr(self._ours, "waiting", None)
+        self._ours.waiting = None
+        return waiting
 
     def execute(self, job: Path, outbox: Path) -> Iterator[str]:
         """Run the examiner and yield a line of its log whenever one arrives.
@@ -38,10 +51,12 @@ class Local:
         Raises:
             NotObservedError: it ended without finishing its job; what it had observed is in the outbox.
         """
-        examiner, self._waiting = self._waiting or Examiner(), None
+        examiner = self._taken() or Examiner()
+        self._running.add(examiner)
         try:
             yield from examiner.run(job, outbox)
         finally:  # nobody listens any more, or Ctrl-C: nothing of it may stay behind
+            self._running.discard(examiner)
             status = examiner.stop()
         log = outbox / "examiner.log"
         log.unlink(missing_ok=True)
@@ -86,10 +101,14 @@ class Examiner:
         yield from stdout
         self._process.wait()
 
-    def stop(self) -> int:
-        """End it if it still runs, and wait until it is gone; its status."""
+    def end(self) -> None:
+        """Tell it to end, if it still runs."""
         if self._process.poll() is None:
             self._process.terminate()
+
+    def stop(self) -> int:
+        """End it if it still runs, and wait until it is gone; its status."""
+        self.end()
         with self._process:  # closes the pipes, then waits: a signal may be lost while modules are imported
             pass
         return self._process.returncode

@@ -68,3 +68,5 @@ class Job:
     """By item the seed of an earlier observation, to see the same again; others have one of this exam."""
     min_isolation: str = ""
     """The weakest sandbox that may be used; empty for any."""
+    cores: tuple[int, ...] = ()
+    """Those that timed items may lease; empty for all that the examiner may use."""
