@@ -52,3 +52,8 @@ def junk_part(path: str) -> str:
     if last in _FILES or last.startswith("._") or last.lower().endswith(BUILD_ENDINGS + ARCHIVE_ENDINGS):
         return path
     return ""
+
+
+def is_litter(name: str) -> bool:
+    """Whether a file or folder on top of a class's hand-ins is what tools and systems leave there."""
+    return name in _FOLDERS or name in _FILES or name.startswith("._")

@@ -102,6 +102,16 @@ def _signed(
     return source, place.name, sender_of(place.name, folder=place.parent.name, roster=roster)
 
 
+def sender_of_hand_in(source: HandIn, roster: Mapping[str, str] | None = None) -> Sender:
+    """Who handed it in, as its name says.
+
+    Raises:
+        UsageError: the name does not say.
+        CourseError: the roster's name for the id is not safe as a folder's name.
+    """
+    return _signed(source, None, roster)[2]
+
+
 def _candidates(assignments: Mapping[str, Assignment], name: str | None) -> Mapping[str, Assignment]:
     if not assignments:
         raise CourseError("assignments: there are none; add a folder with an assignment.py")

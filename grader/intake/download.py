@@ -1,0 +1,146 @@
+"""The hand-ins of a class in one place: a folder of archives, or the zip that Canvas or Moodle gives out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from grader.errors import NotObservedError, SubmissionError, UsageError
+from grader.intake.archive import is_folder
+from grader.intake.entry import Kind, Member, Refused, counted
+from grader.intake.formats import CHUNK, ZIP, split_ending
+from grader.intake.junk import is_litter
+from grader.intake.limits import MIB, ArchiveLimits, Meter
+from grader.intake.names import made_by_moodle, uploader_of
+from grader.intake.paths import Names, safe_path, shown
+
+CLASS_LIMITS = ArchiveLimits(
+    total_bytes=64 << 30, file_bytes=1 << 30, ratio=1032, ratio_from_bytes=64 * MIB, entries=100_000, depth=3
+)
+"""What a platform's zip may hold: the archives in it have limits of their own."""
+_TYPED_IN = re.compile(r"[^A-Z]*_[A-Za-z0-9]+_(?:text|link)\.html|.*_assignsubmission_onlinetext(?:_.*)?")
+"""What Canvas and Moodle write of a text or a link that was typed into a form."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """What paths stand for."""
+
+    hand_ins: tuple[Path, ...]
+    several: bool = False
+    """Whether one of the paths was a folder or a zip of hand-ins."""
+    problems: tuple[str, ...] = ()
+    """What of it is no hand-in, or cannot be read: a line each."""
+
+
+def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
+    """The hand-ins that paths stand for: of a folder of hand-ins, or a platform's zip of them, each one.
+
+    A path that is a hand-in itself stands for itself, whether it is there or not. What was in a zip is put
+    below a `place`, which is asked for when it is needed.
+
+    Raises:
+        SubmissionError: a platform's zip holds what none holds.
+        NotObservedError: it cannot be unpacked for want of space.
+    """
+    hand_ins: list[Path] = []
+    problems: list[str] = []
+    several = False
+    for number, path in enumerate(paths):
+        folder, names = path, _lying(path)
+        if zipped := _zipped(path):
+            folder, names = place() / str(number), zipped
+            broken = _unpack(path, folder)
+            names = [name for name in names if name not in broken]
+            problems += broken.values()
+        several |= bool(names)
+        for name in names:
+            if _TYPED_IN.fullmatch(name):
+                problems.append(f"{shown(name)}: was typed into the platform and is no file; read it there")
+            else:
+                hand_ins.append(folder / name)
+        if not (names or zipped):
+            hand_ins.append(path)
+    return Spread(hand_ins=tuple(hand_ins), several=several, problems=tuple(problems))
+
+
+def _by_platform(name: str) -> bool:
+    """Whether Canvas or Moodle named the file or folder."""
+    named = made_by_moodle(split_ending(name)[0]) or uploader_of(name) is not None
+    return named or _TYPED_IN.fullmatch(name) is not None
+
+
+def _lying(folder: Path) -> list[str]:
+    """The hand-ins in a folder, if it holds nothing else: archives, and what platforms named."""
+    try:
+        if not is_folder(folder) or made_by_moodle(folder.name):
+            return []
+        names = sorted(path.name for path in folder.iterdir() if not is_litter(path.name))
+    except (UsageError, OSError):  # whoever opens it says what is wrong
+        return []
+    return names if all(_by_platform(name) or _is_archive(folder / name) for name in names) else []
+
+
+def _is_archive(path: Path) -> bool:
+    return bool(split_ending(path.name)[1]) and path.is_file()
+
+
+def _zipped(path: Path) -> list[str]:
+    """What lies on top in a zip, if a platform named all of it."""
+    if split_ending(path.name)[1] not in ZIP.endings:
+        return []
+    try:
+        with path.open("rb") as file:
+            tops = {safe_path(member.name, CLASS_LIMITS).partition("/")[0] for member in _members(file)}
+    except (OSError, Refused):  # whoever opens it says what is wrong
+        return []
+    named = sorted(top for top in tops if top and not is_litter(top))
+    return named if all(map(_by_platform, named)) else []
+
+
+def _members(file: IO[bytes]) -> Iterator[Member]:
+    from grader.intake.zip import members
+
+    return members(file)
+
+
+def _unpack(path: Path, into: Path) -> dict[str, str]:
+    """Put the files of a zip into a folder; by what lies on top, a line on what could not be read."""
+    names, meter = Names(), Meter(CLASS_LIMITS, path.stat().st_size)
+    broken: dict[str, str] = {}
+    try:
+        into.mkdir()
+        with path.open("rb") as file:
+            for member in counted(_members(file), meter.count):
+                meter.entry()
+                name = safe_path(member.name, CLASS_LIMITS)
+                if member.kind is Kind.FOLDER or is_litter(name.partition("/")[0]):
+                    continue
+                names.add(name)
+                if why := _write(member, into / name):
+                    broken[name.partition("/")[0]] = f"{shown(path.name)}: {shown(name)} {why}"
+    except Refused as refusal:
+        raise SubmissionError(f"{shown(path.name)}: {refusal}") from None
+    except OSError as error:
+        raise NotObservedError(f"{shown(str(path))}: cannot be unpacked ({error.strerror})") from None
+    return broken
+
+
+def _write(member: Member, file: Path) -> str:
+    """Write one file of a zip; why it could not be read, or nothing."""
+    if member.kind is not Kind.FILE:
+        return f"is {member.kind}; download it again"
+    file.parent.mkdir(exist_ok=True)
+    try:
+        with file.open("xb") as target:
+            while data := member.read(CHUNK):
+                target.write(data)
+            os.fchmod(target.fileno(), 0o644)
+    except Refused:
+        file.unlink()
+        return "is damaged in it; download it again"
+    return ""

@@ -1,0 +1,126 @@
+"""A class's hand-ins in a folder or in a platform's zip, and which of several attempts counts."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+
+from grader.errors import SubmissionError
+from grader.intake.attempts import newest
+from grader.intake.download import spread
+
+CANVAS = ("doejane_12_3_hw1.tar.gz", "roebob_LATE_13_4_hw1.zip", "anon_Ab1_5_hw1.tar-2.gz")
+
+
+@pytest.fixture
+def zip_of(tmp_path):
+    def pack(*names: str, data: bytes = b"x" * 2000, name: str = "submissions.zip"):
+        with zipfile.ZipFile(tmp_path / name, "w") as file:
+            for member in names:
+                file.writestr(member, data)
+        return tmp_path / name
+
+    return pack
+
+
+@pytest.fixture
+def place(tmp_path):
+    folder = tmp_path / "place"
+
+    def make():
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    return make
+
+
+def names(found):
+    return [path.name for path in found.hand_ins]
+
+
+def test_a_zip_of_canvas_is_its_hand_ins(zip_of, place):
+    found = spread([zip_of(*CANVAS, "__MACOSX/x", ".DS_Store")], place)
+    assert (names(found), found.several, found.problems) == (sorted(CANVAS), True, ())
+    assert all(path.read_bytes() == b"x" * 2000 for path in found.hand_ins)
+
+
+def test_a_zip_of_moodle_is_a_folder_for_each_hand_in(zip_of, place):
+    packed = zip_of("Ann Ä_12_assignsubmission_file/hw1.zip", "Bo_13_assignsubmission_file/utils.py")
+    found = spread([packed], place)
+    assert names(found) == ["Ann Ä_12_assignsubmission_file", "Bo_13_assignsubmission_file"]
+    assert [path.name for path in found.hand_ins[1].iterdir()] == ["utils.py"]
+
+
+@pytest.mark.parametrize(
+    "members", [("utils.py",), (*CANVAS, "utils.py"), ("hw1.tar.gz",), ("__MACOSX/x",), ()], ids=str
+)
+def test_any_other_zip_is_one_hand_in(zip_of, place, members):
+    packed = zip_of(*members)
+    found = spread([packed], place)
+    assert (found.hand_ins, found.several) == ((packed,), False)
+
+
+def test_what_is_not_there_or_damaged_stands_for_itself(tmp_path, place):
+    damaged, missing = tmp_path / "a.zip", tmp_path / "b.zip"
+    damaged.write_bytes(b"PK\3\4 and then nothing")
+    assert spread([damaged, missing], place).hand_ins == (damaged, missing)
+
+
+def test_a_folder_with_nothing_but_archives_is_its_archives(tmp_path, place):
+    folder = tmp_path / "class"
+    folder.mkdir()
+    for name in ("bob.zip", "alice.tar.gz", ".DS_Store"):
+        (folder / name).touch()
+    found = spread([folder], place)
+    assert (names(found), found.several) == (["alice.tar.gz", "bob.zip"], True)
+    (folder / "utils.py").touch()
+    found = spread([folder], place)
+    assert (found.hand_ins, found.several) == ((folder,), False)
+
+
+def test_a_folder_that_moodle_made_for_one_hand_in_is_one(tmp_path, place):
+    folder = tmp_path / "Ann_12_assignsubmission_file"
+    folder.mkdir()
+    (folder / "hw1.zip").touch()
+    assert spread([folder], place).hand_ins == (folder,)
+
+
+def test_what_was_typed_in_is_named_and_the_rest_is_taken(zip_of, place):
+    found = spread([zip_of(*CANVAS, "poeann_14_text.html", "Cy_1_assignsubmission_onlinetext/x.html")], place)
+    assert names(found) == sorted(CANVAS)
+    assert [problem.partition(":")[0] for problem in found.problems] == [
+        "Cy_1_assignsubmission_onlinetext",
+        "poeann_14_text.html",
+    ]
+
+
+def test_one_damaged_member_loses_nobody_else(zip_of, place):
+    packed = zip_of(*CANVAS)
+    data = bytearray(packed.read_bytes())
+    data[100] ^= 0xFF  # within the first member
+    packed.write_bytes(data)
+    found = spread([packed], place)
+    assert names(found) == sorted(CANVAS[1:])
+    (problem,) = found.problems
+    assert CANVAS[0] in problem
+    assert "damaged" in problem
+
+
+def test_a_zip_that_names_a_file_twice_is_refused(zip_of, place):
+    with pytest.warns(UserWarning, match="Duplicate"):
+        packed = zip_of(CANVAS[0], CANVAS[0])
+    with pytest.raises(SubmissionError, match="twice"):
+        spread([packed], place)
+
+
+def test_the_newest_attempt_counts(tmp_path):
+    given = [tmp_path / name for name in ("d_12_9_hw1-2.zip", "d_12_3_hw1.zip", "e_13_4_hw1-1.zip", "f.zip")]
+    kept, older = newest(given, {})
+    assert [path.name for path in kept] == ["d_12_9_hw1-2.zip", "e_13_4_hw1-1.zip", "f.zip"]
+    assert older == ("d_12_3_hw1.zip: is an older attempt of d_12; d_12_9_hw1-2.zip counts",)
+
+
+def test_other_files_of_a_student_are_no_attempts_of_each_other(tmp_path):
+    given = (tmp_path / "d_12_3_hw1.zip", tmp_path / "d_12_4_hw2-1.zip", tmp_path / "no name ?.zip")
+    assert newest(given, {}) == (given, ())
