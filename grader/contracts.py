@@ -79,7 +79,7 @@ class Executor(Protocol):
         ...
 
     def stop(self) -> None:
-        """End all exams that are running, in whatever threads: each is cut short."""
+        """End all exams that are running, in whatever threads; each raises KeyboardInterrupt."""
         ...
 
     def execute(self, job: Path, outbox: Path) -> Iterator[str]:

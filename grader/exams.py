@@ -93,9 +93,7 @@ def observe(
             records.write(SubmissionReceived(submission=submission))
     evidence = read_evidence(results.evidence)
     exams = evidence.exams if evidence else ()
-    observations = with_points(
-        results.folder, submission, prepared.tasks, holding(evidence, prepared.tasks)
-    )
+    observations = with_points(results.folder, submission, prepared.tasks, holding(evidence, prepared.tasks))
     return Evidence(submission=submission, exams=exams, observations=observations), trouble
 
 

@@ -73,19 +73,31 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
         NotObservedError: the results folder cannot be used.
     """
     with received(request, course, plugins) as (submission, rubric, results):
-        evidence, trouble = observe(request, course, plugins, submission, rubric, results)
-        extensions, zone = course.extensions_of(rubric.assignment), course.zone
-        scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
-        reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
-        known = student_view(
-            rubric,
-            evidence,
-            scorecard,
-            now=datetime.now(UTC),
-            published=request.published,
-            closes=closes(rubric, extensions, zone),
-        )
-        _write(known, plugins, results, FEEDBACK)
+        return marked(request, course, plugins, submission, rubric, results)
+
+
+def marked(
+    request: Request,
+    course: Course,
+    plugins: Plugins,
+    submission: Submission,
+    rubric: Rubric,
+    results: Results,
+) -> Graded:
+    """The mark of a received hand-in: observe what was not observed yet, score, report."""
+    evidence, trouble = observe(request, course, plugins, submission, rubric, results)
+    extensions, zone = course.extensions_of(rubric.assignment), course.zone
+    scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
+    reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
+    known = student_view(
+        rubric,
+        evidence,
+        scorecard,
+        now=datetime.now(UTC),
+        published=request.published,
+        closes=closes(rubric, extensions, zone),
+    )
+    _write(known, plugins, results, FEEDBACK)
     plugins.graded(evidence.submission, evidence, scorecard)
     return Graded(
         submission=evidence.submission,

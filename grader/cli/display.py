@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from grader.model.observation import Observation
     from grader.model.submission import Submission
     from grader.pipeline import Graded
+    from grader.reports.class_progress import ClassProgress
     from grader.reports.terminal import Progress
 
 
@@ -42,6 +43,18 @@ class Display:
         """Clear the line."""
         if self._progress is not None:
             self._progress.finished()
+
+
+class Listener:
+    """Hears of the moments of many runs at once."""
+
+    def __init__(self, progress: ClassProgress) -> None:
+        self._progress = progress
+
+    @hookimpl
+    def grader_observed(self, title: str) -> None:
+        """One more item of somebody."""
+        self._progress.observed(title)
 
 
 def show(graded: Graded) -> None:

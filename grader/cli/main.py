@@ -84,15 +84,15 @@ def _run() -> int:
         return int(ExitCode.USAGE)
     except SystemExit:  # click's answer to a closed pipe: whoever read our output has seen enough
         return 128 + signal.SIGPIPE
-    except Exception:
-        show_bug()
+    except Exception as error:
+        show_bug(error)
         return int(ExitCode.BUG)
     return int(code or 0)
 
 
-def show_bug() -> None:
-    """The traceback of the exception that is being handled: nobody but us can do anything about it."""
+def show_bug(error: Exception) -> None:
+    """The traceback of an exception that nobody but us can do anything about."""
     import traceback
 
-    traceback.print_exc()
+    traceback.print_exception(error)
     click.echo(f"grader {__version__}: this is a bug of ours; please report the lines above", err=True)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli.course import open_course, require_linux
-from grader.cli.display import Display, show
-from grader.errors import ExitCode, GraderError, UsageError, worst
+from grader.cli.display import Display, Listener
+from grader.cli.hand_ins import find_hand_ins, turns
+from grader.cli.outcome import Outcome
+from grader.errors import UsageError
+from grader.reports.class_progress import ClassProgress
+
+if TYPE_CHECKING:
+    from grader.config.course import Course
+    from grader.exams import Request
+    from grader.pipeline import Graded
+    from grader.plugins import Plugins
 
 EXECUTOR = "local"
 
@@ -48,6 +60,12 @@ EXECUTOR = "local"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON on standard output.")
 @click.option("--require-final", is_flag=True, help="End with 5 if any point is still open.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many hand-ins are looked at side by side; otherwise one for each core.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -56,60 +74,74 @@ def command(
     gradebook: Path | None,
     as_json: bool,
     require_final: bool,
+    jobs: int | None,
     **asked: Any,
 ) -> int:
     """Grade ARCHIVES (.tar.gz, .zip, … or folders) and write the results below --out.
 
-    Loose files that Canvas named after one student are one hand-in.
+    A folder that holds nothing but archives stands for each of them, and so does the zip of all hand-ins that
+    Canvas or Moodle gives out. Loose files that Canvas named after one student are one hand-in. Of what a
+    platform numbered as several attempts the newest is graded.
+
+    Hand-ins are graded side by side; what is timed, or needs a GPU, has the machine for itself. Whatever
+    stops the run, the same command goes on where it was.
 
     Exit codes: 0 graded (also if points are open), 2 usage, 3 a bug of ours, 4 the course's files are wrong,
     5 something could not be observed, 6 an archive was not accepted. Several archives end with the worst,
-    in the order 3, 4, 5, 6, 0.
+    in the order 3, 2, 4, 5, 6, 0.
     """
     require_linux()
-    from grader.intake.hand_in import group
-
-    hand_ins = group(archives)
-    if asked["student"] and len(hand_ins) > 1:
-        raise UsageError(
-            "--student: names one student, but there are several archives; grade them one by one"
-        )
     course, plugins = open_course(context)
-    if gradebook is not None:
-        from grader.cli.book import Recorder, opened
+    with ExitStack() as resources:
+        found = find_hand_ins(archives, asked["out"], course, resources)
+        if asked["student"] and len(found.hand_ins) > 1:
+            raise UsageError(
+                "--student: names one student, but there are several archives; grade them one by one"
+            )
+        if gradebook is not None:
+            from grader.cli.book import Recorder, opened
 
-        plugins.listen(Recorder(context.with_resource(opened(gradebook, create=True))))
-    plugins.listen(Display(sys.stderr))
-    codes, cards = [], []
-    for hand_in in hand_ins:
-        try:
-            with plugins.executors[EXECUTOR].standby():  # it imports while we do
-                from grader.exams import Request
-                from grader.pipeline import grade
+            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+        from grader.exams import Request
 
-                graded = grade(Request(archive=hand_in, executor=EXECUTOR, **asked), course, plugins)
-        except GraderError as error:
-            for problem in error.problems:
-                click.echo(f"grader: {problem}", err=True)
-            codes.append(error.exit_code)
-            continue
-        except Exception:  # the other archives can be graded still
-            from grader.cli.main import show_bug
-
-            show_bug()
-            codes.append(ExitCode.BUG)
-            continue
-        for remark in filter(None, (graded.trouble, course.roster.remark(graded.submission))):
-            click.echo(f"grader: {remark}", err=True)
-        still_open = [ExitCode.NOT_OBSERVED] if require_final and not graded.final else []
-        codes.append(worst([graded.exit_code, *still_open]))
-        if as_json:
-            cards.append(json.loads((graded.results.folder / "score.json").read_text(encoding="utf-8")))
+        requests = [Request(archive=one, executor=EXECUTOR, **asked) for one in found.hand_ins]
+        outcome = Outcome(course, found, as_json=as_json, require_final=require_final)
+        if len(requests) == 1:
+            plugins.listen(Display(sys.stderr))
+            outcome.add(0, _grade_one(requests[0], course, plugins))
         else:
-            show(graded)
-    if as_json:
-        click.echo(json.dumps(cards[0] if len(hand_ins) == 1 and cards else cards, indent=2))
-    return worst(codes)
+            _grade_all(requests, course, plugins, outcome, jobs or len(os.sched_getaffinity(0)))
+        return outcome.close()
+
+
+def _grade_one(request: Request, course: Course, plugins: Plugins) -> Graded | Exception:
+    try:
+        with plugins.executors[EXECUTOR].standby():  # it imports while we do
+            from grader.pipeline import grade
+
+            return grade(request, course, plugins)
+    except Exception as error:
+        return error
+
+
+def _grade_all(
+    requests: Sequence[Request], course: Course, plugins: Plugins, outcome: Outcome, at_once: int
+) -> None:
+    from grader.cuda.gpus import gpus
+    from grader.lanes import grade_all
+
+    progress = ClassProgress(sys.stderr, len(requests))
+    plugins.listen(Listener(progress))
+    progress.start()
+    try:
+        for turn in turns([request.archive for request in requests], course):
+            asked = [requests[number] for number in turn]
+            lanes = grade_all(asked, course, plugins, at_once=min(at_once, len(turn)), gpus=len(gpus()))
+            with closing(lanes):
+                for place, result in lanes:
+                    progress.ended(partial(outcome.add, turn[place], result))
+    finally:
+        progress.stop()
 
 
 def _moment(text: str | None) -> datetime | None:

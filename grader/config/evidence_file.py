@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +21,8 @@ from grader.model.submission import Submission
 EVIDENCE = "evidence.jsonl"
 """The name of the file in the results folder of a submission."""
 
+WAIT_S = 60.0
+_POLL_S = 0.02
 BLOCK = 1 << 16
 ADVICE = "move the file away to observe again"
 NOTHING_SEEN = frozenset({Outcome.SKIPPED, Outcome.NOT_OBSERVED})
@@ -70,15 +74,26 @@ NAMES = {kind: name for name, kind in RECORDS.items()}
 class EvidenceWriter:
     """Appends records to a file, each with one write, so that whatever ends us leaves whole lines.
 
-    A torn last line, which a power cut or a full disk may have left, is cut off first.
+    One at a time writes. A torn last line, which a power cut or a full disk may have left, is cut off first.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, wait_s: float = WAIT_S) -> None:
+        """Open it, after waiting for the end of whoever writes there still: an exam whose host was killed.
+
+        Raises:
+            NotObservedError: it cannot be opened, or somebody has been writing for too long.
+        """
         self._name = show_path(path)
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise self._unwritable(error) from None
+        ends = time.monotonic() + wait_s
+        while not _locked(self._fd):
+            if time.monotonic() > ends:
+                os.close(self._fd)
+                raise NotObservedError(f"{self._name}: another exam is writing here; wait for its end")
+            time.sleep(_POLL_S)
         repair(self._fd)
 
     def write(self, record: Record) -> None:
@@ -113,6 +128,14 @@ class EvidenceWriter:
         return NotObservedError(
             f"{self._name}: cannot be written ({error.strerror}); check the results folder and its disk"
         )
+
+
+def _locked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def repair(fd: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,6 +92,22 @@ class Roster:
             f"{submission.student}; add the id there, or give --student NAME"
         )
         return str(Problem(path=(), message=message))
+
+    def reconciled(self, students: Collection[str]) -> Iterator[str]:
+        """Lines on who handed in nothing, and who is not on the roster; none if there is no roster."""
+        if not self.students:
+            return
+        there = [one.student for one in self.students]
+        absent = [student for student in there if student not in students]
+        strangers = sorted({*students}.difference(there))
+        if absent:
+            yield f"{self.file}: {_so_many(absent)} without a hand-in, not marked: {', '.join(absent)}"
+        if strangers:
+            yield f"{self.file}: {_so_many(strangers)} not on it: {', '.join(strangers)}"
+
+
+def _so_many(students: Sequence[str]) -> str:
+    return f"{len(students)} student{'' if len(students) == 1 else 's'}"
 
 
 def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...]]:

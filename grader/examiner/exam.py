@@ -13,7 +13,7 @@ from grader.bench.servers import Servers
 from grader.bench.setup import Setup, of_tool
 from grader.config.codec import from_plain, loads
 from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
-from grader.contracts import CheckKind, Sandbox
+from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.examiner.devices import Devices
 from grader.examiner.environment import environment
@@ -59,7 +59,8 @@ def run(job_file: Path, outbox: Path) -> None:
         # not before it is known that somebody needs them: a run over quick items is short
         from grader.examiner.quiet import OwnCores, Watched
 
-        own = resources.enter_context(closing(OwnCores(cores_of(job, plugins.checks), _who(job), _say, job.cores)))
+        wanted = cores_of(job, plugins.checks)
+        own = resources.enter_context(closing(OwnCores(wanted, _who(job), _say, job.cores)))
         # numpy comes with these: the servers import theirs meanwhile
         from grader.bench.children import Children
         from grader.examiner.items import Items

@@ -23,6 +23,7 @@ class Local:
         self._ours = threading.local()
         """The examiner that waits: the kernel ends one together with the thread that started it."""
         self._running: set[Examiner] = set()
+        self._stopped = False
 
     @contextmanager
     def standby(self) -> Iterator[None]:
@@ -35,7 +36,8 @@ class Local:
                 waiting.stop()
 
     def stop(self) -> None:
-        """End all exams that are running, in whatever threads: each is cut short."""
+        """End all exams that are running, in whatever threads; those and later ones are interrupted."""
+        self._stopped = True
         for examiner in tuple(self._running):
             examiner.end()
 
@@ -50,6 +52,7 @@ class Local:
 
         Raises:
             NotObservedError: it ended without finishing its job; what it had observed is in the outbox.
+            KeyboardInterrupt: it was ended by `stop`, or came after it.
         """
         examiner = self._taken() or Examiner()
         self._running.add(examiner)
@@ -58,6 +61,8 @@ class Local:
         finally:  # nobody listens any more, or Ctrl-C: nothing of it may stay behind
             self._running.discard(examiner)
             status = examiner.stop()
+        if self._stopped:
+            raise KeyboardInterrupt
         log = outbox / "examiner.log"
         log.unlink(missing_ok=True)
         complaints = examiner.complaints()
@@ -78,7 +83,7 @@ class Examiner:
         self._complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
         self._process = subprocess.Popen(
             # -P: the folder we are called from may hold anything, a hand-in for example
-            [sys.executable, "-P", "-m", "grader.examiner"],
+            [sys.executable, "-P", "-m", "grader.examiner", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,

@@ -31,10 +31,10 @@ def newest(
             latest[_key(sender)] = hand_in, sender
     kept: list[HandIn] = []
     older: list[str] = []
-    for hand_in, sender in zip(hand_ins, senders, strict=True):
-        last = latest[_key(sender)] if sender else None
-        if sender and last and (sender.attempt or 0) < (last[1].attempt or 0):
-            older.append(f"{hand_in.name}: is an older attempt of {sender.student}; {last[0].name} counts")
+    for hand_in, who in zip(hand_ins, senders, strict=True):
+        last = latest[_key(who)] if who else None
+        if who and last and (who.attempt or 0) < (last[1].attempt or 0):
+            older.append(f"{hand_in.name}: is an older attempt of {who.student}; {last[0].name} counts")
         else:
             kept.append(hand_in)
     return tuple(kept), tuple(older)

@@ -60,16 +60,16 @@ def table(scorecard: Scorecard, *, width: int = WIDEST, unicode: bool = True) ->
 
 def show(scorecard: Scorecard, stream: TextIO) -> None:
     """Print the card: with colours on a terminal, as plain text anywhere else; never fails on a character."""
-    layout = _rows(scorecard, _columns(stream), _speaks_unicode(stream))
+    layout = _rows(scorecard, _columns(stream), speaks_unicode(stream))
     if not stream.isatty():
-        stream.writelines(_encodable(f"{row}\n", stream) for row in layout)
+        stream.writelines(encodable(f"{row}\n", stream) for row in layout)
         return
     from rich.console import Console
     from rich.text import Text
 
     console = Console(file=stream)
     for row in layout:
-        pieces = [(_encodable(text, stream), style) for text, style in row.pieces]
+        pieces = [(encodable(text, stream), style) for text, style in row.pieces]
         console.print(Text.assemble(*pieces), soft_wrap=True)
 
 
@@ -89,7 +89,7 @@ class Progress:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
         self._bar = Progress(
-            SpinnerColumn("dots" if _speaks_unicode(self._stream) else "line"),
+            SpinnerColumn("dots" if speaks_unicode(self._stream) else "line"),
             MofNCompleteColumn(),
             BarColumn(bar_width=20),
             TextColumn("{task.description}", markup=False),
@@ -107,7 +107,7 @@ class Progress:
         ended = (
             "" if observation.outcome is Outcome.OBSERVED else f": {observation.outcome.replace('_', ' ')}"
         )
-        self._bar.update(self._task, description=_encodable(clean(f"{title}{ended}"), self._stream))
+        self._bar.update(self._task, description=encodable(clean(f"{title}{ended}"), self._stream))
         self._bar.advance(self._task)
 
     def finished(self) -> None:
@@ -185,11 +185,13 @@ def _columns(stream: TextIO) -> int:
         return WIDEST
 
 
-def _speaks_unicode(stream: TextIO) -> bool:
+def speaks_unicode(stream: TextIO) -> bool:
+    """Whether our signs can be written there."""
     signs = "".join(sign for sign, _ in SIGNS.values())
-    return _encodable(signs, stream) == signs
+    return encodable(signs, stream) == signs
 
 
-def _encodable(text: str, stream: TextIO) -> str:
+def encodable(text: str, stream: TextIO) -> str:
+    """The text, with `?` for what cannot be written there."""
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "replace").decode(encoding)

@@ -230,3 +230,9 @@ def test_a_record_that_was_written_in_part_leaves_nothing(
 def test_the_file_is_closed_on_exec_so_that_no_subject_inherits_it(path: Path) -> None:
     with EvidenceWriter(path) as writer:
         assert not os.get_inheritable(writer._fd)
+
+
+def test_one_at_a_time_writes(path):
+    with EvidenceWriter(path), pytest.raises(NotObservedError, match="another exam is writing"):
+        EvidenceWriter(path, wait_s=0.0)
+    EvidenceWriter(path, wait_s=0.0).close()

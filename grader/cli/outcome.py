@@ -1,0 +1,119 @@
+"""What a person sees of a run: a card for each of a few hand-ins, a line for each of many, then the sums."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from grader.cli.display import show
+from grader.errors import ExitCode, GraderError, worst
+from grader.model.score import Standing
+from grader.reports.terminal import SIGNS, encodable
+from grader.reports.words import Mark, clean, counted, out_of
+
+if TYPE_CHECKING:
+    from grader.cli.hand_ins import Found
+    from grader.config.course import Course
+    from grader.pipeline import Graded
+
+FEW = 5
+"""Of so many hand-ins each gets its whole card."""
+_WORDS = {Standing.FINAL: "final", Standing.PROVISIONAL: "with open points", Standing.HELD: "held"}
+_MARKS = {Standing.FINAL: Mark.FULL, Standing.PROVISIONAL: Mark.OPEN, Standing.HELD: Mark.HELD}
+
+
+class Outcome:
+    """Tells of each hand-in as it ends; keeps no evidence, however many there are."""
+
+    def __init__(self, course: Course, found: Found, *, as_json: bool, require_final: bool) -> None:
+        self._course = course
+        self._as_json, self._require_final = as_json, require_final
+        self._many = found.several or len(found.hand_ins) > FEW
+        self._total = len(found.hand_ins)
+        self._codes: list[ExitCode] = []
+        self._cards: dict[int, Any] = {}
+        self._waiting: dict[int, Graded | Exception] = {}
+        """Of a few hand-ins what cannot be shown before those that were named first."""
+        self._next = 0
+        self._width = max((len(hand_in.name) for hand_in in found.hand_ins), default=0)
+        self._standings: Counter[Standing] = Counter()
+        self._students: set[str] = set()
+        for problem in found.problems:
+            self._refused(problem, code=ExitCode.NOT_ACCEPTED)
+
+    def add(self, number: int, result: Graded | Exception) -> None:
+        """One more has ended, that which was named as the `number`th."""
+        if self._many:
+            self._tell(number, result)
+            return
+        self._waiting[number] = result
+        while self._next in self._waiting:
+            self._tell(self._next, self._waiting.pop(self._next))
+            self._next += 1
+
+    def close(self) -> ExitCode:
+        """Tell the sums; the code to end with."""
+        if self._as_json:
+            cards = [self._cards[number] for number in sorted(self._cards)]
+            click.echo(json.dumps(cards[0] if self._total == 1 and cards else cards, indent=2))
+        if self._many:
+            for line in self._sums():
+                click.echo(line, err=True)
+        return worst(self._codes)
+
+    def _tell(self, number: int, result: Graded | Exception) -> None:
+        if isinstance(result, GraderError):
+            self._refused(*result.problems, code=result.exit_code)
+            return
+        if isinstance(result, Exception):  # the others can be graded still
+            from grader.cli.main import show_bug
+
+            show_bug(result)
+            self._codes.append(ExitCode.BUG)
+            return
+        for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
+            click.echo(f"grader: {remark}", err=True)
+        still_open = [ExitCode.NOT_OBSERVED] if self._require_final and not result.final else []
+        self._codes.append(worst([result.exit_code, *still_open]))
+        self._standings[result.scorecard.standing] += 1
+        self._students.update(result.submission.students)
+        if self._as_json:
+            text = (result.results.folder / "score.json").read_text(encoding="utf-8")
+            self._cards[number] = json.loads(text)
+        elif self._many:
+            click.echo(_row(result, self._width, sys.stdout))
+        else:
+            show(result)
+
+    def _refused(self, *problems: str, code: ExitCode) -> None:
+        for problem in problems:
+            click.echo(f"grader: {problem}", err=True)
+        self._codes.append(code)
+
+    def _sums(self) -> Iterator[str]:
+        """How many marks there are, and whom of the course nobody has seen."""
+        graded = self._standings.total()
+        parts = [f"{self._standings[one]} {what}" for one, what in _WORDS.items() if self._standings[one]]
+        yield f"{counted(graded, 'hand-in')} graded" + (f": {', '.join(parts)}" if parts else "")
+        if without := len(self._codes) - graded:
+            yield f"{counted(without, 'hand-in')} without a mark; the lines above say why"
+        yield from self._course.roster.reconciled(self._students)
+
+
+def _row(graded: Graded, width: int, stream: TextIO) -> str:
+    """`✓ doejane_12345   18 / 21`, with what is open or held."""
+    card = graded.scorecard
+    sign, plain = SIGNS[_MARKS[card.standing]]
+    shown = sign if encodable(sign, stream) == sign else plain
+    note = {
+        Standing.FINAL: "",
+        Standing.PROVISIONAL: f"  {counted(card.points.pending, 'point')} open",
+        Standing.HELD: "  held: a person has to look",
+    }[card.standing]
+    figure = out_of(card.points.raw, card.points.possible)
+    return encodable(f"{shown} {clean(card.student):{width}}  {figure}{note}", stream)

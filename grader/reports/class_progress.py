@@ -1,0 +1,92 @@
+"""How far a class is, live on a terminal's last line: hand-ins, their rate, and the time that is left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
+
+from grader.reports.terminal import encodable, speaks_unicode
+from grader.reports.words import clean, counted
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+_LONGEST = 60
+"""Columns of what was looked at last."""
+
+
+def pace(done: int, total: int, elapsed_s: float) -> str:
+    """`4.1 hand-ins a minute, about 9 minutes left`; empty while nothing is done."""
+    if not done or elapsed_s <= 0:
+        return ""
+    a_minute = 60.0 * done / elapsed_s
+    rate = f"{a_minute:.0f}" if a_minute >= 10 else f"{a_minute:.1f}"
+    left_s = elapsed_s / done * (total - done)
+    left = counted(round(left_s / 60), "minute") if left_s >= 90 else counted(round(left_s), "second")
+    return f"{rate} hand-ins a minute, about {left} left"
+
+
+class ClassProgress:
+    """Silent on anything but a terminal."""
+
+    def __init__(self, stream: TextIO, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._total, self._clock = stream, total, clock
+        self._done = self._items = 0
+        self._begun = clock()
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._last = ""
+
+    def start(self) -> None:
+        """Show it."""
+        if not self._stream.isatty():
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+        self._bar = Progress(
+            SpinnerColumn("dots" if speaks_unicode(self._stream) else "line"),
+            MofNCompleteColumn(),
+            BarColumn(bar_width=20),
+            TextColumn("{task.description}", markup=False),
+            console=Console(file=self._stream),
+            transient=True,
+            redirect_stdout=False,  # data written there must not arrive here
+        )
+        self._task = self._bar.add_task("", total=self._total)
+        self._bar.start()
+
+    def observed(self, title: str) -> None:
+        """One more item of somebody."""
+        self._items += 1
+        self._last = clean(" ".join(title.split()))[:_LONGEST]
+        self._show()
+
+    def ended(self, tell: Callable[[], None]) -> None:
+        """One more hand-in; `tell` prints what became of it, while the line is not shown."""
+        self._done += 1
+        if self._bar is not None:
+            self._bar.stop()
+        tell()
+        if self._bar is not None and self._done < self._total:
+            self._show()
+            self._bar.start()
+
+    def stop(self) -> None:
+        """Clear the line."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _show(self) -> None:
+        if self._bar is None or self._task is None:
+            return
+        parts = (
+            pace(self._done, self._total, self._clock() - self._begun),
+            counted(self._items, "item"),
+            self._last,
+        )
+        text = " · ".join(filter(None, parts))
+        self._bar.update(self._task, completed=self._done, description=encodable(text, self._stream))

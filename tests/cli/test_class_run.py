@@ -1,0 +1,253 @@
+"""A whole class in one command: side by side, killed and continued, one at a time where it is timed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import tarfile
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from grader.cli.outcome import FEW
+
+DOUBLE = {"id": "double", "title": "double doubles", "points": 1, "check": "matches_reference"}
+DOUBLE |= {"of": "work.double", "inputs": "numbers"}
+SQUARE = DOUBLE | {"id": "square", "title": "square squares", "points": 2, "of": "work.square"}
+WITHIN_S = 120
+
+PROGRAMS = {
+    "right": "def double(x): return 2 * x\ndef square(x): return x * x",
+    "half": "def double(x): return 2 * x\ndef square(x): return x + x",
+    "broken": "def double(x): return 2 *",
+    "crashing": "import os\ndef double(x): os.abort()\ndef square(x): return x * x",
+}
+POINTS = {"right": 3.0, "half": 1.0, "broken": 0.0, "crashing": 2.0}
+
+KINDS = """
+    import os, time
+    from dataclasses import dataclass
+
+    from grader.model.observation import Observation, Outcome
+    from grader.model.options import option
+    from grader.model.score import Award
+
+    class _Kind:
+        @dataclass(frozen=True, slots=True, kw_only=True)
+        class Options:
+            path: str = option("A file or folder outside.")
+
+        def observe(self, options, bench):
+            self.act(options.path)
+            return Observation(item=bench.item, outcome=Outcome.OBSERVED, seed=bench.seed)
+
+        def award(self, options, observation, related):
+            return Award(fraction=1.0, reason="it was looked at")
+
+    class Alone(_Kind):
+        name = "alone"
+        timed = True
+
+        def act(self, path):
+            for what in ("in", "out"):
+                with open(path, "a") as file:
+                    file.write(what + "\\n")
+
+    class Together(_Kind):
+        name = "together"
+
+        def act(self, path):
+            open(f"{path}/{os.getpid()}", "w").close()
+            ends = time.monotonic() + 60
+            while len(os.listdir(path)) < 2:
+                assert time.monotonic() < ends, "nobody else came"
+                time.sleep(0.01)
+"""
+
+
+def archive(code: str) -> bytes:
+    content = code.encode()
+    member = tarfile.TarInfo("hw/work.py")
+    member.size = len(content)
+    packed = BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as file:
+        file.addfile(member, BytesIO(content))
+    return packed.getvalue()
+
+
+@pytest.fixture
+def canvas(course):
+    """Writes the zip that Canvas gives out, of `count` mixed hand-ins, and tells who earns what."""
+
+    def download(count: int) -> tuple[str, dict[str, float]]:
+        earned = {}
+        path = course.hand_ins / "submissions.zip"
+        with zipfile.ZipFile(path, "w") as file:
+            for number in range(count):
+                kind = list(PROGRAMS)[number % len(PROGRAMS)]
+                late = "LATE_" if number % 5 == 0 else ""
+                name = f"student{number}_{late}{1000 + number}_{5000 + number}_hw1"
+                if number % 10 == 7:  # handed in twice: the first one is wrong
+                    file.writestr(f"{name}.tar.gz", archive(PROGRAMS["broken"]))
+                    name = f"student{number}_{1000 + number}_{7000 + number}_hw1-1"
+                if number % 10 == 9:
+                    file.writestr(f"{name}.zip", b"this is no archive")
+                    continue
+                file.writestr(f"{name}.tar.gz", archive(PROGRAMS[kind]))
+                earned[f"student{number}_{1000 + number}"] = POINTS[kind]
+        return str(path), earned
+
+    return download
+
+
+def marks(course, book: Path) -> list[dict[str, object]]:
+    """All of a gradebook but times, ids, and values that were drawn."""
+    done = course.run("export", "json", "--gradebook", str(book))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for one in found:
+        del one["exam"], one["score"]
+        for item in one["items"]:
+            del item["reason"]
+    return found
+
+
+def test_a_download_of_canvas_is_graded_with_one_command(course, canvas):
+    course.write("course.yaml", "title: x\nroster: roster.csv\n")
+    course.write("roster.csv", "student,canvas id\nann,1000\nben,1001\nzoe,9\n")
+    download, earned = canvas(10)
+    earned["ann"], earned["ben"] = earned.pop("student0_1000"), earned.pop("student1_1001")
+
+    done = course.run("run", download)
+
+    assert done.returncode == 6
+    rows = {row.split()[1]: row for row in done.stdout.splitlines()}
+    assert {student: float(row.split()[2]) for student, row in rows.items()} == earned
+    said = done.stderr.splitlines()
+    assert (
+        "grader: student7_1007_5007_hw1.tar.gz: is an older attempt of student7_1007; "
+        "student7_1007_7007_hw1-1.tar.gz counts"
+    ) in said
+    assert [line for line in said if "student9" in line] == [
+        "grader: student9_1009_5009_hw1.zip: is no archive, whatever its name says; "
+        "pack the files as .tar.gz or .zip"
+    ]
+    assert said[-4:] == [
+        "9 hand-ins graded: 9 final",
+        "1 hand-in without a mark; the lines above say why",
+        f"{course.folder}/roster.csv: 1 student without a hand-in, not marked: zoe",
+        f"{course.folder}/roster.csv: 7 students not on it: {', '.join(sorted({*earned} - {'ann', 'ben'}))}",
+    ]
+    assert not list(course.out.glob(".*"))
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_killed_three_times_and_continued_the_gradebook_is_that_of_an_uninterrupted_run(
+    course, canvas, tmp_path, count
+):
+    pytest.importorskip("sqlalchemy")
+    download, earned = canvas(count)
+    book, whole = tmp_path / "book.db", tmp_path / "whole.db"
+    for rows in (2, count // 3, count // 2):
+        with course.start("run", download, "--gradebook", str(book)) as run:
+            seen = [run.stdout.readline() for _ in range(rows)]
+            os.killpg(run.pid, signal.SIGKILL)
+            run.communicate(timeout=WITHIN_S)
+        assert all(seen), "it was killed in the middle"
+    done = course.run("run", download, "--gradebook", str(book))
+    assert done.returncode == 6, done.stderr
+    assert len(done.stdout.splitlines()) == len(earned)
+    assert not list(course.out.glob(".*"))
+
+    course.out = tmp_path / "elsewhere"
+    assert course.run("run", download, "--gradebook", str(whole)).returncode == 6
+    found = marks(course, book)
+    assert {one["student"]: one["points"]["raw"] for one in found} == earned
+    assert found == marks(course, whole)
+
+    course.rubric(DOUBLE | {"points": 4}, SQUARE)
+    assert course.run("rescore", "tiny", "--apply", "--gradebook", str(book)).returncode == 0
+    dearer = {one["student"]: one["points"]["raw"] for one in marks(course, book)}
+    assert {student: points + 3 * (points in {1.0, 3.0}) for student, points in earned.items()} == dearer
+
+
+def test_what_is_done_is_not_run_again(course, canvas):
+    download, earned = canvas(6)
+    assert course.run("run", download).returncode == 0
+    before = {path: path.read_bytes() for path in course.out.rglob("evidence.jsonl")}
+    assert len(before) == len(earned)
+    assert course.run("run", download).returncode == 0
+    assert {path: path.read_bytes() for path in course.out.rglob("evidence.jsonl")} == before
+
+
+def test_a_few_get_their_cards_in_the_order_in_which_they_were_named(course):
+    names = [course.hand_in(name, PROGRAMS["right"]) for name in ("zoe", "ann", "mia")]
+    done = course.run("run", *names)
+    assert done.returncode == 0
+    assert [line for line in done.stdout.splitlines() if line.startswith("tiny")] == [
+        "tiny  zoe",
+        "tiny  ann",
+        "tiny  mia",
+    ]
+    many = [course.hand_in(f"s{number}", PROGRAMS["right"]) for number in range(FEW + 1)]
+    assert len(course.run("run", *many).stdout.splitlines()) == FEW + 1
+
+
+@pytest.fixture
+def lanes(course, tmp_path):
+    """A course whose items meet, or want to be alone."""
+    course.write("assignments/tiny/kinds.py", KINDS)
+    text = (course.folder / "assignments/tiny/assignment.py").read_text()
+    text = text.replace("from .checks import", "from .kinds import Alone, Together\n    from .checks import")
+    text = text.replace("return [Breaks", "return [Alone, Together, Breaks")
+    course.write("assignments/tiny/assignment.py", text)
+    (tmp_path / "meeting").mkdir()
+    alone = {"id": "alone", "title": "a", "points": 1, "check": "alone", "path": str(tmp_path / "log")}
+    together = alone | {"id": "together", "check": "together", "path": str(tmp_path / "meeting")}
+    course.rubric(together, alone)
+    return course
+
+
+def test_what_is_not_timed_goes_on_side_by_side_and_what_is_timed_alone(lanes, tmp_path):
+    done = lanes.run("run", *(lanes.hand_in(f"s{n}", PROGRAMS["right"]) for n in range(4)), "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "log").read_text().split() == ["in", "out"] * 4
+    for number in range(4):
+        assert lanes.observed(f"s{number}") == ["together", "alone"]
+        assert lanes.points(f"s{number}") == {"together": 1, "alone": 1}
+
+
+def test_two_hand_ins_of_one_student_are_graded_one_after_the_other(course):
+    first = course.hand_in("ann", PROGRAMS["half"])
+    again = Path(first).with_name("again")
+    again.mkdir()
+    second = again / "ann.tar.gz"
+    second.write_bytes(archive(PROGRAMS["right"]))
+    done = course.run("run", first, str(second))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert course.points() == {"double": 1, "square": 2}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_class_that_is_stopped_leaves_no_process_and_no_mark_of_what_was_cut_short(
+    course, signal_pipe, number
+):
+    from tests.cli.test_interruptions import family, handles_of, wait_for_the_end
+
+    waits = {"id": "waits", "title": "w", "points": 1, "check": "waits", "path": str(signal_pipe.path)}
+    course.rubric(DOUBLE, waits)
+    with course.start("run", course.hand_in("ann"), course.hand_in("ben"), "--jobs", "2") as host:
+        signal_pipe.wait()
+        handles = list(handles_of(family(host.pid)))
+        os.kill(host.pid, number)
+        _, said = host.communicate(timeout=WITHIN_S)
+        wait_for_the_end(handles)
+    assert host.returncode == 128 + number
+    assert said.split("\n")[-2:] == ["grader: stopped; what was observed is kept", ""]
+    assert len(said.strip().splitlines()) == 1
+    assert not list(course.out.rglob("score.json"))
+    assert not [path for path in course.out.rglob("*") if path.name.startswith(".")]
+    assert not list(course.out.rglob("job.json"))
