@@ -55,6 +55,8 @@ class Request:
     """How many there are for this and other exams together, if they go on side by side."""
     cores: tuple[int, ...] = ()
     """Those that its timed items may lease; empty for all that we may use."""
+    stage: Path | None = None
+    """A folder in which hand-ins may be put that one examiner looks at after the other."""
 
 
 def check(request: Request, course: Course, plugins: Plugins, rubric: Rubric) -> None:
@@ -171,6 +173,7 @@ def _prepared(
         seed=os.urandom(16).hex(),
         min_isolation=_least_isolation(request, course, plugins),
         cores=request.cores,
+        stage=str(request.stage.absolute()) if request.stage else "",
     )
     return _Prepared(job=job, tasks=tasks, stored=stored)
 

@@ -97,7 +97,7 @@ class Builds:
     ) -> Built:
         servers = self._children.servers
         digest = digest_of(
-            folder_digest(servers.workspaces[whose]),
+            folder_digest(servers.folder(whose)),
             folder_digest(servers.given) if servers.given else "",
             folder_digest(Path(tools.__file__).parent),
             [command, self._build.products, dict(chain.versions), simulated, compatibility],

@@ -56,6 +56,8 @@ class SubjectServer:
         `workspaces` maps the name under which `spawn` asks for a folder to that folder; `given` holds the
         course's own files, which are found before those of any workspace. All are read-only inside.
         """
+        self.within: Mapping[str, str] = {}
+        """By that name the part of the folder that is asked for, where it is not the whole."""
         self.shared = sandbox.namespaced
         """Whether one child leaves nothing behind that another could find."""
         self._sandbox = sandbox
@@ -135,7 +137,7 @@ class SubjectServer:
         order = {
             "namespaced": self._sandbox.namespaced,
             "uid": self._sandbox.student_uid,
-            "workspace": self._inside[workspace],
+            "workspace": "/".join(filter(None, (self._inside[workspace], self.within.get(workspace)))),
             "given": self.given,
             "limits": asdict(limits) | {"cpu_s": _cpu_s(limits), "user_processes": self._processes(limits)},
             "paths": self._paths(),

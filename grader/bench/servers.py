@@ -31,8 +31,9 @@ class Servers:
         self.python = python
         """The interpreter, where it is inside as well."""
         self._site = site
-        self.workspaces = workspaces
-        """The folder of each, outside, by the name under which a child asks for it."""
+        self._workspaces = workspaces
+        self.within: dict[str, str] = {}
+        """The part of a folder that is the workspace now, by the name under which a child asks for it."""
         self.given = given
         """That of the course's own files, if there are any."""
         self._limits = limits
@@ -55,6 +56,15 @@ class Servers:
         layer without a room of its own can only close the network by refusing all of them.
         """
         return bool(self._sandboxes) and self._sandboxes[0].namespaced
+
+    @property
+    def has_loopback(self) -> bool:
+        """Whether the programs of that layer can talk to each other over a network of their own."""
+        return bool(self._sandboxes) and self._sandboxes[0].namespaced
+
+    def folder(self, whose: str) -> Path:
+        """The workspace of this name, outside."""
+        return self._workspaces[whose] / self.within.get(whose, "")
 
     def warm_up(self, setup: Setup) -> None:
         """Begin to start a server, without waiting for it."""
@@ -116,15 +126,17 @@ class Servers:
                 servers.pop(setup).close()
 
     def _start(self, setup: Setup) -> SubjectServer:
-        return SubjectServer(
+        server = SubjectServer(
             self._sandboxes[0],
             python=self.python,
             site=self._site,
             setup=setup,
-            workspaces=self.workspaces,
+            workspaces=self._workspaces,
             given=self.given,
             limits=self._limits,
         )
+        server.within = self.within
+        return server
 
     def _give_up(self, why: str) -> None:
         self.missing.append(why)

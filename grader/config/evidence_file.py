@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from dataclasses import dataclass
@@ -131,6 +130,8 @@ class EvidenceWriter:
 
 
 def _locked(fd: int) -> bool:
+    import fcntl  # rubrics are checked on any system, exams are on Linux
+
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,7 +1,7 @@
 """`python -m grader.examiner JOB OUTBOX`: all that an executor has to start.
 
 With the number of the process that starts it, it gets ready and then reads both from its standard input, a
-line each.
+line each, for one job after the other; after each it tells its status in a line of its log.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ import ctypes
 import os
 import signal
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.examiner.kept import Kept
 
 _PR_SET_PDEATHSIG = 1
 
@@ -28,21 +33,32 @@ def main() -> int:
     # one way to stop, however we are told; not SystemExit, which files of a course may raise
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
+    from grader.examiner.kept import Kept
+    from grader.model.job import DONE
+
+    try:
+        with closing(Kept()) as kept:
+            if len(sys.argv) == 3:
+                return _examined(sys.argv[1], sys.argv[2], kept)
+            for job in sys.stdin:
+                status = _examined(job.rstrip("\n"), sys.stdin.readline().rstrip("\n"), kept)
+                sys.stderr.flush()
+                print(f"{DONE}{status}", flush=True)  # noqa: T201
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped\n")
+        return 130
+    return 0
+
+
+def _examined(job: str, outbox: str, kept: Kept) -> int:
     from grader.errors import GraderError
     from grader.examiner.exam import run
 
     try:
-        lines = sys.argv[1:] if len(sys.argv) == 3 else (sys.stdin.readline() for _ in range(2))
-        job, outbox = (line.rstrip("\n") for line in lines)
-        if not outbox:  # whoever started us had no job after all
-            return 0
-        run(Path(job), Path(outbox))
+        run(Path(job), Path(outbox), kept)
     except GraderError as error:
         sys.stderr.write(f"{error}\n")
         return int(error.exit_code)
-    except KeyboardInterrupt:
-        sys.stderr.write("stopped\n")
-        return 130
     return 0
 
 

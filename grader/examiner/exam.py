@@ -8,27 +8,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.bench.bench import REFERENCE, SUBMISSION
 from grader.bench.servers import Servers
 from grader.bench.setup import Setup, of_tool
 from grader.config.codec import from_plain, loads
 from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
-from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.examiner.devices import Devices
 from grader.examiner.environment import environment
+from grader.examiner.kept import Kept
 from grader.jobs import cores_of, course_digest
 from grader.model.evidence import Exam
 from grader.model.job import Job
-from grader.plugins import Plugins
-from grader.sandbox.interpreter import interpreter
 
 if TYPE_CHECKING:
     from grader.bench.builds import Builds
     from grader.bench.children import Children
 
 
-def run(job_file: Path, outbox: Path) -> None:
+def run(job_file: Path, outbox: Path, kept: Kept) -> None:
     """Observe every item of a job and append each observation to `evidence.jsonl` in the outbox.
 
     The job's file is taken away. Every item gets a record; what cannot be observed says whose fault that is.
@@ -39,19 +36,10 @@ def run(job_file: Path, outbox: Path) -> None:
     """
     job = from_plain(Job, loads(job_file.read_text()), where=str(job_file))
     job_file.unlink()  # it holds the seed, and a program without a wall around it could read it
-    plugins = Plugins(Path(job.course))
-    folder = Path(job.assignment_folder)
-    servers = Servers(
-        _strong_enough(plugins.sandboxes, job.min_isolation),
-        python=interpreter().executable,
-        site=interpreter().site,
-        workspaces={SUBMISSION: Path(job.workspace), REFERENCE: folder / "reference"},
-        given=folder / "given" if (folder / "given").is_dir() else None,
-        limits=job.limits,
-    )
+    plugins = kept.plugins(job.course)
     with ExitStack() as resources:
         evidence = resources.enter_context(EvidenceWriter(outbox / EVIDENCE))
-        resources.enter_context(closing(servers))
+        servers = resources.enter_context(kept.servers(job))
         warm = _setups(job)
         for setup in warm:
             servers.warm_up(setup)
@@ -107,13 +95,6 @@ def _builds(job: Job, children: Children) -> Builds | None:
     from grader.bench.store import cache_folder
 
     return Builds(job.build, children, job.limits, cache_folder() / "builds")
-
-
-def _strong_enough(sandboxes: tuple[Sandbox, ...], least: str) -> tuple[Sandbox, ...]:
-    strengths = {sandbox.name: sandbox.strength for sandbox in sandboxes}
-    if least and least not in strengths:
-        raise CourseError(f"course.yaml: min_isolation: no layer {least!r}; there are {', '.join(strengths)}")
-    return tuple(s for s in sandboxes if s.strength >= strengths.get(least, 0))
 
 
 def _setups(job: Job) -> list[Setup]:

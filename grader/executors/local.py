@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ClassVar
 
 from grader.errors import NotObservedError
+from grader.model.job import DONE
 
 
 class Local:
@@ -27,11 +28,15 @@ class Local:
 
     @contextmanager
     def standby(self) -> Iterator[None]:
-        """Have an examiner import what it needs before its job is known; the next `execute` takes it."""
-        self._ours.waiting = Examiner()
+        """Have an examiner ready for the jobs that this thread executes, one after the other.
+
+        It imports what it needs before the first one is known.
+        """
+        self._ours.waiting, self._ours.standing = Examiner(), True
         try:
             yield
         finally:
+            self._ours.standing = False
             if waiting := self._taken():
                 waiting.stop()
 
@@ -56,16 +61,21 @@ class Local:
         """
         examiner = self._taken() or Examiner()
         self._running.add(examiner)
+        status: int | None = None
         try:
-            yield from examiner.run(job, outbox)
-        finally:  # nobody listens any more, or Ctrl-C: nothing of it may stay behind
+            status = yield from examiner.run(job, outbox)
+        finally:
             self._running.discard(examiner)
-            status = examiner.stop()
+            complaints = examiner.complaints()
+            if status == 0 and not complaints and getattr(self._ours, "standing", False):
+                self._ours.waiting = examiner
+            else:  # nobody listens any more, or Ctrl-C, or it may be broken: nothing of it may stay behind
+                ended = examiner.stop()
+                status = ended if status is None else status
         if self._stopped:
             raise KeyboardInterrupt
         log = outbox / "examiner.log"
         log.unlink(missing_ok=True)
-        complaints = examiner.complaints()
         if complaints.strip():
             log.write_text(complaints)
         if status != 0:
@@ -77,10 +87,11 @@ class Local:
 
 
 class Examiner:
-    """One process of `python -m grader.examiner` that waits for its job."""
+    """One process of `python -m grader.examiner` that waits for its jobs."""
 
     def __init__(self) -> None:
         self._complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
+        self._heard = 0
         self._process = subprocess.Popen(
             # -P: the folder we are called from may hold anything, a hand-in for example
             [sys.executable, "-P", "-m", "grader.examiner", str(os.getpid())],
@@ -93,18 +104,20 @@ class Examiner:
             process_group=0,
         )
 
-    def run(self, job: Path, outbox: Path) -> Iterator[str]:
-        """Give it its job, and yield the lines of its log until it ends."""
+    def run(self, job: Path, outbox: Path) -> Generator[str, None, int | None]:
+        """Give it a job, and yield the lines of its log; its status, or None if it ended without one."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None  # noqa: S101 - pipes were asked for
         assert stdout is not None  # noqa: S101
-        with suppress(BrokenPipeError):  # it is gone: its status will say why
+        with suppress(BrokenPipeError):  # it is gone: that is found out below
             stdin.write(f"{job}\n{outbox}\n")
             stdin.flush()
-        with suppress(BrokenPipeError):
-            stdin.close()
-        yield from stdout
+        for line in stdout:
+            if line.startswith(DONE):
+                return int(line.removeprefix(DONE))
+            yield line
         self._process.wait()
+        return None
 
     def end(self) -> None:
         """Tell it to end, if it still runs."""
@@ -114,12 +127,13 @@ class Examiner:
     def stop(self) -> int:
         """End it if it still runs, and wait until it is gone; its status."""
         self.end()
-        with self._process:  # closes the pipes, then waits: a signal may be lost while modules are imported
+        with suppress(BrokenPipeError), self._process:  # closes the pipes, then waits: signals may be lost
             pass
+        os.close(self._complaints)
         return self._process.returncode
 
     def complaints(self) -> str:
-        """What it said on its error output; nothing can be said afterwards."""
-        with os.fdopen(self._complaints, "rb") as file:
-            file.seek(0)
-            return file.read().decode(errors="replace")
+        """What it has said on its error output since this was asked."""
+        said = os.pread(self._complaints, os.fstat(self._complaints).st_size - self._heard, self._heard)
+        self._heard += len(said)
+        return said.decode(errors="replace")

@@ -10,6 +10,10 @@ from grader.model.assignment import Build, Limits
 from grader.model.submission import Submission
 
 
+DONE = "done: "
+"""How the line of an examiner's log begins in which it tells the status of a job."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """One item to observe."""
@@ -70,3 +74,6 @@ class Job:
     """The weakest sandbox that may be used; empty for any."""
     cores: tuple[int, ...] = ()
     """Those that timed items may lease; empty for all that the examiner may use."""
+    stage: str = ""
+    """A folder for copies of hand-ins, absolute: the examiner may keep its servers for the next one, and they
+    see what is put there. Empty if it does one job."""

@@ -204,6 +204,7 @@ def lanes(course, tmp_path):
     text = text.replace("from .checks import", "from .kinds import Alone, Together\n    from .checks import")
     text = text.replace("return [Breaks", "return [Alone, Together, Breaks")
     course.write("assignments/tiny/assignment.py", text)
+    course.environment["GRADER_LEASES"] = str(tmp_path / "leases")  # nobody else's work holds ours up
     (tmp_path / "meeting").mkdir()
     alone = {"id": "alone", "title": "a", "points": 1, "check": "alone", "path": str(tmp_path / "log")}
     together = alone | {"id": "together", "check": "together", "path": str(tmp_path / "meeting")}
@@ -251,3 +252,48 @@ def test_a_class_that_is_stopped_leaves_no_process_and_no_mark_of_what_was_cut_s
     assert not list(course.out.rglob("score.json"))
     assert not [path for path in course.out.rglob("*") if path.name.startswith(".")]
     assert not list(course.out.rglob("job.json"))
+
+
+LEAVES = """
+def double(x):
+    import os
+    for folder in ("/tmp", "/dev/shm"):
+        open(f"{folder}/left", "w").close()
+    if os.fork() == 0:
+        os.setsid()
+        while True: pass
+    return 2 * x
+def square(x): return x * x
+"""
+LOOKS = """
+import os
+def seen():
+    yield from (f"{folder}/{name}" for folder in ("/tmp", "/dev/shm", "/stage") if os.path.isdir(folder)
+                for name in os.listdir(folder))
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if int(pid) not in (1, os.getpid()): yield f"process {pid}"
+    if "LEAVES" in open("/proc/self/mountinfo").read(): yield "mounts"
+def double(x):
+    found = [one for one in seen() if one != "/tmp/mine"]
+    assert not found, found
+    open("/tmp/mine", "w").close()
+    return 2 * x
+def square(x): return x * x
+"""
+
+
+def test_an_examiner_that_is_kept_shows_a_hand_in_nothing_of_the_one_before(course, bubblewrap):
+    for turn in range(2):
+        course.hand_in(f"a{turn}_leaves", LEAVES)
+        course.hand_in(f"b{turn}_looks", LOOKS)
+    done = course.run("run", str(course.hand_ins), "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    for student in ("a0_leaves", "a1_leaves", "b0_looks", "b1_looks"):
+        assert course.points(student) == {"double": 1, "square": 2}, done.stdout
+    assert preload_s(course, "b0_looks") == preload_s(course, "b1_looks"), "the same server: it imported once"
+    assert not list(course.out.glob(".*"))
+
+
+def preload_s(course, student) -> float:
+    (exam,) = (record["exam"] for record in course.records(student) if record["record"] == "exam")
+    return exam["environment"]["subject"]["preload_s"]

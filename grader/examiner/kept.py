@@ -1,0 +1,107 @@
+"""What one exam leaves for the next of the same assignment: plugins, and servers with their libraries."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.bench.bench import REFERENCE, SUBMISSION
+from grader.bench.servers import Servers
+from grader.bench.setup import Setup
+from grader.config.codec import dumps
+from grader.contracts import Sandbox
+from grader.errors import CourseError, NotObservedError
+from grader.model.job import Job
+from grader.plugins import Plugins
+from grader.sandbox.interpreter import interpreter
+
+
+class Kept:
+    """Servers run no student's code and show a check nothing of another: the next hand-in may have them."""
+
+    def __init__(self) -> None:
+        self._plugins: dict[str, Plugins] = {}
+        self._servers: Servers | None = None
+        self._for = ""
+
+    def plugins(self, course: str) -> Plugins:
+        """Those of a course."""
+        if course not in self._plugins:
+            self._plugins[course] = Plugins(Path(course))
+        return self._plugins[course]
+
+    @contextmanager
+    def servers(self, job: Job) -> Iterator[Servers]:
+        """Servers that show the job's hand-in; those of the exam before, if the job allows it and is alike.
+
+        Kept are none that were told of devices or products, or that were pinned to the cores of one exam.
+        """
+        alike = dumps([job.course, job.assignment_folder, job.limits, job.min_isolation, job.stage])
+        if self._servers is not None and alike != self._for:
+            self.close()
+        servers = self._servers or self._start(job)
+        self._servers, self._for = None, alike
+        affinity = os.sched_getaffinity(0)
+        try:
+            with _shown(job, servers):
+                yield servers
+            if job.stage and os.sched_getaffinity(0) == affinity:
+                servers.end_where(_told_more)
+                self._servers = servers
+        finally:
+            os.sched_setaffinity(0, affinity)
+            if self._servers is None:
+                servers.close()
+
+    def close(self) -> None:
+        """End what is kept."""
+        if self._servers is not None:
+            self._servers.close()
+            self._servers = None
+
+    def _start(self, job: Job) -> Servers:
+        folder = Path(job.assignment_folder)
+        given = folder / "given"
+        return Servers(
+            _strong_enough(self.plugins(job.course).sandboxes, job.min_isolation),
+            python=interpreter().executable,
+            site=interpreter().site,
+            workspaces={
+                SUBMISSION: Path(job.stage or job.workspace),
+                REFERENCE: folder / "reference",
+            },
+            given=given if given.is_dir() else None,
+            limits=job.limits,
+        )
+
+
+@contextmanager
+def _shown(job: Job, servers: Servers) -> Iterator[None]:
+    """Put the hand-in where the servers see it."""
+    if not job.stage:
+        yield
+        return
+    place = Path(job.stage) / job.id
+    try:
+        shutil.copytree(job.workspace, place)
+    except (OSError, shutil.Error) as error:
+        raise NotObservedError(f"{place}: the hand-in cannot be copied there ({error}); make room") from None
+    servers.within[SUBMISSION] = job.id
+    try:
+        yield
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _told_more(setup: Setup) -> bool:
+    return bool(setup.devices or setup.mounts)
+
+
+def _strong_enough(sandboxes: tuple[Sandbox, ...], least: str) -> tuple[Sandbox, ...]:
+    strengths = {sandbox.name: sandbox.strength for sandbox in sandboxes}
+    if least and least not in strengths:
+        raise CourseError(f"course.yaml: min_isolation: no layer {least!r}; there are {', '.join(strengths)}")
+    return tuple(s for s in sandboxes if s.strength >= strengths.get(least, 0))
