@@ -13,6 +13,7 @@ from grader.model.trace import Trace
 
 if TYPE_CHECKING:
     from grader.bench.built import Built
+    from grader.bench.ranks import Launched, RanksOrder
 
 SUBMISSION = "submission"
 REFERENCE = "reference"
@@ -190,6 +191,14 @@ class Bench(Protocol):
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
+        ...
+
+    def ranks(self, order: RanksOrder) -> Launched:
+        """The same of a program of several processes, watched; see `grader.bench.ranks`.
+
+        Raises:
+            NotObservedError: the sandbox has no loopback, or this machine no torch for torchrun.
+        """
         ...
 
     @property

@@ -9,7 +9,9 @@ OBSERVER = "_grader_subject.observer"
 SIMULATOR = "_grader_subject.simulator"
 VIRTUAL_GPUS = "_grader_subject.virtual_gpus.installation"
 RUN_TESTS = "_grader_subject.tools.run_tests"
-"""Our own modules, as the student's side knows them."""
+RUN_RANKS = "_grader_subject.tools.run_ranks"
+TORCHRUN = "torch.distributed.run"
+"""Our own modules, as the student's side knows them, and one of torch's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from grader.bench.bench import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
 from grader.bench.child import Child
 from grader.bench.children import Children, Order
+from grader.bench.ranks import Launched, RanksOrder, launch
 from grader.bench.setup import NOTHING, RUN_TESTS, Lent, Setup, of_tool
 from grader.bench.subject import run_program
 from grader.bench.tool import run_tool
@@ -170,6 +171,17 @@ class Workbench:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
         with self._children.program(self._setup(script.removesuffix(".py"), SUBMISSION)) as child:
             return run_program(child, script, argv, wall_s)
+
+    def ranks(self, order: RanksOrder) -> Launched:
+        """Run a file of the hand-in as a program of several processes that talk over a loopback."""
+        with self._children.program(order.setup(self._setup(order.module, SUBMISSION))) as child:
+            if not self._children.servers.has_loopback:
+                child.close()
+                layer = self._children.servers.isolation
+                raise NotObservedError(
+                    f"the sandbox {layer} has no loopback: it refuses all sockets; see grader doctor"
+                )
+            return launch(child, order)
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ def grader_checks() -> list[type[CheckKind]]:
     from grader.checks.placement import Placement
     from grader.checks.properties import Properties
     from grader.checks.pytest_kind import Pytest
+    from grader.checks.ranks import Ranks
     from grader.checks.report import Report
     from grader.checks.scaling import Scaling
     from grader.checks.script import Script
@@ -34,6 +35,7 @@ def grader_checks() -> list[type[CheckKind]]:
         CudaCalls,
         Build,
         Script,
+        Ranks,
         Pytest,
         Files,
         Source,

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from grader.checks.printed import CLAIM, beyond, last_number, refuse_unread
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
-
-NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-PLACE = "{}"
-CLAIM = "subject"
-"""What a program prints is what it claims; it is not measured by us."""
 
 
 class Script:
@@ -55,14 +50,7 @@ class Script:
 
         def __post_init__(self) -> None:
             """Refuse bounds of numbers that are not read."""
-            for name in (*self.at_least, *self.at_most):
-                if name not in self.numbers:
-                    raise ValueError(
-                        f"{name}: is not among the numbers; say in `numbers` where it is printed"
-                    )
-            for name, text in self.numbers.items():
-                if text.count(PLACE) != 1:
-                    raise ValueError(f"numbers.{name}: must hold {PLACE} once, where the number is printed")
+            refuse_unread(self.numbers, self.at_least, self.at_most)
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Run it once."""
@@ -71,7 +59,7 @@ class Script:
 
             toolchain(options.programs)
         run = bench.run(options.file, options.arguments, options.wall_s)
-        numbers = {name: _last(text, run.output) for name, text in options.numbers.items()}
+        numbers = {name: last_number(text, run.output) for name, text in options.numbers.items()}
         return Observation(
             item=bench.item,
             outcome=run.call.outcome,
@@ -100,21 +88,4 @@ def _wrong(options: Script.Options, observation: Observation) -> Iterator[str]:
     seen = {name: quantity.value for name, quantity in observation.quantities.items()}
     if seen["exit_status"] != options.exit_status:
         yield f"ended with status {seen['exit_status']} instead of {options.exit_status}"
-    for name, text in options.numbers.items():
-        value = seen[name]
-        if not isinstance(value, float):
-            yield f"printed nothing of the form “{text.replace(PLACE, '…')}”"
-            continue
-        if value < options.at_least.get(name, value):
-            yield f"{name} is {value:g}, less than {options.at_least[name]:g}"
-        if value > options.at_most.get(name, value):
-            yield f"{name} is {value:g}, more than {options.at_most[name]:g}"
-
-
-def _last(text: str, output: str) -> float | None:
-    """The number that stands at the place of `{}` where the output holds this text for the last time."""
-    before, _, after = (re.escape(part) for part in text.partition(PLACE))
-    found = re.findall(
-        before.replace(r"\ ", r"\s+") + r"\s*" + NUMBER + r"\s*" + after.replace(r"\ ", r"\s+"), output
-    )
-    return float(found[-1]) if found else None
+    yield from beyond(options.numbers, seen, options.at_least, options.at_most)

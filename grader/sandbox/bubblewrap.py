@@ -7,6 +7,7 @@ check gets its own; the student's process loses all rights before any of its cod
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from grader.errors import NotObservedError
 from grader.sandbox.process import Running
 from grader.sandbox.promises import ALL, Promise
 from grader.sandbox.student import may_mount, student_uid
-from grader.sandbox.view import machine
+from grader.sandbox.view import HOSTS, machine
 
 
 class BubblewrapSandbox:
@@ -51,11 +52,16 @@ class BubblewrapSandbox:
         bwrap = shutil.which("bwrap")
         if bwrap is None:
             raise NotObservedError(f"sandbox: {self.available()}")
-        return Running([bwrap, *_arguments(mounts, environment, devices), "--", *argv], {}, fds)
+        with os.fdopen(os.memfd_create("hosts"), "w") as hosts:
+            hosts.write(HOSTS)
+            hosts.flush()
+            hosts.seek(0)
+            own = _arguments(mounts, environment, devices, hosts.fileno())
+            return Running([bwrap, *own, "--", *argv], {}, [*fds, hosts.fileno()])
 
 
 def _arguments(
-    mounts: Mapping[str, str], environment: Mapping[str, str], devices: Sequence[str]
+    mounts: Mapping[str, str], environment: Mapping[str, str], devices: Sequence[str], hosts: int
 ) -> Iterator[str]:
     if not may_mount():
         yield from ("--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL")
@@ -80,6 +86,7 @@ def _arguments(
     yield from ("--perms", "1777", "--tmpfs", "/tmp")  # noqa: S108 - inside the sandbox
     yield from ("--perms", "1777", "--tmpfs", "/dev/shm")  # noqa: S108
     yield from ("--perms", "0755", "--dir", "/workspace")
+    yield from ("--perms", "0644", "--ro-bind-data", str(hosts), "/etc/hosts")
     for inside, outside in mounts.items():
         yield from ("--ro-bind", outside, inside)
     yield from ("--remount-ro", "/dev", "--remount-ro", "/")

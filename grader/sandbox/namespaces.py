@@ -14,7 +14,7 @@ from grader.sandbox.process import Running
 from grader.sandbox.promises import ALL, Promise
 from grader.sandbox.student import may_mount, student_uid
 from grader.sandbox.userns import obstacle, tried
-from grader.sandbox.view import machine
+from grader.sandbox.view import HOSTS, machine
 
 _BOOT = (
     "import sys, types; p = types.ModuleType('_grader_subject'); p.__path__ = [sys.argv[1]]; "
@@ -64,6 +64,7 @@ class NamespacesSandbox:
             "optional": [(os.path.realpath(path), path) for path in view.optional],
             "links": [(target, path) for path, target in view.links.items()],
             "devices": list(devices),
+            "hosts": HOSTS,
         }
         boot = [interpreter().executable, "-sPSB", "-c", _BOOT, str(Path(subject.__file__).parent)]
         return Running([*boot, json.dumps(room), *argv], environment, fds)

@@ -11,6 +11,12 @@ from grader.sandbox.interpreter import interpreter
 _ROOTS = tuple(map(Path, ("/bin", "/sbin", "/lib", "/lib32", "/lib64")))
 _FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 
+HOSTS = "127.0.0.1 localhost grader\n::ffff:127.0.0.1 localhost\n"
+"""What a room has as `/etc/hosts`: its processes find each other by name, and no other machine.
+
+The second line is how torch asks for the name of who called it: without it every rank writes a warning.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:

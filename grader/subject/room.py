@@ -27,7 +27,8 @@ def main(argv: Sequence[str]) -> NoReturn:
     """Make the room that `argv[0]` describes and run the rest of `argv` in it; never returns.
 
     The description is JSON: `user` (whether a user namespace is needed), `folders` ([outside, inside]; all
-    read-only), `optional` (the same, where they exist), `links` ([target, path]), `devices` (further ones).
+    read-only), `optional` (the same, where they exist), `links` ([target, path]), `devices` (further ones),
+    `hosts` (what `/etc/hosts` says).
     Everything in the room ends when this process does. What fails is said in one line on standard error.
     """
     try:
@@ -80,6 +81,8 @@ def _furnish(room: dict[str, Any]) -> None:
     for outside, inside in room["optional"]:
         if os.path.exists(_OLD + outside):
             _bind(outside, inside)
+    os.makedirs(f"{_NEW}/etc", exist_ok=True)
+    _write(f"{_NEW}/etc/hosts", room["hosts"])
     _devices(room["devices"])
     os.mkdir(f"{_NEW}/proc")
     linux.mount("proc", f"{_NEW}/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)

@@ -122,8 +122,10 @@ class Bound(BubblewrapSandbox):
     name = "bound"
 
     def launch(self, argv, *, mounts, environment, fds, devices):
-        wall = [shutil.which("bwrap"), *_arguments(mounts, environment, devices), "--cap-drop", "ALL"]
-        return Running([*wall, "--", *argv], {}, fds)
+        with Path(os.devnull).open() as hosts:
+            rest = _arguments(mounts, environment, devices, hosts.fileno())
+            wall = [shutil.which("bwrap"), *rest, "--cap-drop", "ALL"]
+            return Running([*wall, "--", *argv], {}, [*fds, hosts.fileno()])
 
 
 @pytest.mark.usefixtures("bubblewrap")

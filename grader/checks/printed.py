@@ -1,0 +1,52 @@
+"""Numbers that a program prints, by the text around them: its own claims."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+PLACE = "{}"
+CLAIM = "subject"
+"""What a program prints is what it claims; it is not measured by us."""
+
+
+def refuse_unread(numbers: Mapping[str, str], *bounds: Mapping[str, float]) -> None:
+    """Refuse texts without a place for the number, and bounds of numbers that are not read.
+
+    Raises:
+        ValueError: the key and what is wrong with it.
+    """
+    for name in (name for bound in bounds for name in bound):
+        if name not in numbers:
+            raise ValueError(f"{name}: is not among the numbers; say in `numbers` where it is printed")
+    for name, text in numbers.items():
+        if text.count(PLACE) != 1:
+            raise ValueError(f"numbers.{name}: must hold {PLACE} once, where the number is printed")
+
+
+def last_number(text: str, output: str) -> float | None:
+    """The number that stands at the place of `{}` where the output holds this text for the last time."""
+    before, _, after = (re.escape(part) for part in text.partition(PLACE))
+    found = re.findall(
+        before.replace(r"\ ", r"\s+") + r"\s*" + NUMBER + r"\s*" + after.replace(r"\ ", r"\s+"), output
+    )
+    return float(found[-1]) if found else None
+
+
+def beyond(
+    numbers: Mapping[str, str],
+    seen: Mapping[str, object],
+    at_least: Mapping[str, float],
+    at_most: Mapping[str, float],
+) -> Iterator[str]:
+    """What is wrong with the numbers that were seen, a few words each."""
+    for name, text in numbers.items():
+        value = seen[name]
+        if not isinstance(value, float):
+            yield f"printed nothing of the form “{text.replace(PLACE, '…')}”"
+            continue
+        if value < at_least.get(name, value):
+            yield f"{name} is {value:g}, less than {at_least[name]:g}"
+        if value > at_most.get(name, value):
+            yield f"{name} is {value:g}, more than {at_most[name]:g}"

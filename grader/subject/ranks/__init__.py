@@ -1,0 +1,1 @@
+"""Programs of several processes: started, watched, and asked where they stand."""

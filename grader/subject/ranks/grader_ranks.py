@@ -1,0 +1,48 @@
+"""For programs of several processes: what they are given, and what they have found.
+
+    from grader_ranks import inputs, report
+
+    given = inputs()            # the keywords of a case of `inputs.py`: arrays and numbers
+    report(mean=given["values"].mean())
+
+Both work in every rank. What is reported is the program's claim, held against `expected.py` elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+
+def inputs() -> dict[str, Any]:
+    """The arrays and numbers of this launch, by name; the same for every rank."""
+    folder = f"{os.environ['RANKS_FOLDER']}/inputs"
+    found = {}
+    for file in sorted(os.listdir(folder)):
+        array = np.load(f"{folder}/{file}", allow_pickle=False)
+        found[file.removesuffix(".npy")] = array if array.ndim else array.item()
+    return found
+
+
+def report(**values: Any) -> None:
+    """Say what this rank has found: numbers, arrays of numbers, tensors; the last word on each name counts.
+
+    Raises:
+        RuntimeError: this process is no rank.
+        TypeError: a value is not numbers.
+    """
+    rank = getattr(sys.modules.get("sitecustomize"), "current", None)
+    if rank is None or not rank.name.isdigit():
+        raise RuntimeError("report(): this process is none of the ranks that were started")
+    folder = f"{os.environ['RANKS_FOLDER']}/{rank.name}.values"
+    os.makedirs(folder, exist_ok=True)
+    for name, value in values.items():
+        array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+        if array.dtype.kind not in "biufc":
+            raise TypeError(f"report(): {name}: is not numbers but {array.dtype}")
+        with open(f"{folder}/{name}.part", "wb") as file:
+            np.save(file, array, allow_pickle=False)
+        os.rename(f"{folder}/{name}.part", f"{folder}/{name}.npy")
