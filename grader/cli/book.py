@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ from grader.markers import hookimpl
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
+    from grader.lms.contract import Mark
     from grader.model.evidence import Evidence
     from grader.model.score import Scorecard
 
@@ -45,6 +46,24 @@ def opened(path: Path, *, create: bool = False) -> Iterator[Gradebook]:
         if book.file.kept_as is not None:
             click.echo(f"grader: {path}: led up to this version; as it was: {book.file.kept_as}", err=True)
         yield book
+
+
+def marks_of(book: Gradebook, assignment: str) -> Mapping[str, Mark]:
+    """What holds of each student, also of a team, as learning platforms are told of it."""
+    from grader.lms.contract import Mark
+
+    marks = {}
+    for entry in book.entries(assignment=assignment):
+        card, submission = entry.card, entry.submission
+        (total,) = (total for total in card.totals if total.student == entry.student)
+        marks[entry.student] = Mark(
+            student=entry.student,
+            points=total.adjusted,
+            possible=card.points.possible,
+            standing=card.standing,
+            lms_id="" if submission.members else submission.lms_id or "",
+        )
+    return marks
 
 
 class Recorder:

@@ -13,16 +13,43 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
+    from grader.config.roster import Roster
     from grader.plugins import Plugins
+
+
+def find(context: click.Context) -> Course:
+    """The course by `--course`, by GRADER_COURSE, or upwards from here."""
+    from grader.config.course import find_course
+
+    explicit: str | None = context.find_root().obj
+    return find_course(Path(explicit) if explicit else None, os.environ, Path.cwd())
+
+
+def find_any(context: click.Context) -> Course | None:
+    """The same course; None where nobody named one and we are in none."""
+    from grader.config.course import VARIABLE
+
+    try:
+        return find(context)
+    except UsageError:
+        if context.find_root().obj or os.environ.get(VARIABLE):
+            raise
+        return None
+
+
+def roster_of(context: click.Context) -> Roster:
+    """The students of the course; none where we are in no course."""
+    from grader.config.roster import Roster
+
+    course = find_any(context)
+    return course.roster if course else Roster()
 
 
 def open_course(context: click.Context) -> tuple[Course, Plugins]:
-    """The course by `--course`, by GRADER_COURSE, or upwards from here, with its plugins."""
-    from grader.config.course import find_course
+    """The same course with its plugins."""
     from grader.plugins import Plugins
 
-    explicit: str | None = context.find_root().obj
-    course = find_course(Path(explicit) if explicit else None, os.environ, Path.cwd())
+    course = find(context)
     return course, Plugins(course.folder)
 
 

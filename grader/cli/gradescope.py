@@ -1,27 +1,25 @@
-"""`grader gradescope`: one hand-in inside Gradescope's harness, and such results out of the gradebook."""
+"""`grader gradescope`: one hand-in inside Gradescope's harness."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.book import GRADEBOOK, opened
 from grader.cli.course import open_course, require_linux
+from grader.cli.files import remove, write
 from grader.errors import SubmissionError, UsageError
 
 if TYPE_CHECKING:
     from grader.config.roster import Roster
-    from grader.gradebook.book import Entry
+
 
 PUBLISHED = click.option(
     "--published", is_flag=True, help="Students may see what is visible after publishing."
@@ -55,11 +53,12 @@ def command(
     """
     require_linux()
     from grader.cli.display import Display
+    from grader.lms.contract import Rules
     from grader.lms.gradescope import Gradescope, refusal
     from grader.scoring.redact import closes, student_view
 
     results = autograder / "results" / Gradescope.filename
-    _remove(results)  # what an earlier run said must not pass for what this one says
+    remove(results)  # what an earlier run said must not pass for what this one says
     course, plugins = open_course(context)
     sent = read_metadata(autograder / "submission_metadata.json", course.roster)
     plugins.listen(Display(sys.stderr))
@@ -78,7 +77,7 @@ def command(
         try:
             graded = grade(request, course, plugins)
         except SubmissionError as error:
-            _write(results, refusal("\n".join(error.problems)))
+            write(results, refusal("\n".join(error.problems)))
             raise
     if graded.trouble:
         click.echo(f"grader: {graded.trouble}", err=True)
@@ -91,70 +90,9 @@ def command(
         published=published,
         closes=closes(rubric, course.extensions_of(rubric.assignment), course.zone),
     )
-    _write(results, Gradescope(include_provisional=include_provisional).render(view))
+    write(results, Gradescope().render(view, Rules(include_provisional=include_provisional)))
     click.echo(f"{results}: written, {graded.scorecard.standing}", err=True)
     return graded.exit_code
-
-
-@click.command("gradescope")
-@click.argument("assignment")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The folder for STUDENT.json.")
-@PUBLISHED
-@INCLUDE_PROVISIONAL
-@GRADEBOOK
-@click.pass_context
-def export(
-    context: click.Context,
-    assignment: str,
-    out: Path,
-    published: bool,
-    include_provisional: bool,
-    gradebook: Path,
-) -> None:
-    """Write a results.json for each student who has a mark in ASSIGNMENT.
-
-    For an autograder that fetches what was graded elsewhere.
-    """
-    from grader.config.rubric import load_rubric
-    from grader.lms.gradescope import Gradescope
-    from grader.model.score import Standing
-    from grader.scoring.redact import closes, student_view
-
-    course, plugins = open_course(context)
-    now, written = datetime.now(UTC), 0
-
-    @cache
-    def rubric_of(name: str) -> Any:
-        path = course.rubric_for(assignment, name)
-        return load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-
-    def objection(entry: Entry) -> str:
-        if rubric_of(entry.card.rubric).digest != entry.card.rubric_digest:
-            return f"was marked by an earlier rubric {entry.card.rubric}; run grader rescore {assignment}"
-        if entry.card.standing is not Standing.FINAL and not include_provisional:
-            return f"is {entry.card.standing} and held back"
-        return ""
-
-    with opened(gradebook) as book:
-        for entry in tuple(book.entries(assignment=assignment)):
-            file = out / f"{entry.student}.json"
-            if why := objection(entry):
-                _remove(file)  # what an earlier export said does not hold any more
-                click.echo(f"{entry.student}: {why}", err=True)
-                continue
-            rubric = rubric_of(entry.card.rubric)
-            own = tuple(total for total in entry.card.totals if total.student == entry.student)
-            view = student_view(
-                rubric,
-                book.evidence(entry.attempt),
-                replace(entry.card, totals=own),
-                now=now,
-                published=published,
-                closes=closes(rubric, course.extensions_of(assignment), course.zone),
-            )
-            _write(file, Gradescope(include_provisional=include_provisional).render(view))
-            written += 1
-    click.echo(f"{out}: {written} written", err=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,27 +152,3 @@ def _hand_in(folder: Path) -> Path:
             f"{folder}: cannot be read ({error.strerror}); name its parent by --autograder"
         ) from None
     return files[0] if len(files) == 1 and split_ending(files[0].name)[1] else folder
-
-
-def _remove(file: Path) -> None:
-    try:
-        file.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be removed ({error.strerror}); check the folder") from None
-
-
-def _write(file: Path, text: str) -> None:
-    """Put a file there, whole or not at all.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(file)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written ({error.strerror}); check the folder") from None
-    finally:
-        beside.unlink(missing_ok=True)

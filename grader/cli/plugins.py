@@ -22,6 +22,7 @@ def command(context: click.Context, as_json: bool) -> None:
         "reports": sorted(plugins.reports),
         "executors": sorted(plugins.executors),
         "sandboxes": [sandbox.name for sandbox in plugins.sandboxes],
+        "exporters": sorted(plugins.exporters),
     }
     if as_json:
         click.echo(json.dumps({"plugins": [asdict(p) for p in plugins.loaded()], **brought}, indent=2))

@@ -10,6 +10,7 @@ from typing import Any
 
 from grader.config.decode import decode, quoted
 from grader.config.extensions import Extensions, read_extensions
+from grader.config.platforms import CanvasKeys, MoodleKeys
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.roster import Roster, read_roster
 from grader.config.yaml_source import read_yaml
@@ -34,6 +35,8 @@ class CourseKeys:
     roster: str = option(
         "A CSV file beside it: the students, and their ids on learning platforms.", default=""
     )
+    canvas: CanvasKeys | None = option("Where the assignments are on Canvas, for posting.", default=None)
+    moodle: MoodleKeys | None = option("Where the assignments are in Moodle, for posting.", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,10 @@ class Course:
     extensions: Extensions = field(default_factory=dict)
     roster: Roster = field(default_factory=Roster)
     """Without students if the course names none."""
+    canvas: CanvasKeys | None = None
+    """None if the course is not on Canvas."""
+    moodle: MoodleKeys | None = None
+    """None if the course is not in Moodle."""
 
     @property
     def zone(self) -> tzinfo:
@@ -125,7 +132,7 @@ def load_course(folder: Path) -> Course:
     if document.data is not None or not problems:
         keys, found = decode(CourseKeys, document.data)
         problems.extend(found)
-    if keys is not None and (message := _zone_objection(keys.time_zone)):
+    if keys is not None and (message := zone_objection(keys.time_zone)):
         problems.append(Problem(path=("time_zone",), message=message))
     extensions: Extensions = {}
     elsewhere: tuple[str, ...] = ()
@@ -146,6 +153,8 @@ def load_course(folder: Path) -> Course:
         min_isolation=keys.min_isolation,
         extensions=extensions,
         roster=roster,
+        canvas=keys.canvas,
+        moodle=keys.moodle,
     )
 
 
@@ -155,7 +164,7 @@ def _named(folder: Path, by: str) -> Course:
     return load_course(folder)
 
 
-def _zone_objection(name: str) -> str:
+def zone_objection(name: str) -> str:
     """Why this is no time zone; empty if it is one."""
     if name == "UTC":
         return ""

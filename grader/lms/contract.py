@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 if TYPE_CHECKING:
     from grader.config.roster import Roster
     from grader.model.score import Standing
+    from grader.model.view import View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,7 @@ class Worksheet(Protocol):
     """
 
     name: ClassVar[str]
-    """As in `grader export NAME`."""
+    """As in `grader export NAME`: a word of small letters, digits and hyphens."""
     file: ClassVar[str]
     """What the table is called, with words for where it comes from."""
 
@@ -108,4 +109,24 @@ class Worksheet(Protocol):
 
         Raises:
             UsageError: the file is not what the platform writes, or the rules do not fit to it.
+        """
+
+
+class Results(Protocol):
+    """A platform that reads a file of its own for each student.
+
+    It promises: what is in the file is in the view, and only the student's view is taken. While a mark is not
+    final nobody but staff gets to see it, unless the rules say so. The same input gives the same file.
+    """
+
+    name: ClassVar[str]
+    """As in `grader export NAME`."""
+    filename: ClassVar[str]
+    """What the platform calls the file; of a class each is STUDENT with the same ending."""
+
+    def render(self, view: View, rules: Rules) -> str:
+        """The whole file as text, UTF-8. Pure: no files, no clock.
+
+        Raises:
+            ValueError: the view is not the student's.
         """

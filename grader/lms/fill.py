@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _EMPTY = frozenset({"", "-"})
 """No grade yet."""
-_WAITS = {
+WAITS = {
     Standing.PROVISIONAL: "is not final: points are still open",
     Standing.HELD: "is held: a person has to look first",
 }
@@ -112,8 +112,8 @@ class _Filling:
         if mark is None:
             return Outcome(who=student, fate=Fate.NO_MARK, note="is in the file and has no mark")
         there = self._sheet.value(row, self._place.column).strip()
-        if mark.standing in _WAITS and not self._rules.include_provisional:
-            return Outcome(who=student, fate=Fate.HELD_BACK, note=_WAITS[mark.standing])
+        if mark.standing in WAITS and not self._rules.include_provisional:
+            return Outcome(who=student, fate=Fate.HELD_BACK, note=WAITS[mark.standing])
         if why := self._layout.settled.get(there) or self._place.locked(row):
             return Outcome(who=student, fate=Fate.LEFT, note=why)
         points, most = self._points(row, mark)

@@ -10,6 +10,7 @@ from grader.model.score import Standing
 from grader.reports.words import Mark, clean, figure, mark, remarks, shorten, sums
 
 if TYPE_CHECKING:
+    from grader.lms.contract import Rules
     from grader.model.observation import Observation
     from grader.model.score import Line
     from grader.model.view import View
@@ -30,11 +31,7 @@ class Gradescope:
     name: ClassVar[str] = "gradescope"
     filename: ClassVar[str] = "results.json"
 
-    def __init__(self, *, include_provisional: bool = False) -> None:
-        """`include_provisional` shows students also what may still change."""
-        self._include_provisional = include_provisional
-
-    def render(self, view: View) -> str:
+    def render(self, view: View, rules: Rules) -> str:
         """The file's text.
 
         Raises:
@@ -43,7 +40,7 @@ class Gradescope:
         if view.audience != "student":
             raise ValueError("Gradescope shows this to students: give it the student's view")
         card = view.scorecard
-        settled = card.standing is Standing.FINAL or self._include_provisional
+        settled = card.standing is Standing.FINAL or rules.include_provisional
         told = [*_totals(view), *sums(card), *remarks(view)]
         return _text(
             {

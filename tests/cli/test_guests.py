@@ -155,3 +155,73 @@ def test_a_preload_that_cannot_be_imported_is_no_reason_for_a_weaker_sandbox(cou
     assert "cannot import no_such_library" in note
     assert "install it on this machine, or correct the name" in note
     assert second["observation"]["outcome"] == "observed"
+
+
+EXPORTER = """
+from grader.api import hookimpl
+
+@hookimpl
+def grader_lms():
+    from grader.lms.moodle import MoodleWorksheet
+
+    class Chalk(MoodleWorksheet):
+        name = "{name}"
+        file = "the sheet of Chalk"
+
+    return [Chalk]
+"""
+SHEET = "Identifier,Username,Grade,Last modified (grade)\nParticipant 1,ann,,-\n"
+
+
+def test_an_installed_exporter_is_a_command_that_fills_its_table(course, tmp_path):
+    environment = install(tmp_path, "guest", EXPORTER.format(name="chalk"))
+    assert course.run("run", course.hand_in(), "--gradebook", "gradebook.db").returncode == 0
+    (course.cwd / "sheet.csv").write_text(SHEET)
+    done = course.run("export", "chalk", "tiny", "--sheet", "sheet.csv", **environment)
+    assert (done.returncode, done.stderr) == (0, "1 written\n")
+    assert done.stdout == SHEET.replace("ann,,", "ann,3,")
+    assert "chalk" in json.loads(course.run("plugins", "--json", **environment).stdout)["exporters"]
+
+
+def test_a_course_brings_an_exporter_that_is_nowhere_else(course):
+    course.write("assignments/zz/assignment.py", EXPORTER.format(name="chalk"))
+    assert "chalk" in course.run("export", "--help").stdout
+    done = course.run("export", "--help", GRADER_COURSE="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "canvas" in done.stdout
+    assert "chalk" not in done.stdout
+
+
+def test_a_course_that_is_named_and_not_there_is_not_taken_for_none(course):
+    done = course.run("--course", "nowhere", "export", "canvas", "tiny", "--sheet", "sheet.csv")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "grader: nowhere: holds no course.yaml; --course takes the folder of a course\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (EXPORTER.format(name="moodle"), "grader.lms.builtin already brings 'moodle'; rename one"),
+        (EXPORTER.format(name="csv"), "guest.grader_lms.<locals>.Chalk: the name 'csv' is a command of"),
+        (EXPORTER.format(name="My Chalk"), "the name 'My Chalk' can be no command; give it another"),
+        ("1 / 0", "plugin guest: cannot be imported: ZeroDivisionError"),
+    ],
+    ids=["brought twice", "taken", "no word", "broken"],
+)
+def test_an_exporter_that_cannot_be_is_told_and_takes_neither_help_nor_our_own_tables_away(
+    course, tmp_path, code, said
+):
+    environment = install(tmp_path, "guest", code)
+    done = course.run("export", "canvas", "tiny", "--sheet", "sheet.csv", **environment)
+    assert done.returncode == 4
+    (line,) = done.stderr.splitlines()
+    assert said in line
+    done = course.run("export", "--help", **environment)
+    assert done.returncode == 0
+    assert said in done.stderr
+    assert "backup" in done.stdout
+    done = course.run("export", "csv", "tiny", **environment)
+    assert (done.returncode, "gradebook.db" in done.stderr) == (2, True)
+    assert "guest" not in done.stderr

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from grader.lms.contract import Rules
 from grader.lms.gradescope import Gradescope, refusal
 from grader.model.observation import Outcome
 from grader.model.rubric import LatePolicy
@@ -45,7 +46,7 @@ def assert_specified(values, keys):
 
 
 def results(view, **told):
-    read = json.loads(Gradescope(**told).render(view))
+    read = json.loads(Gradescope().render(view, Rules(**told)))
     assert_specified(read, KEYS)
     for test in read["tests"]:
         assert_specified(test, TEST_KEYS)
@@ -95,7 +96,7 @@ def test_a_mark_is_a_test_per_item_and_their_score(lms):
 def test_nothing_of_a_hidden_item_is_left(lms, visible):
     items = [lms.item("a", 2.0), lms.item("secret", 5.0, visible=visible, hint="secret")]
     view = lms.view(items, due=datetime(2999, 1, 1, tzinfo=UTC))
-    text = Gradescope().render(view)
+    text = Gradescope().render(view, Rules())
     assert "secret" not in text
     read = json.loads(text)
     assert (read["score"], len(read["tests"])) == (2.0, 1)
@@ -110,7 +111,7 @@ def test_an_item_that_is_shown_after_the_deadline_is_there_after_it(lms):
 
 def test_the_view_of_staff_is_refused(lms):
     with pytest.raises(ValueError, match="the student's view"):
-        Gradescope().render(lms.view(audience="staff"))
+        Gradescope().render(lms.view(audience="staff"), Rules())
 
 
 def test_what_is_open_has_no_score_and_no_status_and_is_seen_by_staff_alone(lms):
@@ -126,7 +127,7 @@ def test_what_is_open_has_no_score_and_no_status_and_is_seen_by_staff_alone(lms)
 
 def test_what_is_held_is_seen_by_staff_alone_and_says_nothing_of_why(lms):
     view = lms.view([lms.item(on_flag="holds")], [lms.seen(flags=("looks copied",))])
-    text = Gradescope().render(view)
+    text = Gradescope().render(view, Rules())
     assert json.loads(text)["visibility"] == "hidden"
     assert "copied" not in text
 

@@ -1,0 +1,1 @@
+"""Canvas over its REST API: grades, comments with a page attached, and rubric assessments."""

@@ -1,0 +1,1 @@
+"""Moodle's web service, as a platform that is posted to."""

@@ -1,0 +1,8 @@
+"""What exporters must keep, for the pytest of whoever writes one: the only package here that imports pytest.
+
+grader itself does not depend on pytest; a plugin's own tests bring it.
+"""
+
+import pytest
+
+pytest.register_assert_rewrite("grader.testing.worksheets", "grader.testing.results")

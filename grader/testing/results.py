@@ -1,0 +1,119 @@
+"""What an exporter must keep that writes a file for each student (`grader.lms.contract.Results`).
+
+An author derives a class in a file of tests, names the exporter, and says how its file is read:
+
+    class TestMine(ResultsConformance):
+        exporter = Mine
+
+        def shown(self, text):
+            read = json.loads(text)
+            return read["points"] if read["published"] else None
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from grader.lms.contract import Results, Rules
+from grader.model.evidence import Evidence
+from grader.model.observation import Observation, Outcome
+from grader.model.rubric import Item, Rubric
+from grader.model.score import Award, Standing
+from grader.model.submission import Submission
+from grader.model.view import Audience, View
+from grader.scoring.score import score
+from grader.testing.worksheets import FORMULAS, NAMES, OPEN
+
+__all__ = ["ResultsConformance", "view"]
+
+
+class ResultsConformance:
+    """Every promise of a results file, a test for each."""
+
+    exporter: ClassVar[type[Results]]
+
+    def shown(self, text: str) -> float | None:
+        """The points that a student reads in a file; None if only staff does.
+
+        The author's class overrides this.
+        """
+        raise NotImplementedError("override `shown`: it returns the points that a student reads in the file")
+
+    def render(self, seen: View, **rules: Any) -> str:
+        """The file of a new exporter."""
+        return self.exporter().render(seen, Rules(**rules))
+
+    def test_it_has_a_name_for_a_command_and_one_for_its_file(self) -> None:
+        assert re.fullmatch("[a-z][a-z0-9-]*", self.exporter.name)
+        assert re.fullmatch(r"[\w-]+\.\w+", self.exporter.filename)
+
+    def test_a_final_mark_is_shown(self) -> None:
+        assert self.shown(self.render(view())) == 7.5
+
+    def test_what_is_not_final_is_for_staff_alone(self) -> None:
+        for standing in OPEN:
+            assert self.shown(self.render(view(standing))) is None
+
+    def test_what_is_not_final_is_shown_where_told(self) -> None:
+        for standing in OPEN:
+            assert self.shown(self.render(view(standing), include_provisional=True)) == 7.5
+
+    def test_the_view_of_staff_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="student"):
+            self.render(view(audience="staff"))
+
+    def test_no_title_disturbs_a_mark(self) -> None:
+        for title in (*NAMES, *FORMULAS, "</script>", "\x1b[2J", "\ud800"):
+            text = self.render(view(title=title))
+            assert self.shown(text) == 7.5, title
+            text.encode("utf-8")
+
+    def test_the_same_mark_gives_the_same_file(self) -> None:
+        assert self.render(view()) == self.render(view())
+
+
+class _Told:
+    """A kind of check that awards what the observation says."""
+
+    name: ClassVar[str] = "told"
+
+    @property
+    def Options(self) -> type:
+        return SimpleNamespace
+
+    def observe(self, options: Any, bench: Any) -> Observation:
+        raise NotImplementedError
+
+    def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        flags = tuple(observation.facts.get("flags", ()))
+        return Award(fraction=observation.facts["share"], reason="as it was told", flags=flags)
+
+
+def view(
+    standing: Standing = Standing.FINAL, *, title: str = "A title", audience: Audience = "student"
+) -> View:
+    """A mark of 7.5 of ten points, in two items, as its audience may see it."""
+    held, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
+    items = (
+        Item(id="a", title=title, points=7.5, check="told", options=SimpleNamespace(), on_flag="holds"),
+        Item(id="b", title="Another", points=2.5, check="told", options=SimpleNamespace()),
+    )
+    rubric = Rubric(name="kit", assignment="kit", points=10.0, items=items, digest="sha256:0")
+    outcome = Outcome.NOT_OBSERVED if waits else Outcome.OBSERVED
+    observations = {
+        "a": Observation(
+            item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if held else ()}
+        ),
+        "b": Observation(item="b", outcome=outcome, facts={"share": 0.0}),
+    }
+    submission = Submission(
+        student="ann", assignment="kit", archive="ann.zip", digest="sha256:0", files=("work.py",)
+    )
+    evidence = Evidence(submission=submission, exams=(), observations=observations)
+    card = score(rubric, evidence, {"told": _Told()})
+    return View(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)

@@ -1,0 +1,211 @@
+"""`grader post canvas` through the installed command, against a Canvas on loopback."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+LMS = str(Path(__file__).parent.parent / "lms")
+sys.path.insert(0, LMS)
+loopback = importlib.import_module("loopback_canvas")
+sys.path.remove(LMS)
+ANN, BEN, CY = 101, 102, 103
+WRONG = "def double(x): return x + 1\ndef square(x): return x * x"
+
+
+@pytest.fixture
+def canvas():
+    """Three students, ann, ben and cy; the assignment is worth as much as `tiny`."""
+    with loopback.LoopbackCanvas(students=0) as running:
+        for number, login in ((ANN, "ann"), (BEN, "ben"), (CY, "cy")):
+            running.enroll(number, login)
+        running.assignment["points_possible"] = 3.0
+        yield running
+    assert running.violations == []
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    """A folder for what the first test has graded, so that the others need not."""
+    return tmp_path_factory.mktemp("once") / "graded"
+
+
+@pytest.fixture
+def marked(course, canvas, once):
+    """Marks of ann (3) and ben (2) in a gradebook, and the course on Canvas."""
+    numbers = f"course: {loopback.COURSE}, assignments: {{tiny: {loopback.ASSIGNMENT}}}"
+    course.write("course.yaml", f"title: x\ncanvas: {{url: '{canvas.url}', {numbers}}}\n")
+    course.environment["CANVAS_TOKEN"] = loopback.TOKEN
+    if not once.exists():
+        hand_ins = course.hand_in("ann"), course.hand_in("ben", WRONG)
+        done = course.run("run", *hand_ins, "--gradebook", "gradebook.db")
+        assert (done.returncode, done.stderr) == (0, "")
+        shutil.copytree(course.out, once)
+        shutil.copy(course.cwd / "gradebook.db", once)
+    shutil.copytree(once, course.out, dirs_exist_ok=True)
+    (course.out / "gradebook.db").replace(course.cwd / "gradebook.db")
+    return course
+
+
+def post(course, *arguments, code=0, **environment):
+    done = course.run("post", "canvas", "tiny", *arguments, **environment)
+    assert loopback.TOKEN not in done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def posts(course):
+    """Outcomes that the gradebook has noted, by student, in their order."""
+    done = {}
+    for who in ("ann", "ben"):
+        told = json.loads(course.run("history", who, "--json").stdout)
+        done[who] = [event["details"]["outcome"] for event in told if event["what"] == "post"]
+    return done
+
+
+def test_a_plan_is_a_table_and_changes_nothing(marked, canvas):
+    canvas.grade(BEN, 1.0)
+    done = post(marked)
+    assert done.stdout.splitlines() == [
+        f"HW1 (canvas 127.0.0.1:{canvas.port} 1234 4242), 3 points",
+        "student            now  new",
+        "ann                  -    3  new",
+        "ben                  1    2  another's grade stands there; --overwrite replaces it",
+        "cy, Student (103)    -    -  is there and has no mark",
+        "planned: 1 left as they were, 1 without a mark, 1 written",
+        "1 would be sent; --apply sends them",
+    ]
+    assert {method for method, _ in canvas.requests} == {"GET"}
+    assert posts(marked) == {"ann": [], "ben": []}
+
+
+def test_what_is_applied_is_there_once_and_noted(marked, canvas):
+    done = post(marked, "--apply", "--results", str(marked.out))
+    assert done.stdout.splitlines()[-1] == "sent: 2 there"
+    assert canvas.scores() == {ANN: 3.0, BEN: 2.0, CY: None}
+    (comment,) = [one for one in canvas.comments if one["user"] == BEN]
+    page = (marked.results("ben") / "feedback" / "report.html").read_bytes()
+    assert comment["files"] == (("report.html", page),)
+    assert posts(marked) == {"ann": ["sending", "there"], "ben": ["sending", "there"]}
+    again = post(marked, "--apply", "--results", str(marked.out))
+    assert again.stdout.splitlines()[-1] == "sent: nothing, all of it is there"
+    assert len(canvas.comments) == 2
+
+
+@pytest.mark.slow
+def test_killed_at_any_request_the_next_run_completes_it_without_doubling(marked, canvas):
+    place, killed = 0, True
+    while killed:
+        killed = False
+        canvas.comments.clear()
+        canvas.graded.clear()
+        canvas.requests.clear()
+        for number in (ANN, BEN):
+            canvas.held[number] |= {"entered_score": None, "grader_id": None}
+        (marked.cwd / "gradebook.db").unlink()
+        assert marked.run("record", str(marked.out), "--gradebook", "gradebook.db").returncode == 0
+        process = marked.start("post", "canvas", "tiny", "--apply")
+
+        def kill(_):
+            nonlocal killed
+            if len(canvas.requests) == place + 1:  # noqa: B023 - asked before the next round
+                killed = True
+                os.kill(process.pid, signal.SIGKILL)  # noqa: B023
+                return "drop_after"
+            return None
+
+        canvas.chooser = kill
+        process.communicate()
+        canvas.chooser = lambda _: None
+        post(marked, "--apply")
+        assert canvas.scores() == {ANN: 3.0, BEN: 2.0, CY: None}
+        assert sorted(one["user"] for one in canvas.comments) == [ANN, BEN]
+        place += 1
+    assert place > 5
+
+
+def test_what_cannot_be_is_a_line_and_nothing_is_sent(marked, canvas):
+    def said(code, *arguments, **environment):
+        (line,) = post(marked, *arguments, code=code, **environment).stderr.splitlines()
+        return line.removeprefix("grader: ")
+
+    assert said(2, CANVAS_TOKEN="").startswith("CANVAS_TOKEN: is not set; ")
+    assert said(2, "--token-file", "none").startswith("--token-file none: cannot be read (No such file")
+    assert said(2, CANVAS_TOKEN="7~wrong").endswith(
+        "does not accept the token; make a new one in your settings there"
+    )
+    assert said(2, "--gradebook", "none.db").startswith("none.db: there is no gradebook")
+    canvas.assignment["points_possible"] = 30.0
+    assert said(2, "--apply") == (
+        "HW1: the maximum is 30 there, and 3 in the rubric; make them alike, or convert with --scale"
+    )
+    canvas.assignment["published"] = False
+    assert said(2, "--apply") == "HW1: is not published in Canvas; publish it first"
+    whole = (marked.folder / "course.yaml").read_text()
+    marked.write("course.yaml", whole.replace("tiny:", "other:"))
+    assert said(4) == "course.yaml: canvas.assignments: has no tiny; there are other"
+    marked.write("course.yaml", "title: x\n")
+    assert said(4) == "course.yaml: canvas: missing; give url, course and assignments there"
+    assert {method for method, _ in canvas.requests} == {"GET"}
+
+
+def test_a_token_may_be_in_a_file_and_programs_read_json(marked, canvas):
+    (marked.cwd / "token").write_text(f"{loopback.TOKEN}\n")
+    canvas.assignment["points_possible"] = 30.0
+    arguments = ("--token-file", "token", "--scale", "--no-comment", "--json")
+    *lines, sums = map(json.loads, post(marked, *arguments, CANVAS_TOKEN="").stdout.splitlines())
+    change = {"id": "101", "points": 30.0, "comment": "", "page": None, "rubric": {}}
+    assert lines[0] == {
+        "student": "ann",
+        "fate": "written",
+        "now": "",
+        "new": "30",
+        "note": "",
+        "change": change,
+    }
+    assert sums == {"fates": {"written": 2, "without a mark": 1}, "changes": 2, "answers": None}
+    *_, sums = map(json.loads, post(marked, *arguments, "--apply", CANVAS_TOKEN="").stdout.splitlines())
+    assert sums["answers"] == {"there": 2}
+    assert canvas.scores() == {ANN: 30.0, BEN: 20.0, CY: None}
+    assert canvas.comments == []
+
+
+def test_who_is_refused_is_named_and_the_exit_code_says_so(marked, canvas):
+    def leaves(request):
+        if request.command == "PUT":
+            canvas.held.pop(BEN, None)
+
+    canvas.chooser = leaves
+    done = post(marked, "--apply", code=5)
+    assert done.stderr.splitlines() == ["ben: refused: user not authorized to perform that action"]
+    assert done.stdout.splitlines()[-1] == "sent: 1 refused, 1 there"
+    assert posts(marked) == {"ann": ["sending", "there"], "ben": ["sending", "refused"]}
+
+
+def test_a_page_of_another_mark_is_not_attached_and_points_of_items_go_to_criteria(marked, canvas):
+    canvas.assignment["rubric"] = [{"id": "_c1", "points": 1}, {"id": "_c2", "points": 2}]
+    whole = (marked.folder / "course.yaml").read_text()
+    marked.write(
+        "course.yaml", whole.replace("4242}}", "4242}, rubrics: {tiny: {double: _c1, square: _c2}}}")
+    )
+    score = marked.results("ben") / "score.json"
+    score.write_text(score.read_text().replace('"ben": 2', '"ben": 1'))
+    done = post(marked, "--apply", "--results", str(marked.out))
+    assert "no comment yet: " in done.stdout
+    assert [one["user"] for one in canvas.comments] == [ANN]
+    assert canvas.held[BEN]["rubric_assessment"] == {"_c1": {"points": 0.0}, "_c2": {"points": 2.0}}
+    marked.write("course.yaml", whole.replace("4242}}", "4242}, rubrics: {tiny: {double: _c9}}}"))
+    assert "canvas.rubrics.tiny.double: no criterion there is called _c9; there are _c1" in (
+        post(marked, code=4).stderr
+    )
+    marked.write("course.yaml", whole.replace("4242}}", "4242}, rubrics: {tiny: {doble: _c1}}}"))
+    assert "canvas.rubrics.tiny.doble: the rubric has no such item; there are double, square" in (
+        post(marked, code=4).stderr
+    )

@@ -1,0 +1,85 @@
+"""When hand-ins came, in tables and in what Canvas answers."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from grader.config.times import read_times
+from grader.errors import UsageError
+
+JERUSALEM = ZoneInfo("Asia/Jerusalem")
+
+
+@pytest.fixture
+def times(tmp_path):
+    def read(text, zone=JERUSALEM):
+        file = tmp_path / "times"
+        file.write_text(text, encoding="utf-8")
+        return read_times(file, zone)
+
+    return read
+
+
+def utc(*parts):
+    return datetime(*parts, tzinfo=UTC)
+
+
+def test_a_time_has_its_offset_or_is_of_the_course(times):
+    found = times("student,submitted at\nann,2024-12-23T22:10:00Z\nben,2024-12-23 22:10\ncy,\n")
+    assert found.of(["ann"]) == utc(2024, 12, 23, 22, 10)
+    assert found.of(["Ben"]) == utc(2024, 12, 23, 20, 10)
+    assert found.of(["cy"]) is None
+
+
+def test_clocks_that_are_put_forward_and_back(times):
+    found = times("student,time\na,2024-03-29 03:30\nb,2024-10-27 01:30\nc,2024-10-27 02:30\n")
+    assert found.of("a") == utc(2024, 3, 29, 0, 30), "summer time began at 2"
+    assert found.of("b") == utc(2024, 10, 26, 22, 30), "shown twice: the first, which is earlier"
+    assert found.of("c") == utc(2024, 10, 27, 0, 30)
+
+
+def test_what_canvas_answers(times):
+    said = [{"user_id": 12, "submitted_at": "2024-12-23T20:00:00Z"}, {"user_id": 13, "submitted_at": None}]
+    found = times(json.dumps(said))
+    assert (found.of(["12"]), found.of(["13"])) == (utc(2024, 12, 23, 20), None)
+
+
+def test_the_worksheet_of_moodle(times):
+    found = times(
+        "Identifier;Full name;Last modified (submission)\n"
+        'Participant 7;Ann;"Monday, 23 December 2024, 11:59 PM"\nParticipant 8;Ben;-\n'
+    )
+    assert found.of(["7"]) == utc(2024, 12, 23, 21, 59)
+    assert found.of(["8"]) is None
+
+
+def test_of_a_team_the_latest_counts(times):
+    found = times("student,time\nann,2024-12-23T10:00Z\nben,2024-12-23T11:00Z\n")
+    assert found.of(["ann", "ben"]) == utc(2024, 12, 23, 11)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("student,time\nann,soon\nben,later\n", "times:2: 'soon' is no date and time"),
+        ("name,time\nann,2024-12-23T10:00Z\n", "times:1: needs columns"),
+        ("student\nann\n", "times:1: needs columns"),
+        ('[{"id": 1}]', "no list of submissions"),
+        ("[", "no list of submissions"),
+        ('student,time\n"ann,2024', "is no CSV"),
+    ],
+)
+def test_what_is_wrong_is_one_line_each(times, text, message):
+    with pytest.raises(UsageError) as caught:
+        times(text)
+    assert message.replace("'", '"') in caught.value.problems[0].replace("'", '"')
+    assert len(caught.value.problems) == (2 if "later" in text else 1)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_times(tmp_path / "none", UTC)

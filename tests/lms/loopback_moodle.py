@@ -1,0 +1,242 @@
+"""A Moodle on this machine's loopback: some functions of its web service, held strictly to what they take.
+
+It is made after the sources of mod_assign, core_grading and the REST server, and it is not Moodle. Whatever a
+client sends that those do not know is refused, as Moodle does, and noted in `violations`. Two habits of
+Moodle's are kept on purpose: saving a grade without a comment empties the comment that stands there, and a
+grade that is locked in the gradebook is silently not saved.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl
+
+from loopback_server import LoopbackServer, Trouble
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+ME, TEACHER = 900, 77
+MODULE, INSTANCE = 4242, 17
+PATH = "/webservice/rest/server.php?moodlewsrestformat=json"
+_COMMON = {
+    "wstoken": r".*",
+    "wsfunction": r"\w+",
+    "moodlewssettingraw": "[01]",
+    "moodlewssettingfileurl": "[01]",
+}
+_EDITOR = r"plugindata\[assignfeedbackcomments_editor\]"
+FUNCTIONS = {
+    "core_webservice_get_site_info": ({}, {}),
+    "mod_assign_get_assignments": ({}, {r"courseids\[\d+\]": r"\d+"}),
+    "core_grading_get_definitions": (
+        {r"cmids\[0\]": r"\d+", "areaname": "submissions"},
+        {"activeonly": "[01]"},
+    ),
+    "mod_assign_list_participants": (
+        {"assignid": r"\d+", "groupid": r"\d+", "filter": ".*"},
+        {"skip": r"\d+", "limit": r"\d+", "onlyids": "[01]", "includeenrolments": "[01]"},
+    ),
+    "mod_assign_get_grades": ({r"assignmentids\[0\]": r"\d+"}, {"since": r"\d+"}),
+    "mod_assign_get_submission_status": ({"assignid": r"\d+"}, {"userid": r"\d+"}),
+    "mod_assign_save_grade": (
+        {
+            "assignmentid": r"\d+",
+            "userid": r"\d+",
+            "grade": r"-?\d+(\.\d+)?",
+            "attemptnumber": r"-1|\d+",
+            "addattempt": "[01]",
+            "workflowstate": "[a-zA-Z]*",
+            "applytoall": "[01]",
+        },
+        {rf"{_EDITOR}\[text\]": r"(?s).*", rf"{_EDITOR}\[format\]": "[0-4]"},
+    ),
+}
+"""By name: the parameters that are required and those that are not, each with its form."""
+
+
+def exception(code, message, kind="moodle_exception"):
+    """As Moodle refuses: with 200."""
+    return Trouble(200, {"exception": kind, "errorcode": code, "message": message})
+
+
+class LoopbackMoodle(LoopbackServer):
+    """One course with one assignment; use it as a context."""
+
+    def __init__(self, students=3):
+        super().__init__()
+        self.assignment = {
+            "id": INSTANCE,
+            "cmid": MODULE,
+            "course": 5,
+            "name": "HW1",
+            "grade": 10,
+            "teamsubmission": 0,
+            "blindmarking": 0,
+            "revealidentities": 0,
+            "markingworkflow": 0,
+        }
+        self.comments_enabled = "1"
+        self.method = None
+        self.allowed = set(FUNCTIONS)
+        self.may_grade = True
+        self.users, self.grades, self.comments = {}, {}, {}
+        self.locked, self.refused, self.never_there = set(), set(), set()
+        self.calls, self.saved = [], []
+        for number in range(1, students + 1):
+            self.enroll(100 + number, f"s{number:03}")
+
+    def enroll(self, number, login):
+        self.users[number] = {
+            "id": number,
+            "username": login,
+            "idnumber": f"S{number}",
+            "email": f"{login}@uni.edu",
+            "fullname": f"Student {login}",
+            "submitted": True,
+            "requiregrading": True,
+        }
+
+    @property
+    def is_blind(self):
+        return bool(self.assignment["blindmarking"] and not self.assignment["revealidentities"])
+
+    def grade(self, number, points, grader=TEACHER):
+        """As a person does on the grading page."""
+        self.grades[number] = {"grade": points, "grader": grader}
+
+    def scores(self):
+        return {number: float(one["grade"]) for number, one in self.grades.items()}
+
+    def count(self, function):
+        return sum(one == function for one in self.calls)
+
+    def perform(self, request, *, between):
+        if request.command != "POST" or request.path != PATH:
+            raise self.violation(f"{request.command} {request.path}")
+        if TOKEN in str(request.headers):
+            raise self.violation("the token is in a header")
+        if request.headers.get("Content-Type") != "application/x-www-form-urlencoded":
+            raise self.violation(f"content type {request.headers.get('Content-Type')}")
+        pairs = parse_qsl(request.body.decode(), keep_blank_values=True, strict_parsing=True)
+        given = dict(pairs)
+        if len(given) < len(pairs):
+            raise self.violation("a parameter is given twice")
+        function = given.get("wsfunction")
+        self.calls.append(function)
+        if given.get("wstoken") != TOKEN:
+            raise exception("invalidtoken", "Invalid token - token not found")
+        if function not in self.allowed:
+            raise exception("accessexception", "Access control exception", "webservice_access_exception")
+        self._check(given, *FUNCTIONS[function])
+        return getattr(self, f"_{function.partition('_get_')[2] or function.split('_', 2)[2]}")(
+            given, between
+        )
+
+    def _check(self, given, required, optional):
+        for name, value in given.items():
+            known = {**_COMMON, **required, **optional}
+            forms = [form for pattern, form in known.items() if re.fullmatch(pattern, name)]
+            if not forms or not re.fullmatch(forms[0], value):
+                raise self._invalid(f"parameter {name}={value!r}")
+        missing = [one for one in required if not any(re.fullmatch(one, name) for name in given)]
+        if missing:
+            raise self._invalid(f"without {missing}")
+
+    def _invalid(self, what):
+        self.violation(what)
+        return exception("invalidparameter", f"Invalid parameter value detected ({what})")
+
+    def _site_info(self, given, between):
+        functions = [{"name": name, "version": "2024100700"} for name in sorted(self.allowed)]
+        return {"sitename": "Loopback", "userid": ME, "functions": functions}
+
+    def _assignments(self, given, between):
+        enabled = {
+            "plugin": "comments",
+            "subtype": "assignfeedback",
+            "name": "enabled",
+            "value": self.comments_enabled,
+        }
+        other = enabled | {"id": 1, "plugin": "file", "value": "1"}
+        one = self.assignment | {"configs": [other, enabled | {"id": 2}]}
+        return {"courses": [{"id": 5, "fullname": "GPUs", "assignments": [one]}], "warnings": []}
+
+    def _definitions(self, given, between):
+        if given.get("activeonly") == "1" and not self.method:
+            raise exception("invalid_method_name", "Invalid grading method")
+        if given["cmids[0]"] != str(MODULE):
+            raise exception("invalidrecord", "Can not find data record in database.")
+        area = {"cmid": MODULE, "component": "mod_assign", "areaname": "submissions", "definitions": []}
+        return {"areas": [area | {"activemethod": self.method}], "warnings": []}
+
+    def _list_participants(self, given, between):
+        self._is_ours(given["assignid"])
+        if self.is_blind:
+            return [
+                {"id": number, "fullname": f"Participant {number + 5000}", "submitted": True}
+                for number in self.users
+            ]
+        return list(self.users.values())
+
+    def _is_ours(self, number):
+        if number != str(INSTANCE):
+            raise exception("invalidrecord", "Can not find data record in database table assign.")
+
+    def _row(self, number):
+        if number not in self.grades:
+            return None
+        held, points = self.grades[number], self.grades[number]["grade"]
+        shown = points if points is None or isinstance(points, str) else f"{points:.5f}"
+        return {"id": number, "userid": number, "attemptnumber": 0, "grader": held["grader"], "grade": shown}
+
+    def _grades(self, given, between):
+        self._is_ours(given["assignmentids[0]"])
+        if not self.may_grade:
+            warning = {
+                "itemid": INSTANCE,
+                "warningcode": "1",
+                "message": "No access rights in module context",
+            }
+            return {"assignments": [], "warnings": [warning]}
+        rows = [self._row(number) for number in self.grades if number not in self.never_there]
+        if not rows:
+            return {"assignments": [], "warnings": [{"itemid": INSTANCE, "warningcode": "3"}]}
+        return {"assignments": [{"assignmentid": INSTANCE, "grades": rows}], "warnings": []}
+
+    def _submission_status(self, given, between):
+        self._is_ours(given["assignid"])
+        number = int(given["userid"])
+        if number not in self.users:
+            raise exception("usernotincourse", "The user is not in this course")
+        row, text = self._row(number), self.comments.get(number, "")
+        graded = row is not None and row["grade"] not in {None, "", "-1.00000"}
+        graded = graded and not self.is_blind  # the gradebook gets no grade of somebody anonymous
+        if not graded and not text:
+            return {"lastattempt": {"graded": False}, "warnings": []}
+        if given.get("moodlewssettingfileurl") != "0":
+            text = text.replace("@@PLUGINFILE@@", f"{self.url}/webservice/pluginfile.php/9")
+        if given.get("moodlewssettingraw") != "1":
+            text = f'<div class="no-overflow">{text}</div>'
+        field = {"name": "comments", "description": "Feedback comments", "text": text, "format": 0}
+        plugins = [{"type": "file", "name": "Files"}]
+        if self.comments_enabled == "1":
+            plugins.append({"type": "comments", "name": "Feedback comments", "editorfields": [field]})
+        row = row or {"id": number, "userid": number, "grade": "-1.00000", "grader": TEACHER}
+        return {"feedback": {"grade": row, "gradefordisplay": "", "plugins": plugins}, "warnings": []}
+
+    def _save_grade(self, given, between):
+        self._is_ours(given["assignmentid"])
+        number = int(given["userid"])
+        if number in self.refused:
+            raise exception("nopermissions", "Sorry, but you do not currently have permissions to do that")
+        if given["applytoall"] == "1" or given["addattempt"] == "1":
+            self.violation("a grade for others, or another attempt")
+        if self.method:
+            self.violation("a grade where a form is used")
+        if number not in self.locked:
+            self.grades[number] = {"grade": float(given["grade"]), "grader": ME}
+            self.saved.append((number, float(given["grade"])))
+        if between:
+            raise Trouble(500, "Error writing to database")
+        if self.comments_enabled == "1":
+            self.comments[number] = given.get("plugindata[assignfeedbackcomments_editor][text]", "")
+        raise Trouble(200, None)

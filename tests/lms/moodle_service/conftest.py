@@ -1,0 +1,89 @@
+"""A Moodle on loopback, and our side of it without waiting."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from grader.config.roster import Roster
+from grader.lms.contract import Mark
+from grader.lms.moodle_service.calls import Calls
+from grader.lms.moodle_service.service import Moodle
+from grader.lms.posting import PostRules, Wanted, plan
+from grader.model.score import Standing
+
+LMS = str(Path(__file__).parent.parent)
+sys.path.insert(0, LMS)
+loopback = importlib.import_module("loopback_moodle")
+sys.path.remove(LMS)
+
+
+class Poster:
+    """Plans and posts as the command does, with a gradebook that is a dictionary."""
+
+    def __init__(self, moodle, marks):
+        self.moodle, self.marks, self.posted, self.slept = moodle, dict(marks), {}, []
+
+    def service(self, token=loopback.TOKEN, module=loopback.MODULE):
+        return Moodle(Calls(self.moodle.url, token, sleep=self.slept.append), module)
+
+    def plan(self, service=None, roster=None, **rules):
+        service = service or self.service()
+        wanted = {
+            student: Wanted(
+                mark=Mark(student=student, points=points, possible=10.0, standing=Standing.FINAL),
+                posted=self.posted.get(student, ()),
+            )
+            for student, points in self.marks.items()
+        }
+        return plan(wanted, service.target(), service.held(), roster or Roster(), PostRules(**rules))
+
+    def post(self, service=None, **rules):
+        """Plan and apply once; the receipts by student."""
+        service = service or self.service()
+        lines = self.plan(service, **rules)
+        grades = {line.who: line.new for line in lines}
+        receipts = {}
+        for receipt in service.apply([line.change for line in lines if line.change is not None]):
+            receipts[receipt.student] = receipt
+            if receipt.answer == "there":
+                self.posted[receipt.student] = (Decimal(grades[receipt.student]),)
+        return receipts
+
+    def answers(self, **rules):
+        return {student: one.answer.value for student, one in self.post(**rules).items()}
+
+    def fates(self, **rules):
+        return {line.who: line.fate.name for line in self.plan(**rules)}
+
+
+@pytest.fixture
+def moodle():
+    with loopback.LoopbackMoodle() as running:
+        yield running
+    assert running.violations == []
+
+
+@pytest.fixture
+def poster(moodle):
+    """Marks for the three students of `moodle`."""
+    return Poster(moodle, {"s001": 7.5, "s002": 9.0, "s003": 3.25})
+
+
+@pytest.fixture(scope="session")
+def server():
+    return SimpleNamespace(
+        Moodle=loopback.LoopbackMoodle,
+        Poster=Poster,
+        TOKEN=loopback.TOKEN,
+        ME=loopback.ME,
+        MODULE=loopback.MODULE,
+        INSTANCE=loopback.INSTANCE,
+        exception=loopback.exception,
+        Trouble=loopback.Trouble,
+    )
