@@ -22,7 +22,6 @@ from grader.plugins import Plugins
 SOURCES = "tests/submissions"
 """Where a course has the sources of its hand-ins, each with an `expected.yaml`."""
 ARCHIVES = "submissions"
-BUILDER = "scripts/build_submissions.py"
 
 Points = float | Literal["pending"]
 AssignmentName = NewType("AssignmentName", str)
@@ -249,7 +248,6 @@ def _trial(
         whole = len(on_gpu) == len(expectation.on_gpu)
         total = _there(total, expectation.total_on_gpu) if whole else None
         after = _there(after, expectation.after_lateness_on_gpu) if whole else None
-    built = (course.folder / BUILDER).is_file()
     return Trial(
         name=name,
         about=expectation.about,
@@ -264,7 +262,7 @@ def _trial(
         refused=expectation.refused,
         quick=expectation.quick,
         isolation=expectation.isolation or "",
-        build=f"run {BUILDER}" if built else f"pack what is in {SOURCES}/{name}/files",
+        build="run grader pack",
     )
 
 

@@ -193,13 +193,23 @@ def commands() -> str:
 def command_text(path: str, command: click.Command) -> str:
     """One command, or a group with the commands below it."""
     if isinstance(command, click.Group):
-        return "".join(command_text(f"{path} {name}", sub) for name, sub in command.commands.items())
+        return "".join(command_text(f"{path} {name}", sub) for name, sub in below(command))
     arguments = [
         p.make_metavar(click.Context(command)) for p in command.params if isinstance(p, click.Argument)
     ]
     doc = inspect.cleandoc(command.help or "")
     call = " ".join([path, "[OPTIONS]", *arguments])
     return f"### {path}\n\n```\n{call}\n```\n\n{doc}\n\n{options(command)}\n"
+
+
+def below(group: click.Group) -> Iterator[tuple[str, click.Command]]:
+    """The commands of a group, those that exporters make as well."""
+    context = click.Context(group, parent=click.Context(cli))
+    # our own stand in the order of their source; click's list would be sorted
+    for name in dict.fromkeys([*group.commands, *group.list_commands(context)]):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield name, command
 
 
 def options(command: click.Command) -> str:
@@ -259,7 +269,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "build": lambda: noun(assignment.Build),
     "check-kinds": check_kinds,
     "commands": commands,
-    "course-keys": lambda: keys(course.CourseKeys),
+    "course-keys": lambda: f"{keys(course.CourseKeys)}\n{keys_below(course.CourseKeys)}",
     "evidence": records,
     "expectation-keys": lambda: keys(trials.Expectation),
     "hooks": hooks,

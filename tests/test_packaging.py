@@ -122,3 +122,8 @@ def test_a_fresh_clone_installs_and_grades_below_a_private_home_from_anywhere(
     assert result.returncode == 0, result.stderr
     assert "21 / 21" in result.stdout
     assert [path.name for path in elsewhere.iterdir()] == ["results"]
+    begun = run(bin_folder / "grader", "init", "course", "--title", "A course", cwd=elsewhere)
+    assert begun.returncode == 0, begun.stderr
+    for arguments in (("new", "vectors"), ("verify",)):
+        result = run(bin_folder / "grader", *arguments, cwd=elsewhere / "course")
+        assert result.returncode == 0, result.stdout + result.stderr

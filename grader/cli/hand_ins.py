@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from grader.errors import GraderError
-from grader.results import passing, sweep
+from grader.errors import GraderError, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
+    from grader.exams import Request
     from grader.intake.hand_in import HandIn
+    from grader.intake.names import Sender
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,7 @@ def find_hand_ins(archives: Sequence[Path], out: Path, course: Course, resources
     from grader.intake.attempts import newest
     from grader.intake.download import spread
     from grader.intake.hand_in import group
+    from grader.results import passing, sweep
 
     sweep(out)
     download = spread(archives, cache(lambda: resources.enter_context(passing(out))))
@@ -51,18 +54,36 @@ def find_hand_ins(archives: Sequence[Path], out: Path, course: Course, resources
     return Found(hand_ins=hand_ins, several=download.several, problems=download.problems)
 
 
+def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Request]:
+    """The requests, each with the time that a list says of its student, team or id, if it says any.
+
+    Raises:
+        UsageError: the list cannot be read, or a time was given beside it.
+    """
+    from grader.config.times import read_times
+
+    if any(request.submitted_at for request in requests):
+        raise UsageError("--times: says when each was handed in; leave out --submitted-at")
+    found = read_times(file, course.zone)
+    ids = {one.student: (one.canvas_id, one.moodle_id) for one in course.roster.students}
+    known: list[Request] = []
+    for request in requests:
+        sender = _sender(request.archive, course.roster.by_id)
+        names = (sender.student, *sender.members) if sender else ()
+        more = chain(*(ids.get(name, ()) for name in names))
+        given = (sender.lms_id or "",) if sender else ()
+        known.append(replace(request, submitted_at=found.of(filter(None, (*names, *more, *given)))))
+    return known
+
+
 def turns(hand_ins: Sequence[HandIn], course: Course) -> list[list[int]]:
     """The places of hand-ins, in as few turns as no student is in twice: two exams would share a folder."""
-    from grader.intake.receive import sender_of_hand_in
-
     roster = course.roster.by_id
     taken: list[set[str]] = []
     found: list[list[int]] = []
     for number, hand_in in enumerate(hand_ins):
-        try:
-            student = sender_of_hand_in(hand_in, roster).student
-        except GraderError:  # whoever grades it says what is wrong
-            student = ""
+        sender = _sender(hand_in, roster)
+        student = sender.student if sender else ""
         turn = next((n for n, students in enumerate(taken) if student not in students), len(found))
         if turn == len(found):
             taken.append(set())
@@ -70,3 +91,12 @@ def turns(hand_ins: Sequence[HandIn], course: Course) -> list[list[int]]:
         taken[turn].add(student)
         found[turn].append(number)
     return found
+
+
+def _sender(hand_in: HandIn, roster: Mapping[str, str]) -> Sender | None:
+    from grader.intake.receive import sender_of_hand_in
+
+    try:
+        return sender_of_hand_in(hand_in, roster)
+    except GraderError:  # whoever grades it says what is wrong
+        return None

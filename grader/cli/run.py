@@ -15,7 +15,7 @@ import click
 
 from grader.cli.course import open_course, require_linux
 from grader.cli.display import Display, Listener
-from grader.cli.hand_ins import find_hand_ins, turns
+from grader.cli.hand_ins import find_hand_ins, timed, turns
 from grader.cli.outcome import Outcome
 from grader.errors import UsageError
 from grader.reports.class_progress import ClassProgress
@@ -44,6 +44,11 @@ EXECUTOR = "local"
     callback=lambda _context, _option, text: _moment(text),
     metavar="TIME",
     help="When it was handed in, such as 2024-12-23T22:10:00+02:00; otherwise no late rule applies.",
+)
+@click.option(
+    "--times",
+    type=click.Path(path_type=Path),
+    help="When each was handed in: a table with student or id and time, or Canvas' list of submissions.",
 )
 @click.option(
     "--min-isolation",
@@ -75,6 +80,7 @@ def command(
     as_json: bool,
     require_final: bool,
     jobs: int | None,
+    times: Path | None,
     **asked: Any,
 ) -> int:
     """Grade ARCHIVES (.tar.gz, .zip, … or folders) and write the results below --out.
@@ -105,6 +111,8 @@ def command(
         from grader.exams import Request
 
         requests = [Request(archive=one, executor=EXECUTOR, **asked) for one in found.hand_ins]
+        if times is not None:
+            requests = timed(requests, times, course)
         outcome = Outcome(course, found, as_json=as_json, require_final=require_final)
         if len(requests) == 1:
             plugins.listen(Display(sys.stderr))

@@ -14,6 +14,10 @@ from grader.cli.course import open_course, require_linux
 from grader.errors import worst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.config.course import Course
+    from grader.trials import Trial
     from grader.verification import Verdict
 
 
@@ -49,6 +53,7 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
     begun = time.perf_counter()
     course, plugins = open_course(context)
     trials = trials_of(course, plugins, Selection(**asked, gpus=len(gpus())))
+    _remark_stale(course, trials)
     widths = columns(trials)
     verdicts: list[Verdict] = []
     with TemporaryDirectory(prefix="grader-verify-") if out is None else nullcontext(out) as place:
@@ -60,3 +65,15 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
     wall_s = time.perf_counter() - begun
     click.echo((document if as_json else closing)(verdicts, wall_s, whole=whole))
     return worst(verdict.exit_code for verdict in verdicts)
+
+
+def _remark_stale(course: Course, trials: Iterable[Trial]) -> None:
+    """Say which archives are not what their sources are now: what is graded is the archive."""
+    from grader.config.problem import show_path
+    from grader.packing.hand_ins import outdated
+    from grader.trials import SOURCES
+
+    for trial in trials:
+        if not trial.reference and outdated(course.folder / SOURCES / trial.name, trial.archive):
+            told = f"is not what {SOURCES}/{trial.name} holds now; run grader pack"
+            click.echo(f"grader: {show_path(trial.archive)}: {told}", err=True)

@@ -297,3 +297,33 @@ def test_an_examiner_that_is_kept_shows_a_hand_in_nothing_of_the_one_before(cour
 def preload_s(course, student) -> float:
     (exam,) = (record["exam"] for record in course.records(student) if record["record"] == "exam")
     return exam["environment"]["subject"]["preload_s"]
+
+
+def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
+    course.write("course.yaml", "title: x\ntime_zone: Asia/Jerusalem\nroster: roster.csv\n")
+    course.write("roster.csv", "student,canvas id,team\nann,12,\nben,13,b\ncy,14,b\n")
+    course.rubric(DOUBLE, SQUARE, due="2024-12-23T12:00:00+02:00", late={"per_day": "10%"})
+    for name in ("doeann_12_1_hw.tar.gz", "roeben_13_2_hw.tar.gz", "unknown_15_3_hw.tar.gz"):
+        (course.hand_ins / name).write_bytes(archive(PROGRAMS["right"]))
+    times = tmp_path / "times.csv"
+    times.write_text(
+        "canvas id,submitted at\n12,2024-12-23 11:00\n13,2024-12-23 11:00\n14,2024-12-23 12:01\n"
+    )
+    assert course.run("run", str(course.hand_ins), "--times", str(times)).returncode == 0
+
+    def left(student):
+        points = json.loads((course.results(student) / "score.json").read_text())["points"]
+        return set(points["adjusted"].values())
+
+    assert {student: left(student) for student in ("ann", "ben+cy", "unknown_15")} == {
+        "ann": {3.0},
+        "ben+cy": {2.7},
+        "unknown_15": {3.0},
+    }
+    both = course.run(
+        "run", str(course.hand_ins), "--times", str(times), "--submitted-at", "2024-12-23T10:00Z"
+    )
+    assert (both.returncode, both.stderr) == (
+        2,
+        "grader: --times: says when each was handed in; leave out --submitted-at\n",
+    )

@@ -240,18 +240,22 @@ def test_a_refusal_that_is_not_as_expected_deviates(course, verify, expected, fi
     assert out[0].startswith(f"✗ ann: {told}")
 
 
-@pytest.mark.parametrize(
-    ("script", "advice"),
-    [(False, "pack what is in tests/submissions/ann/files"), (True, "run scripts/")],
-)
-def test_an_archive_that_is_not_there_deviates_and_says_how_to_build_it(course, verify, script, advice):
+def test_an_archive_that_is_not_there_deviates_and_says_how_to_build_it(course, verify):
     course.hand_in("ann", RIGHT, earns(2, 1, 3))
     (course.folder / "submissions" / "ann.tar.gz").unlink()
-    if script:
-        course.write("scripts/build_submissions.py", "")
     code, out, _ = verify("ann")
     assert code == 4
-    assert "submissions/ann.tar.gz: is not there; " + advice in out[0]
+    assert "submissions/ann.tar.gz: is not there; run grader pack" in out[0]
+
+
+def test_an_archive_that_is_not_what_its_sources_are_now_is_named(course, verify):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    course.hand_in("ben", RIGHT, earns(2, 1, 3))
+    course.write("tests/submissions/ann/files/sums.py", CONFUSED)
+    code, _, err = verify()
+    assert code == 0  # what is graded is the archive, and it earns what it must
+    assert [line.rpartition("/submissions/")[2] for line in err] == ["ann holds now; run grader pack"]
+    assert "/ann.tar.gz: is not what tests/submissions/ann holds now" in err[0]
 
 
 def test_what_may_be_pending_is_as_expected_and_what_must_not_be_was_not_observed(course, verify):

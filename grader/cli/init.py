@@ -1,0 +1,45 @@
+"""`grader init`: a new course."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.errors import UsageError
+
+
+@click.command("init")
+@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@click.option("--title", required=True, help="The course, as students know it.")
+@click.option(
+    "--time-zone", default="UTC", show_default=True, help="The IANA name of the zone dates are shown in."
+)
+@click.option("--ci", type=click.Choice(["github", "gitlab"]), help="Also a workflow file for this service.")
+def command(folder: Path, title: str, time_zone: str, ci: str | None) -> None:
+    """Begin a course in FOLDER, which is made if need be; otherwise here.
+
+    A file that is there already stays as it is, and a line says so.
+    """
+    from grader.config.course import FILE, zone_objection
+    from grader.config.problem import show_path
+    from grader.scaffold.course import FOLDERS, course_files
+    from grader.scaffold.layout import lay_out
+
+    if not title.strip() or not title.isprintable():
+        raise UsageError("--title: must be a line of text; it is the course's name, as students know it")
+    if objection := zone_objection(time_zone):
+        raise UsageError(f"--time-zone: {objection}")
+    if (folder / FILE).exists():
+        raise UsageError(f"{show_path(folder / FILE)}: a course is here already; go on with grader new NAME")
+    files = course_files(title=title, time_zone=time_zone, ci=ci or "")
+    kept = [name for name in files if (folder / name).exists()]
+    made = lay_out(folder, {name: text for name, text in files.items() if name not in kept})
+    for place in FOLDERS:
+        (folder / place).mkdir(parents=True, exist_ok=True)
+    for path in made:
+        click.echo(f"{path}: written")
+    for name in kept:
+        click.echo(f"{folder / name}: is there already, and stays as it is")
+    go = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
+    click.echo(f"next: {go}grader new NAME, which begins an assignment")

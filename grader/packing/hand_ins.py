@@ -1,0 +1,67 @@
+"""The hand-ins of a course as archives: what each must be, and which are not so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from grader.config.problem import show_path
+from grader.errors import CourseError
+from grader.packing.archives import FORMATS, contents, same
+from grader.packing.sources import EXPECTED, expected, files_of
+
+
+def sources_in(folder: Path) -> tuple[Path, ...]:
+    """The folders of all hand-ins below `tests/submissions`, by name."""
+    return tuple(sorted(file.parent for file in folder.glob(f"*/{EXPECTED}")))
+
+
+def build(source: Path) -> tuple[str, bytes]:
+    """The archive of one hand-in: its file name and its bytes.
+
+    Raises:
+        CourseError: its folder does not say what it consists of, or asks for an unknown kind of archive.
+    """
+    suffix = str(expected(source).get("archive", "tar.gz"))
+    if suffix not in FORMATS:
+        kinds = ", ".join(FORMATS)
+        raise CourseError(f"{show_path(source / EXPECTED)}: archive: {suffix}: must be one of {kinds}")
+    return f"{source.name}.{suffix}", FORMATS[suffix](files_of(source))
+
+
+def stale(sources: Iterable[Path], archives: Path) -> dict[str, bytes]:
+    """Archives that are not what their sources say, by name, with what they should be.
+
+    Raises:
+        CourseError: sources are wrong, with every one of them.
+    """
+    outdated: dict[str, bytes] = {}
+    problems: list[str] = []
+    for source in sources:
+        try:
+            name, content = build(source)
+        except CourseError as error:
+            problems += error.problems
+            continue
+        archive = archives / name
+        if not same(archive.read_bytes() if archive.is_file() else b"", content):
+            outdated[name] = content
+    if problems:
+        raise CourseError(*dict.fromkeys(problems))
+    return outdated
+
+
+def outdated(source: Path, archive: Path) -> bool:
+    """Whether an archive that is there holds other files than its source; False if either cannot be read."""
+    try:
+        return archive.is_file() and contents(archive.read_bytes()) not in (None, files_of(source))
+    except (CourseError, OSError):
+        return False
+
+
+def orphans(sources: Iterable[Path], archives: Path) -> tuple[str, ...]:
+    """The names of archives that no source builds."""
+    built = {f"{source.name}.{expected(source).get('archive', 'tar.gz')}" for source in sources}
+    return tuple(
+        sorted(path.name for path in archives.glob("*") if path.is_file() and path.name not in built)
+    )

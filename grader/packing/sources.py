@@ -1,0 +1,117 @@
+"""What a hand-in of the course consists of, read from its folder below `tests/submissions`.
+
+The folder holds `expected.yaml` and, below `files/`, what the student hands in. In `expected.yaml`
+`base: NAME` lays these files over those of another hand-in. Beside it may lie
+
+* `NAME.txt`, a report that is handed in as NAME.pdf;
+* `without.txt`, naming files of the base, one a line, that are not handed in, or `PATH -> PATH` elsewhere;
+* `binaries.txt`, naming files, one a line, that are handed in as if a compiler had made them;
+* `changes.yaml`, what reads otherwise than in the base: for each file a list of `was` and `is`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from grader.config.problem import show_path
+from grader.config.yaml_source import read_yaml
+from grader.errors import CourseError
+from grader.packing.pdf import pdf
+
+EXPECTED = "expected.yaml"
+LISTS = frozenset({"without.txt", "binaries.txt"})
+BINARY = b"\x7fELF\x02\x01\x01" + bytes(57)
+"""The head of a file in ELF, with nothing behind it: whoever loads it fails."""
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """What one hand-in consists of: content by path, sorted by path.
+
+    Raises:
+        CourseError: it has no files, or names a base that is not there or has a base itself, or the base does
+            not have what is to be left out or changed.
+    """
+    files = _of_base(folder)
+    files.update(dict.fromkeys(_lines(folder / "binaries.txt"), BINARY))
+    for report in folder.glob("*.txt"):
+        if report.name not in LISTS:
+            files[f"{report.stem}.pdf"] = _report(report)
+    own = folder / "files"
+    files.update(
+        (path.relative_to(own).as_posix(), path.read_bytes())
+        for path in own.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    )
+    if not files:
+        _wrong(folder, f"hands in nothing; put its files below {folder.name}/files")
+    return dict(sorted(files.items()))
+
+
+def expected(folder: Path) -> Mapping[str, Any]:
+    """The keys of its `expected.yaml`, as they stand there.
+
+    Raises:
+        CourseError: it cannot be read, or is no mapping.
+    """
+    return _mapping(folder / EXPECTED)
+
+
+def _of_base(folder: Path) -> dict[str, bytes]:
+    """What is left of the files of another hand-in, where it now lies, and as it now reads."""
+    base = expected(folder).get("base")
+    files: dict[str, bytes] = {}
+    if base:
+        below = folder.parent / str(base)
+        if not (below / EXPECTED).is_file() or expected(below).get("base"):
+            _wrong(folder / EXPECTED, f"base: {base}: name a hand-in that has no base itself")
+        files.update(files_of(below))
+    for line in _lines(folder / "without.txt"):
+        path, _, elsewhere = line.partition(" -> ")
+        if path not in files:
+            _wrong(folder / "without.txt", f"{path}: the base has no such file")
+        content = files.pop(path)
+        if elsewhere:
+            files[elsewhere] = content
+    said = folder / "changes.yaml"
+    for path, changes in (_mapping(said) if said.exists() else {}).items():
+        files[path] = _changed(files.get(path, b""), changes, said, path)
+    return files
+
+
+def _changed(content: bytes, changes: Any, said: Path, path: str) -> bytes:
+    text = content.decode()
+    for change in changes if isinstance(changes, list) else [changes]:
+        match change:
+            case {"was": str(was), "is": str(now)}:
+                if text.count(was) != 1:
+                    _wrong(said, f"{path}: must hold once, and does not: {was!r}")
+                text = text.replace(was, now)
+            case _:
+                _wrong(said, f"{path}: must be a list of mappings with the texts `was` and `is`")
+    return text.encode()
+
+
+def _report(file: Path) -> bytes:
+    try:
+        return pdf(file.read_text(encoding="ascii"))
+    except UnicodeDecodeError as error:
+        _wrong(file, f"byte {error.start}: a report is made of ASCII letters; write others without accents")
+
+
+def _mapping(file: Path) -> Mapping[str, Any]:
+    document = read_yaml(file)
+    if document.problems:
+        raise CourseError(*document.lines(document.problems))
+    if not isinstance(document.data, Mapping | None):
+        _wrong(file, "must be a mapping")
+    return document.data or {}
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").split("\n")[:-1] if file.exists() else []
+
+
+def _wrong(file: Path, message: str) -> NoReturn:
+    raise CourseError(f"{show_path(file)}: {message}")

@@ -1,0 +1,1 @@
+"""What a new course and a new assignment begin with."""

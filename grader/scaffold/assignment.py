@@ -1,0 +1,86 @@
+"""A new assignment, file by file: a small one that works, with hand-ins of its own."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.errors import UsageError
+from grader.scaffold.course import quoted
+from grader.scaffold.layout import filled
+
+POINTS = 10
+TAKEN = frozenset({"np", "case"})
+"""Names that the files themselves use."""
+HAND_INS: Mapping[str, tuple[str, str, int]] = {
+    "right": ("hand_ins/right.py.template", "Right, element by element.", POINTS),
+    "wrong": ("hand_ins/wrong.py.template", "Adds first and multiplies then.", 0),
+    "starter": ("assignment/starter.py.template", "The starter as it was given out.", 0),
+}
+"""What each is written like, what is said of it, and what it earns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What the parts of a new assignment are called."""
+
+    assignment: str
+    module: str
+    function: str
+
+
+def names(assignment: str, function: str | None = None) -> Names:
+    """The names of a new assignment; `function` is `module.function`, else `saxpy` in a file of its name.
+
+    Raises:
+        UsageError: one of them cannot be the name of a file, a module or a function.
+    """
+    if not re.fullmatch("[a-z][a-z0-9_]*", assignment) or keyword.iskeyword(assignment):
+        raise UsageError(
+            f"{assignment}: an assignment is called by lower-case letters, digits and _, beginning with "
+            "a letter; such as vectors"
+        )
+    module, dot, called = (function or f"{assignment}.saxpy").partition(".")
+    if not dot or not all(name.isidentifier() and name.isascii() for name in (module, called)):
+        raise UsageError(f"--function {function}: must be module.function; such as vectors.saxpy")
+    for name in (module, called):
+        if keyword.iskeyword(name) or name in TAKEN or name.startswith("_"):
+            raise UsageError(f"--function {function}: nothing can be called {name} here; name another")
+    if module in sys.stdlib_module_names or module == "numpy":
+        advice = f"choose another, unless you give the function: --function {assignment}_work.{called}"
+        advice = advice if function is None else "name another module"
+        raise UsageError(f"{module}.py would hide Python's module {module}; {advice}")
+    return Names(assignment=assignment, module=module, function=called)
+
+
+def assignment_files(named: Names) -> dict[str, str]:
+    """What a new assignment consists of, by path below the course's folder."""
+    heading = named.assignment.replace("_", " ").capitalize()
+    values = {
+        "name": named.assignment,
+        "module": named.module,
+        "function": named.function,
+        "heading": heading,
+        "title": quoted(heading),
+        "item": f"{named.module}.{named.function}".lower(),
+    }
+    home, code = f"assignments/{named.assignment}", f"{named.module}.py"
+    laid = {
+        f"{home}/assignment.py": "assignment/assignment.py.template",
+        f"{home}/inputs.py": "assignment/inputs.py.template",
+        f"{home}/expected.py": "assignment/expected.py.template",
+        f"{home}/handout.md": "assignment/handout.md.template",
+        f"{home}/reference/{code}": "assignment/reference.py.template",
+        f"{home}/starter/{code}": "assignment/starter.py.template",
+        f"rubrics/{named.assignment}.yaml": "assignment/rubric.yaml.template",
+    }
+    files = {path: filled(template, **values) for path, template in laid.items()}
+    for kind, (template, about, points) in HAND_INS.items():
+        folder = f"tests/submissions/{named.assignment}_{kind}"
+        said = {"about": about, "points": str(points)}
+        files[f"{folder}/expected.yaml"] = filled("hand_ins/expected.yaml.template", **values, **said)
+        files[f"{folder}/files/{code}"] = filled(template, **values)
+    return files

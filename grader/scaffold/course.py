@@ -1,0 +1,35 @@
+"""A new course, file by file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from grader.scaffold.layout import filled
+
+FOLDERS = ("assignments", "rubrics", "submissions", "tests/submissions", "hand_ins")
+CI: Mapping[str, tuple[str, str]] = {
+    "github": (".github/workflows/grade.yml", "ci/github.yml"),
+    "gitlab": (".gitlab-ci.yml", "ci/gitlab-ci.yml"),
+}
+"""By the name of a service: where its file lies in a course, and where here."""
+
+
+def course_files(*, title: str, time_zone: str, ci: str = "") -> dict[str, str]:
+    """What a new course holds, by path; `title` is printable, and `ci` one of `CI`, or empty for none."""
+    files = {
+        "course.yaml": filled("course/course.yaml.template", title=quoted(title), time_zone=time_zone),
+        "roster.csv": filled("course/roster.csv"),
+        "README.md": filled("course/README.md.template", heading=" ".join(title.split())),
+        ".gitignore": filled("course/gitignore"),
+        ".pre-commit-config.yaml": filled("course/pre-commit-config.yaml"),
+    }
+    if ci:
+        path, template = CI[ci]
+        files[path] = filled(template)
+    return files
+
+
+def quoted(text: str) -> str:
+    """A printable text as YAML and Python both read it."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,48 @@
+"""Lays out files that are not there yet: all of them, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+from grader.config.problem import show_path
+from grader.errors import UsageError
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+class _Text(Template):
+    """Placeholders are `@@{name}`: Python, YAML and shells have other uses for `$`."""
+
+    delimiter = "@@"
+
+
+def filled(template: str, **values: str) -> str:
+    """The text of a file below `templates/`, with its placeholders filled in."""
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    return _Text(text).substitute(values)
+
+
+def lay_out(folder: Path, files: Mapping[str, str]) -> tuple[Path, ...]:
+    """Write files below a folder, which is made if need be; their paths.
+
+    Raises:
+        UsageError: one of them is there already, or cannot be written; none is left then.
+    """
+    paths = {folder / name: text for name, text in files.items()}
+    if there := [show_path(path) for path in paths if path.exists()]:
+        raise UsageError(*(f"{path}: is there already, and stays; nothing was written" for path in there))
+    written: list[Path] = []
+    try:
+        for path, text in paths.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                written.append(path)
+                file.write(text)
+    except OSError as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        told = f"{show_path(Path(error.filename or folder))}: cannot be written ({error.strerror})"
+        raise UsageError(f"{told}; name another folder") from None
+    return tuple(paths)

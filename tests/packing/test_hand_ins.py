@@ -1,0 +1,174 @@
+"""A hand-in is packed from its folder, whoever packs it and when."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zipfile
+
+import pytest
+
+from grader.errors import CourseError
+from grader.packing.hand_ins import build, orphans, outdated, sources_in, stale
+
+
+@pytest.fixture
+def sources(tmp_path):
+    hand_in(tmp_path / "sources" / "ann", "about: a.\n", {"utils.py": "x = 1\n", "b/a.txt": "a"})
+    hand_in(tmp_path / "sources" / "ben", "base: ann\n", {"utils.py": "x = 2\n"})
+    hand_in(tmp_path / "sources" / "cleo", "archive: zip\n", {"z.py": "", "hw1/utils.py": "x = 3\n"})
+    return tmp_path / "sources"
+
+
+def hand_in(folder, expected, files):
+    for path, text in files.items():
+        target = folder / "files" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+    (folder / "expected.yaml").write_text(expected)
+
+
+def entries(archive):
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        return {entry.name: opened.extractfile(entry).read() for entry in opened}
+
+
+def test_a_tar_tells_nothing_of_when_where_and_by_whom_it_was_built(sources):
+    name, archive = build(sources / "ann")
+    assert name == "ann.tar.gz"
+    # No name, no time, best compression, no system: the ten bytes that begin a gzip file.
+    assert archive[:10] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(archive))) as opened:
+        told = [(e.name, e.mtime, e.uid, e.gid, e.uname, e.gname, e.mode) for e in opened]
+    assert told == [(path, 0, 0, 0, "", "", 0o644) for path in ("b/a.txt", "utils.py")]
+
+
+def test_a_zip_tells_nothing_of_when_where_and_by_whom_it_was_built(sources):
+    name, archive = build(sources / "cleo")
+    assert name == "cleo.zip"
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        told = [(e.filename, e.date_time, e.create_system, e.external_attr >> 16) for e in opened.infolist()]
+    assert told == [(path, (1980, 1, 1, 0, 0, 0), 3, 0o644) for path in ("hw1/utils.py", "z.py")]
+
+
+def test_a_submission_with_a_base_lays_its_own_files_over_it(sources):
+    _, archive = build(sources / "ben")
+    assert entries(archive) == {"b/a.txt": b"a", "utils.py": b"x = 2\n"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        ("base: nobody\n", "base: nobody: name a hand-in that has no base itself"),
+        ("base: ben\n", "base: ben: name a hand-in that has no base itself"),
+        ("archive: rar\n", "archive: rar: must be one of tar.gz, zip"),
+    ],
+)
+def test_a_wrong_key_is_one_line(sources, expected, said):
+    hand_in(sources / "dora", expected, {"utils.py": ""})
+    with pytest.raises(CourseError, match=f"/dora/expected.yaml: {said}$"):
+        build(sources / "dora")
+
+
+def test_a_submission_without_files_is_one_line(sources):
+    (sources / "dora").mkdir()
+    hand_in(sources / "dora", "about: d.\n", {})
+    with pytest.raises(CourseError, match=r"/dora: hands in nothing"):
+        build(sources / "dora")
+
+
+def test_a_text_beside_the_sources_is_handed_in_as_a_pdf(sources):
+    pypdf = pytest.importorskip("pypdf")
+    (sources / "ann" / "hw1.txt").write_text("Times (all) \\ of max_gpu\n[picture]\n" + "line\n" * 90)
+    _, archive = build(sources / "ann")
+    written = entries(archive)["hw1.pdf"]
+    report = pypdf.PdfReader(io.BytesIO(written), strict=True)
+    assert report.pages[0].extract_text().startswith("Times (all) \\ of max_gpu\n")
+    assert sum(page.extract_text().count("line") for page in report.pages) == 90
+    assert len(report.pages) == 2
+    assert "/P" in report.pages[0]["/Resources"]["/XObject"]
+    assert entries(build(sources / "ann")[1])["hw1.pdf"] == written
+
+
+def test_files_of_the_base_can_be_left_out(sources):
+    (sources / "ben" / "without.txt").write_text("b/a.txt\n")
+    assert entries(build(sources / "ben")[1]) == {"utils.py": b"x = 2\n"}
+
+
+def test_leaving_out_what_the_base_does_not_have_is_one_line(sources):
+    (sources / "ben" / "without.txt").write_text("b/b.txt\n")
+    with pytest.raises(CourseError, match=r"/ben/without.txt: b/b.txt: the base has no such file$"):
+        build(sources / "ben")
+
+
+def test_files_of_the_base_can_be_handed_in_elsewhere(sources):
+    (sources / "ben" / "without.txt").write_text("b/a.txt -> c/a.txt\n")
+    assert entries(build(sources / "ben")[1]) == {"c/a.txt": b"a", "utils.py": b"x = 2\n"}
+
+
+def test_files_of_the_base_can_read_otherwise(sources):
+    (sources / "ben" / "changes.yaml").write_text("b/a.txt:\n  - {was: a, is: b c}\n  - {was: b, is: d}\n")
+    assert entries(build(sources / "ben")[1]) == {"b/a.txt": b"d c", "utils.py": b"x = 2\n"}
+
+
+@pytest.mark.parametrize("changes", ["b/a.txt:\n  - {was: b, is: c}\n", "b/b.txt:\n  - {was: b, is: c}\n"])
+def test_changing_what_the_base_does_not_say_once_is_one_line(sources, changes):
+    (sources / "ben" / "changes.yaml").write_text(changes)
+    with pytest.raises(CourseError, match=r"/ben/changes.yaml: b/..txt: must hold once, and does not: 'b'$"):
+        build(sources / "ben")
+
+
+def test_what_a_compiler_made_is_named_alone(sources):
+    (sources / "ben" / "binaries.txt").write_text("a.o\n")
+    written = entries(build(sources / "ben")[1])
+    assert sorted(written) == ["a.o", "b/a.txt", "utils.py"]
+    assert written["a.o"].startswith(b"\x7fELF")
+
+
+@pytest.mark.parametrize("changes", ["- a\n", "b/a.txt: [{was: a}]\n", "b/a.txt: a\n"])
+def test_changes_that_are_none_are_one_line(sources, changes):
+    (sources / "ben" / "changes.yaml").write_text(changes)
+    with pytest.raises(CourseError, match=r"/ben/changes.yaml: .*must be a "):
+        build(sources / "ben")
+
+
+def test_a_report_with_an_accent_is_one_line(sources):
+    (sources / "ann" / "hw1.txt").write_text("caf\u00e9", encoding="utf-8")
+    with pytest.raises(CourseError, match=r"/ann/hw1.txt: byte 3: a report is made of ASCII letters"):
+        build(sources / "ann")
+
+
+def test_all_that_is_wrong_with_any_source_is_told_at_once(sources, tmp_path):
+    hand_in(sources / "dora", "archive: rar\n", {"utils.py": ""})
+    hand_in(sources / "emil", "about: [\n", {"utils.py": ""})
+    with pytest.raises(CourseError) as caught:
+        stale(sources_in(sources), tmp_path)
+    assert len(caught.value.problems) == 2
+    assert "/dora/expected.yaml: archive: rar" in caught.value.problems[0]
+    assert "/emil/expected.yaml:" in caught.value.problems[1]
+
+
+def test_an_archive_is_outdated_if_its_files_are_others_however_it_was_packed(sources, tmp_path):
+    archive = tmp_path / "ann.tar.gz"
+    assert not outdated(sources / "ann", archive)  # whoever asks says that it is missing
+    with tarfile.open(archive, "w:gz") as packed:
+        packed.add(sources / "ann" / "files", ".")
+        packed.add(sources / "ann" / "files" / "utils.py", "utils.py")
+    assert outdated(sources / "ann", archive)  # ./utils.py is there as well
+    with tarfile.open(archive, "w:gz") as packed:
+        for name in ("utils.py", "b/a.txt"):
+            packed.add(sources / "ann" / "files" / name, name)
+    assert not outdated(sources / "ann", archive)
+    (sources / "ann" / "files" / "utils.py").write_text("x = 7\n")
+    assert outdated(sources / "ann", archive)
+    archive.write_bytes(b"\x1f\x8b no archive")
+    assert not outdated(sources / "ann", archive)
+    (tmp_path / "cleo.zip").write_bytes(build(sources / "cleo")[1])
+    assert not outdated(sources / "cleo", tmp_path / "cleo.zip")
+
+
+def test_what_no_source_builds_is_an_orphan(sources, tmp_path):
+    (tmp_path / "cleo.tar.gz").write_bytes(b"")
+    (tmp_path / "cleo.zip").write_bytes(b"")
+    assert orphans(sources_in(sources), tmp_path) == ("cleo.tar.gz",)
