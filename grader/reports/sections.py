@@ -11,6 +11,7 @@ from grader.reports.bars import DRAWN, speedup_bars
 from grader.reports.curve import drawn, left_out, scaling_curve
 from grader.reports.device import device_tables, hidden_by, split_bar, split_of, watched_in
 from grader.reports.markup import SIGNS, chips, look, pre, quantities, sign, text
+from grader.reports.times_beside import times_beside
 from grader.reports.words import Mark, counted, figure, mark
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def _measured(item: Item, observation: Observation) -> tuple[str, tuple[str, ...
         if name not in shown | hidden_by(watched)
     }
     drawing = f"{bars}{split_bar(split_of(observation, watched))}{curve}"
-    return drawing, (left_out(observation), device_tables(watched), quantities(listed))
+    tables = (times_beside(observation), left_out(observation), device_tables(watched))
+    return drawing, (*tables, quantities(listed))
 
 
 def _cases(observation: Observation, *, full: bool) -> Iterator[str]:

@@ -1,0 +1,43 @@
+"""Using GPUs: where tensors lie, a mini-batch on two GPUs, and how long one takes."""
+
+from __future__ import annotations
+
+from grader.api import Assignment, Limits, hookimpl
+
+TORCH = ("numpy", "torch")
+
+
+@hookimpl
+def grader_assignments():
+    return [
+        Assignment(
+            name="using_gpus",
+            title="Using GPUs",
+            accepts=(
+                "devices.py",
+                "parallel.py",
+                "timing.py",
+                # The course's own file: students often hand in the whole folder.
+                "networks.py",
+            ),
+            preloads=dict.fromkeys(("on_devices", "splitting", "harness"), TORCH),
+            # A full mini-batch of ResNet-50 takes 8 s on one core, and a harness trains some in a call.
+            limits=Limits(
+                import_wall_s=60.0,
+                call_wall_s=180.0,
+                memory_mb=16384,
+                file_mb=64,
+                gpu_memory_mb=65536,
+                cores=1,
+            ),
+        )
+    ]
+
+
+@hookimpl
+def grader_checks():
+    from .holds_kernels import HoldsKernels
+    from .matches_on_cpu import MatchesOnCpu
+    from .minibatch_times import MinibatchTimes
+
+    return [MatchesOnCpu, MinibatchTimes, HoldsKernels]

@@ -1,0 +1,54 @@
+"""Calls a hand-in's functions of several GPUs, with a network that notes what its replicas see."""
+
+import numpy as np
+import parallel as hand_in
+import torch
+from torch import nn
+
+# What is compared is computed in single precision, and not in whatever a library was told to round to.
+torch.backends.cuda.matmul.allow_tf32 = False
+
+
+class _Network(nn.Module):
+    """Two layers with given weights; copies of it write into the same list."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.seen = []
+        self.first, self.second = (nn.Linear(w.shape[1], w.shape[0]) for w in weights[::2])
+        with torch.no_grad():
+            for parameter, values in zip(self.parameters(), weights, strict=True):
+                parameter.copy_(torch.tensor(values))
+
+    def forward(self, x):
+        self.seen.append(f"{len(x)} on {x.device}")
+        return self.second(torch.tanh(self.first(x)))
+
+
+def replicas(weights, x, devices):
+    """How many rows each replica sees, in the order of the devices, and where the result lies."""
+    network = _Network(weights)
+    output = hand_in.parallel_forward(network, torch.tensor(x), list(devices))
+    seen = sorted(network.seen, key=lambda one: one.split(" on ")[1])
+    return {"replicas": ", ".join(seen), "result": _place(output)}
+
+
+def outputs(weights, x, devices):
+    """What the network says of each row of x."""
+    return _array(hand_in.parallel_forward(_Network(weights), torch.tensor(x), list(devices)))
+
+
+def learn(weights, x, y, devices, rate):
+    """The loss before a step, and the network's weights after it."""
+    network = _Network(weights)
+    loss = hand_in.parallel_step(network, torch.tensor(x), torch.tensor(y), list(devices), rate)
+    parameters = [one.detach().cpu().numpy() for one in network.parameters()]
+    return {"loss": np.float32(loss), "weights": parameters}
+
+
+def _place(output):
+    return f"on {output.device}" if isinstance(output, torch.Tensor) else f"a {type(output).__name__}"
+
+
+def _array(output):
+    return output.detach().cpu().numpy() if isinstance(output, torch.Tensor) else output

@@ -1,0 +1,115 @@
+"""Whether the seconds that a harness gives hold the kernels of a mini-batch, by an observer's records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from grader.checks.calls import cases_of
+from grader.checks.manual import award_given
+from grader.checks.watched import WATCHED, watched_of
+from grader.config.codec import to_plain
+from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.options import FunctionName, InputsName, option
+from grader.model.score import Award
+from grader.model.trace import Trace, Watched
+
+from .claims import claimed
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench
+
+CLAIM = "subject"
+CLAIMED, KERNELS = "claimed_s", "kernels_of_a_mini_batch_s"
+
+
+class HoldsKernels:
+    """Let a harness time a network on a GPU under observation, and compare with how long its kernels ran.
+
+    A mini-batch cannot take less time than its kernels. Who reads a clock without waiting for the GPU says
+    how long it took to ask for them.
+    """
+
+    name: ClassVar[str] = "holds_kernels"
+    by_hand: ClassVar[bool] = True
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        of: FunctionName = option("The course's driver that asks the harness, as module.function.")
+        inputs: InputsName = option("The family of inputs; its only case is asked for.")
+        share_at_least: float = option(
+            "The share of a mini-batch's kernels' time that the harness must give.",
+            default=0.9,
+            judges=True,
+            above=0,
+        )
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Ask once, under observation."""
+        (case,) = cases_of(bench, options.inputs)
+        module, _, function = options.of.rpartition(".")
+        with bench.subject(module, observed=True) as subject:
+            usable = subject.imported.outcome is Outcome.OBSERVED
+            call = subject.call(function, case) if usable else subject.imported
+            output = subject.output
+        if call.outcome is not Outcome.OBSERVED:
+            facts = {"tracebacks": {options.of: call.traceback}} if call.traceback else {}
+            return Observation(
+                item=bench.item, outcome=call.outcome, note=call.note, facts=facts, seed=bench.seed
+            )
+        trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
+        seconds, steps = claimed(call.value)
+        quantities = {"mini_batches": Quantity(value=steps, taken_by=CLAIM)}
+        if seconds is not None:
+            quantities[CLAIMED] = Quantity(value=seconds, unit="s", taken_by=CLAIM)
+        if steps and (busy := _busy_s(trace)) is not None:
+            quantities[KERNELS] = Quantity(value=busy / steps, unit="s")
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            quantities=quantities,
+            facts={WATCHED: to_plain(Watched(trace=trace))},
+            output=output,
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """All points if the kernels fit in; undecided where nobody saw how long they ran."""
+        del related
+        if given := award_given(observation):
+            return given
+        watched = watched_of(observation.facts)
+        if unseen := _unseen(watched, observation.quantities):
+            return Award(fraction=0.0, reason=unseen, undecided=True)
+        of = {name: float(quantity.value or 0.0) for name, quantity in observation.quantities.items()}
+        if CLAIMED not in of:
+            return Award(fraction=0.0, reason="the harness gives no number of seconds above 0")
+        if KERNELS not in of:
+            return Award(fraction=0.0, reason="no mini-batch was trained on the GPU")
+        said, busy = of[CLAIMED], of[KERNELS]
+        told = f"the harness says {said:.3g} s, and the kernels of a mini-batch ran for {busy:.3g} s"
+        if said >= options.share_at_least * busy:
+            return Award(fraction=1.0, reason=told)
+        reason = f"{told}: the clock was read before the GPU was done"
+        hint = "Call torch.cuda.synchronize(device) before you start the clock and before you stop it."
+        return Award(fraction=0.0, reason=reason, hint=hint)
+
+
+def _unseen(watched: Watched | None, quantities: Mapping[str, Quantity]) -> str:
+    """Why nothing can be said; empty if something can."""
+    if watched is None or not watched.trace.complete:
+        problem = watched.trace.problem if watched else "nothing was recorded"
+        return f"what the GPU did could not be observed: {problem}"
+    trained = watched.trace.launch_count and quantities["mini_batches"].value
+    if trained and KERNELS not in quantities:
+        return f"{watched.trace.source} does not tell how long kernels ran"
+    return ""
+
+
+def _busy_s(trace: Trace) -> float | None:
+    """How long all kernels ran together, in seconds; None where that is not told."""
+    times = [work.seconds for work in trace.devices if work.kernels]
+    return None if None in times or not times else sum(time for time in times if time is not None)

@@ -1,0 +1,226 @@
+"""Whether a harness's times per mini-batch are those of a clock outside, for networks on CPU and GPU."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import ceil
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from grader.api import CourseError, case
+from grader.checks.calls import cases_of
+from grader.checks.interval import Interval, median, median_interval
+from grader.checks.manual import award_given
+from grader.checks.requirements import Requirement, award_requirements
+from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.options import FunctionName, InputsName, option
+from grader.model.score import Award
+
+from .claims import claimed
+from .matches_on_cpu import NO_TORCH
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench, Call, InputCase, Subject
+
+TABLE = "times_beside"
+"""Under which name the cells stand among the facts; `grader.reports.times_beside` draws them."""
+NOISE = 3.0
+"""How many times further off a time must be where the machine was not quiet: other work explains less."""
+OURS_S = 0.2
+"""About how long the clock outside runs for one time, where a mini-batch takes less."""
+MOST_STEPS = 20
+MOST_ROUNDS = 60
+
+
+class MinibatchTimes:
+    """Let a harness time networks, and time them from outside in the same rounds; hold one against the other.
+
+    The clock outside stands around a program of the reference's that trains the same network, and nothing of
+    the hand-in runs there. Each network on each number of threads, and on the item's GPU, is a cell: the
+    median of the ratios, round by round, must be within `within`. A ratio of which the interval holds the
+    limit is taken for right, and a person is told. Where too few rounds were quiet, only what no other work
+    explains is wrong, and what is not clearly right stays open.
+
+    Numbers of threads for which the machine has no cores are left out and named.
+    """
+
+    name: ClassVar[str] = "minibatch_times"
+    timed: ClassVar[bool] = True
+    by_hand: ClassVar[bool] = True
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """The YAML keys."""
+
+        of: FunctionName = option("The course's driver that asks the harness, as module.function.")
+        inputs: InputsName = option("The family of inputs: name, size and samples of each network.")
+        cores: tuple[int, ...] = option("The numbers of threads.", default=(1, 2, 4, 8), above=0)
+        within: float = option(
+            "How many times too long or too short a time may be.", default=1.5, judges=True
+        )
+        rounds: int = option("The least number of rounds of a cell.", default=6, above=2)
+        cell_s: float = option(
+            "Seconds after which no further round of a cell begins.", default=20.0, above=0
+        )
+        credit: Literal["all", "per_case"] = option(
+            "Whether every cell must be right, or each earns its share.", judges=True, default="all"
+        )
+
+    def observe(self, options: Options, bench: Bench) -> Observation:
+        """Cell after cell, some rounds each."""
+        if find_spec("torch") is None:
+            return Observation(item=bench.item, outcome=Outcome.NOT_OBSERVED, note=NO_TORCH, seed=bench.seed)
+        there = [count for count in options.cores if count <= bench.cores] or [min(options.cores)]
+        columns = [("cpu", count) for count in there] + [("cuda:0", there[-1])] * bool(bench.devices)
+        module, _, ask = options.of.rpartition(".")
+        cells: list[dict[str, Any]] = []
+        failed: Call | None = None
+        with (
+            bench.subject(module, cores=there[-1]) as subject,
+            bench.reference(module, cores=there[-1]) as reference,
+        ):
+            if reference.imported.outcome is not Outcome.OBSERVED:
+                raise CourseError(f"reference: {reference.imported.note}")
+            if subject.imported.outcome is not Outcome.OBSERVED:
+                failed = subject.imported
+            for network in cases_of(bench, options.inputs):
+                for device, threads in columns:
+                    cell = _Cell(bench, subject, reference, _with(network, device, threads))
+                    failed = failed or cell.time(ask, options)
+                    if not failed:
+                        cells.append(cell.plain())
+            output = subject.output
+        if failed:
+            facts = {"tracebacks": {options.of: failed.traceback}} if failed.traceback else {}
+            return Observation(
+                item=bench.item, outcome=failed.outcome, note=failed.note, facts=facts, seed=bench.seed
+            )
+        return Observation(
+            item=bench.item,
+            outcome=Outcome.OBSERVED,
+            quantities=dict(_quantities(cells)),
+            facts={TABLE: cells, "left_out": [count for count in options.cores if count not in there]},
+            output=output,
+            seed=bench.seed,
+        )
+
+    def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """Every cell judged by itself."""
+        del related
+        if given := award_given(observation):
+            return given
+        judged = [_judge(cell, options) for cell in observation.facts[TABLE]]
+        flags = tuple(f"near_threshold: {near}" for _, near in judged if near)
+        return award_requirements([one for one, _ in judged], credit=options.credit, flags=flags)
+
+
+def _with(network: InputCase, device: str, threads: int) -> InputCase:
+    return case(network.name, *network.args, device, threads)
+
+
+class _Cell:
+    """One network on one number of threads, or on a GPU."""
+
+    def __init__(self, bench: Bench, subject: Subject, reference: Subject, what: InputCase) -> None:
+        self._bench = bench
+        self._subject = subject
+        self._reference = reference
+        self._what = what
+        self._claimed: list[float | None] = []
+        self._clock: list[float] = []
+        self._quiet: list[bool | None] = []
+        """None of those of which it cannot be told yet."""
+        self._steps = 0
+
+    def time(self, ask: str, options: MinibatchTimes.Options) -> Call | None:
+        """Round after round; the hand-in's call that did not return, if there is one."""
+        begun = time.monotonic()
+        self._ours("prepare", self._what)
+        once = self._ours("run", case("once", 1)).wall_s
+        ours = case("some", max(1, min(MOST_STEPS, ceil(OURS_S / once))))
+        while True:
+            self._bench.quiet.begin()
+            call = self._subject.call(ask, self._what)
+            if call.outcome is not Outcome.OBSERVED:
+                return call
+            run = self._ours("run", ours)
+            again = self._reference.again(ours)
+            own_s = sum(one.cpu_s or 0.0 for one in (call, run, again))
+            self._note(self._bench.quiet.end(own_s))
+            seconds, self._steps = claimed(call.value)
+            self._claimed.append(seconds)
+            self._clock.append(max(1e-9, run.wall_s - again.wall_s) / ours.args[0])
+            late = time.monotonic() - begun > options.cell_s or len(self._clock) >= MOST_ROUNDS
+            if late or (len(self._clock) >= options.rounds and _decided(self.plain(), options)):
+                return None
+
+    def _note(self, disturbance: str | None) -> None:
+        """What else went on in a round; None if that shows later, together with later rounds."""
+        self._quiet.append(None)
+        if disturbance is not None:
+            self._quiet = [not disturbance if quiet is None else quiet for quiet in self._quiet]
+
+    def _ours(self, function: str, what: InputCase) -> Call:
+        call = self._reference.call(function, what)
+        if call.outcome is not Outcome.OBSERVED:
+            raise CourseError(f"given: {function}: {call.note}")
+        return call
+
+    def plain(self) -> dict[str, Any]:
+        """The cell as JSON has it."""
+        *_, device, threads = self._what.args
+        return {
+            "row": self._what.name,
+            "threads": threads if device == "cpu" else None,
+            "claimed": self._claimed,
+            "clock": self._clock,
+            "quiet": [quiet is True for quiet in self._quiet],
+            "steps": self._steps,
+        }
+
+
+def _judge(cell: Mapping[str, Any], options: MinibatchTimes.Options) -> tuple[Requirement, str]:
+    """Whether it is right, and what is near a limit."""
+    where = f"{cell['row']} on {_column(cell['threads'])}"
+    if not cell["steps"]:
+        return Requirement(met=False, missed=f"{where}: no mini-batch was trained while it was timed"), ""
+    if None in cell["claimed"]:
+        return Requirement(met=False, missed=f"{where}: the harness gives no number of seconds above 0"), ""
+    noisy = sum(cell["quiet"]) < min(options.rounds, len(cell["quiet"]))
+    ratio = _ratio(cell, quiet_only=not noisy)
+    inside = 1 / options.within <= ratio.low and ratio.high <= options.within
+    limit = options.within * (NOISE if noisy else 1.0)
+    said, clock = median(cell["claimed"]), median(cell["clock"])
+    told = f"{where}: the harness says {said:.3g} s, the clock outside {clock:.3g} s"
+    if ratio.low > limit or ratio.high < 1 / limit:
+        return Requirement(met=False, missed=told), ""
+    if noisy and not inside:
+        return Requirement(met=None, missed=f"{told}, and the machine was not quiet"), ""
+    return Requirement(met=True, missed=""), "" if inside else told
+
+
+def _column(threads: int | None) -> str:
+    if threads is None:
+        return "the GPU"
+    return f"{threads} thread{'' if threads == 1 else 's'}"
+
+
+def _decided(cell: Mapping[str, Any], options: MinibatchTimes.Options) -> bool:
+    """Whether more rounds would hardly change the verdict."""
+    judged, near = _judge(cell, options)
+    return judged.met is not None and not near
+
+
+def _ratio(cell: Mapping[str, Any], *, quiet_only: bool) -> Interval:
+    rounds: Sequence[tuple[float, float, bool]] = list(
+        zip(cell["claimed"], cell["clock"], cell["quiet"], strict=True)
+    )
+    return median_interval([said / took for said, took, quiet in rounds if quiet or not quiet_only])
+
+
+def _quantities(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Quantity]]:
+    yield "rounds", Quantity(value=sum(len(cell["quiet"]) for cell in cells), unit="rounds")
+    quiet = sum(sum(cell["quiet"]) for cell in cells)
+    yield "quiet_rounds", Quantity(value=quiet, unit="rounds")

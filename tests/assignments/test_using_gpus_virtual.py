@@ -1,0 +1,148 @@
+"""On virtual GPUs, in a real sandbox, hand-ins of using_gpus earn what they earn on real ones, time apart."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.bench.bench import REFERENCE, SUBMISSION
+from grader.bench.children import Children
+from grader.bench.servers import Servers
+from grader.bench.setup import virtual_gpus
+from grader.bench.workbench import Workbench
+from grader.config.rubric import load_rubric
+from grader.config.yaml_source import read_yaml
+from grader.model.job import Job
+from grader.model.observation import Outcome
+from grader.model.submission import Submission
+from grader.plugins import Plugins
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.interpreter import interpreter
+from grader.scoring.score import passed
+
+torch = pytest.importorskip("torch")
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "assignments" / "using_gpus"
+HAND_INS = ROOT / "tests" / "submissions"
+KINDS = Plugins(ROOT).checks
+RUBRIC = load_rubric(ROOT / "rubrics" / "using_gpus.yaml", kinds=KINDS, assignments={"using_gpus": FOLDER})
+PLAYED = [item for item in RUBRIC.items if getattr(item.options, "simulated_inputs", "")]
+"""All that is not about time, which virtual GPUs cannot tell."""
+OF_FILE = {"devices.py": "devices.", "parallel.py": "parallel.", "timing.py": "timing."}
+
+pytestmark = pytest.mark.slow
+
+
+def named(name):
+    return read_yaml(HAND_INS / name / "expected.yaml").data
+
+
+def files_of(name):
+    """The files of a hand-in, its base's included, and those that are its own."""
+    own = sorted((HAND_INS / name / "files").iterdir())
+    base = named(name).get("base")
+    first = sorted((HAND_INS / base / "files").iterdir()) if base else []
+    return {file.name: file for file in (*first, *own)}, {file.name for file in own}
+
+
+@pytest.fixture
+def observe(tmp_path):
+    """Observes items with the files of a hand-in; which of them passed, and why the others did not."""
+    if missing := BubblewrapSandbox().available():
+        pytest.skip(missing)
+    if torch.version.cuda is not None:
+        pytest.skip(f"torch is built for CUDA {torch.version.cuda}")
+    tmp_path.chmod(0o755)
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    opened = []
+
+    def observe(files, items):
+        for file in files:
+            shutil.copy(file, workspace)
+        declared = Plugins(ROOT).assignments["using_gpus"]
+        job = Job(
+            id="1",
+            submission=Submission(
+                student="s",
+                assignment="using_gpus",
+                archive="s.tar.gz",
+                digest="d",
+                files=tuple(sorted(file.name for file in files)),
+            ),
+            course=str(ROOT),
+            assignment_folder=str(FOLDER),
+            workspace=str(workspace),
+            tasks=(),
+            preloads=declared.preloads,
+            limits=declared.limits,
+            seed="5eed",
+        )
+        servers = Servers(
+            (BubblewrapSandbox(),),
+            python=interpreter().executable,
+            site=interpreter().site,
+            workspaces={SUBMISSION: workspace, REFERENCE: FOLDER / "reference"},
+            given=FOLDER / "given",
+            limits=job.limits,
+        )
+        children = Children(servers, job.limits)
+        opened.extend((children, servers))
+        return {item.id: observed(item, job, children) for item in items}
+
+    def observed(item, job, children):
+        lent = virtual_gpus(item.devices["gpu"])
+        kind = KINDS[item.check]
+        observation = kind.observe(
+            item.options, Workbench(job, item.id, children, f"{item.group}-{lent.count}", lent=lent)
+        )
+        good = passed(item, observation, KINDS, {})
+        if observation.outcome is not Outcome.OBSERVED:
+            return good, observation.note
+        return good, kind.award(item.options, observation, {}).reason
+
+    yield observe
+    for resource in opened:
+        resource.close()
+
+
+@pytest.mark.parametrize("name", sorted(folder.name for folder in HAND_INS.glob("using_*")))
+def test_the_same_mistakes_are_found(observe, name):
+    files, own = files_of(name)
+    items = [item for item in PLAYED if any(item.id.startswith(OF_FILE[file]) for file in own & {*OF_FILE})]
+    on_gpu = named(name)["on_gpu"]
+    # what is skipped for want of another item is not looked at here
+    gated = {item.id for item in items if any(on_gpu[need] == 0 for need in item.needs)}
+    seen = observe(files.values(), [item for item in items if item.id not in gated])
+    assert {item: (good, reason) for item, (good, reason) in seen.items() if good != (on_gpu[item] > 0)} == {}
+
+
+def test_the_reference_is_right(observe):
+    seen = observe(sorted((FOLDER / "reference").glob("*.py")), PLAYED)
+    assert len(seen) == len(PLAYED) == 17
+    assert {item: reason for item, (good, reason) in seen.items() if not good} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "told"),
+    [
+        ("using_shares_memory", "devices.copy_to", "got 'the same tensor', expected 'another tensor'"),
+        ("using_loses_dtype", "devices.filled_like", "got 'float32', expected 'float16'"),
+        ("using_over_the_host", "devices.peer_copy", "got 'cuda:0 to cpu, cpu to cuda:1', expected"),
+        ("using_forgets_buffers", "devices.move_module", "got 'parameters on cuda:1, buffers on cpu'"),
+        ("using_mixes_devices", "devices.add_on_first", "Expected all tensors to be on the same device"),
+        (
+            "using_inner_module",
+            "parallel.replicas",
+            "got '50 on cuda:0', expected '25 on cuda:0, 25",
+        ),
+    ],
+)
+def test_a_mistake_is_told_in_words(observe, name, item, told):
+    files, _ = files_of(name)
+    ((good, reason),) = observe(files.values(), [one for one in PLAYED if one.id == item]).values()
+    assert not good
+    assert told in reason

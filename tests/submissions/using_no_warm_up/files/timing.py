@@ -1,0 +1,24 @@
+import time
+
+import torch
+
+
+def seconds_per_batch(make, step, batch, device, threads):
+    old = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    on_gpu = torch.device(device).type == "cuda"
+    network = make()
+    network.to(device)
+    x = batch[0].to(device)
+    y = batch[1].to(device)
+    if on_gpu:
+        torch.cuda.synchronize()
+    n = 10
+    start = time.time()
+    for _ in range(n):
+        step(network, x, y)
+    if on_gpu:
+        torch.cuda.synchronize()
+    end = time.time()
+    torch.set_num_threads(old)
+    return (end - start) / n
