@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
@@ -12,12 +13,14 @@ from grader.config.codec import digest
 from grader.config.course import Course
 from grader.config.problem import show_path
 from grader.contracts import CheckKind
+from grader.cuda.gpus import gpus
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
 from grader.exams import Request
+from grader.lanes import grade_all
 from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
-from grader.pipeline import EXIT_CODES, Graded, grade
+from grader.pipeline import EXIT_CODES, Graded
 from grader.plugins import Plugins
 from grader.scoring.score import passed
 from grader.trials import ARCHIVES, Points, Trial
@@ -54,6 +57,7 @@ class Verdict:
     waiting: frozenset[str] = frozenset()
     """Items that need a device that is not here, or a person."""
     wall_s: float = 0.0
+    """What its items took together."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -71,31 +75,63 @@ class Gaps:
     """No hand-in gets these right: the check may be impossible to pass."""
 
 
-def verify(course: Course, plugins: Plugins, trials: Iterable[Trial], out: Path) -> Iterator[Verdict]:
+def verify(course: Course, plugins: Plugins, trials: Sequence[Trial], out: Path) -> Iterator[Verdict]:
     """Grade each trial anew, with its results below `out`, and say what is not as it must be.
 
-    However grading ends, it ends in a verdict; only bugs of ours come through.
+    They are graded side by side, and come in their order. However grading ends, it ends in a verdict; only
+    bugs of ours come through.
     """
-    for trial in trials:
-        begun = time.perf_counter()
-        request = Request(
-            archive=trial.archive,
-            out=out / (trial.name if trial.reference else ARCHIVES),
-            student="reference" if trial.reference else None,
-            assignment=trial.assignment,
-            rubric=trial.rubric.name if trial.rubric else None,
-            fresh=True,
-            submitted_at=trial.submitted_at,
+    early: dict[int, Verdict] = {}
+    number = 0
+    for at, verdict in _verdicts(course, plugins, trials, out):
+        early[at] = verdict
+        while number in early:
+            yield early.pop(number)
+            number += 1
+
+
+def _verdicts(
+    course: Course, plugins: Plugins, trials: Sequence[Trial], out: Path
+) -> Iterator[tuple[int, Verdict]]:
+    """The verdicts as they come, each with the place of its trial."""
+    there = {number: trial for number, trial in enumerate(trials) if trial.archive.exists()}
+    for number, trial in enumerate(trials):
+        if number not in there:
+            error = CourseError(f"{show_path(trial.archive)}: is not there; {trial.build}")
+            yield number, Verdict(trial=trial, deviations=tuple(_not_graded(trial, error)))
+    anew = out.exists() and any(out.iterdir())
+    for least in sorted({trial.isolation for trial in there.values()}):
+        alike = [number for number, trial in there.items() if trial.isolation == least]
+        lanes = grade_all(
+            [_request(there[number], out, fresh=anew) for number in alike],
+            _strict(course, plugins, least),
+            plugins,
+            at_once=len(os.sched_getaffinity(0)),
+            gpus=len(gpus()),
         )
-        try:
-            if not trial.archive.exists():
-                raise CourseError(f"{show_path(trial.archive)}: is not there; {trial.build}")
-            verdict = _graded(
-                trial, grade(request, _strict(course, plugins, trial.isolation), plugins), plugins.checks
-            )
-        except GraderError as error:
-            verdict = Verdict(trial=trial, deviations=tuple(_not_graded(trial, error)))
-        yield replace(verdict, wall_s=time.perf_counter() - begun)
+        with closing(lanes):
+            for place, result in lanes:
+                yield alike[place], _verdict(there[alike[place]], result, plugins.checks)
+
+
+def _request(trial: Trial, out: Path, *, fresh: bool) -> Request:
+    return Request(
+        archive=trial.archive,
+        out=out / (trial.name if trial.reference else ARCHIVES),
+        student="reference" if trial.reference else None,
+        assignment=trial.assignment,
+        rubric=trial.rubric.name if trial.rubric else None,
+        fresh=fresh,
+        submitted_at=trial.submitted_at,
+    )
+
+
+def _verdict(trial: Trial, result: Graded | Exception, kinds: Mapping[str, CheckKind]) -> Verdict:
+    if isinstance(result, GraderError):
+        return Verdict(trial=trial, deviations=tuple(_not_graded(trial, result)))
+    if isinstance(result, Exception):
+        raise result
+    return _graded(trial, result, kinds)
 
 
 def gaps(verdicts: Iterable[Verdict]) -> Gaps:
@@ -166,6 +202,7 @@ def _graded(trial: Trial, graded: Graded, kinds: Mapping[str, CheckKind]) -> Ver
             if line.points < line.possible and _answered(seen.get(line.item))
         ),
         waiting=frozenset(line.item for line in graded.scorecard.lines if _waits(seen.get(line.item))),
+        wall_s=sum(observation.wall_s for observation in seen.values()),
     )
 
 

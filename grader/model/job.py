@@ -9,7 +9,6 @@ from typing import Any
 from grader.model.assignment import Build, Limits
 from grader.model.submission import Submission
 
-
 DONE = "done: "
 """How the line of an examiner's log begins in which it tells the status of a job."""
 
