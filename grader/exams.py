@@ -17,6 +17,7 @@ from grader.config.evidence_file import (
     ItemObserved,
     SubmissionReceived,
     read_evidence,
+    read_hand_ins,
 )
 from grader.config.points_file import with_points
 from grader.errors import CourseError, NotObservedError, UsageError
@@ -51,6 +52,8 @@ class Request:
     """When it was handed in; None if nobody says."""
     published: bool = False
     """Whether students may see what is shown once marks are published."""
+    one_of_several: bool = False
+    """Whether it is an attempt beside others: where the best counts, nobody hears of its mark yet."""
     gpus: int = 0
     """How many there are for this and other exams together, if they go on side by side."""
     cores: tuple[int, ...] = ()
@@ -86,11 +89,11 @@ def observe(
         CourseError, UsageError: as `check` does.
     """
     prepared = _prepared(request, course, plugins, submission, rubric, results)
-    job, stored, submission = prepared.job, prepared.stored, prepared.job.submission
+    job, submission = prepared.job, prepared.job.submission
     trouble = ""
     if job.tasks:
         trouble = _examine(job, plugins, rubric, results, request.executor)
-    elif stored is None or stored.submission != submission:
+    elif prepared.last is None or prepared.last.submission != submission:
         with EvidenceWriter(results.evidence) as records:  # whose hand-in it is that people judge, and when
             records.write(SubmissionReceived(submission=submission))
     evidence = read_evidence(results.evidence)
@@ -134,7 +137,8 @@ class _Prepared:
     job: Job
     tasks: tuple[Task, ...]
     """All of them, also what is done."""
-    stored: Evidence | None
+    last: Evidence | None
+    """Of the hand-in that was examined last."""
 
 
 def _prepared(
@@ -148,8 +152,9 @@ def _prepared(
     assignment = plugins.assignments[submission.assignment]
     folder = plugins.assignment_folders[submission.assignment]
     tasks = tasks_of(rubric, submission, assignment, folder, plugins.checks)
-    stored = read_evidence(results.evidence)
-    if stored and submission.submitted_at is None and stored.submission.digest == submission.digest:
+    hand_ins = read_hand_ins(results.evidence)
+    stored, last = hand_ins.get(submission.digest), next(reversed(hand_ins.values()), None)
+    if stored and submission.submitted_at is None:
         submission = replace(
             submission, submitted_at=stored.submission.submitted_at
         )  # said at an earlier run
@@ -175,7 +180,7 @@ def _prepared(
         cores=request.cores,
         stage=str(request.stage.absolute()) if request.stage else "",
     )
-    return _Prepared(job=job, tasks=tasks, stored=stored)
+    return _Prepared(job=job, tasks=tasks, last=last)
 
 
 def _examine(job: Job, plugins: Plugins, rubric: Rubric, results: Results, executor: str) -> str:

@@ -98,7 +98,8 @@ def marked(
         closes=closes(rubric, extensions, zone),
     )
     _write(known, plugins, results, FEEDBACK)
-    plugins.graded(evidence.submission, evidence, scorecard)
+    if not (request.one_of_several and rubric.attempts == "best"):
+        plugins.graded(evidence.submission, evidence, scorecard)
     return Graded(
         submission=evidence.submission,
         rubric=rubric,

@@ -10,8 +10,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from grader.errors import GraderError, UsageError
 
 if TYPE_CHECKING:
@@ -26,6 +24,9 @@ class Found:
     """What there is to grade."""
 
     hand_ins: tuple[HandIn, ...]
+    """Of several attempts the newest."""
+    older: tuple[tuple[HandIn, ...], ...]
+    """For each of them the earlier attempts, the later first."""
     several: bool
     """Whether a class was given in one piece."""
     problems: tuple[str, ...]
@@ -33,7 +34,7 @@ class Found:
 
 
 def find_hand_ins(archives: Sequence[Path], out: Path, course: Course, resources: ExitStack) -> Found:
-    """The hand-ins that archives, folders and downloads stand for; says which are older attempts.
+    """The hand-ins that archives, folders and downloads stand for.
 
     What is unpacked for it lies below `out` as long as `resources` are open.
 
@@ -41,17 +42,20 @@ def find_hand_ins(archives: Sequence[Path], out: Path, course: Course, resources
         SubmissionError, NotObservedError: a platform's zip cannot be taken.
         UsageError: `out` cannot be written.
     """
-    from grader.intake.attempts import newest
+    from grader.intake.attempts import attempts_of
     from grader.intake.download import spread
     from grader.intake.hand_in import group
     from grader.results import passing, sweep
 
     sweep(out)
     download = spread(archives, cache(lambda: resources.enter_context(passing(out))))
-    hand_ins, older = newest(group(download.hand_ins), course.roster.by_id)
-    for line in older:
-        click.echo(f"grader: {line}", err=True)
-    return Found(hand_ins=hand_ins, several=download.several, problems=download.problems)
+    attempts = attempts_of(group(download.hand_ins), course.roster.by_id)
+    return Found(
+        hand_ins=tuple(one.newest for one in attempts),
+        older=tuple(one.older for one in attempts),
+        several=download.several,
+        problems=download.problems,
+    )
 
 
 def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Request]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from functools import partial
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader.cli.attempts import SideBySide, best_of
 from grader.cli.course import open_course, require_linux
 from grader.cli.display import Display, Listener
-from grader.cli.hand_ins import find_hand_ins, timed, turns
+from grader.cli.hand_ins import find_hand_ins, timed
 from grader.cli.outcome import Outcome
 from grader.errors import UsageError
 from grader.reports.class_progress import ClassProgress
@@ -114,11 +114,16 @@ def command(
         if times is not None:
             requests = timed(requests, times, course)
         outcome = Outcome(course, found, as_json=as_json, require_final=require_final)
-        if len(requests) == 1:
+        if len(requests) == 1 and not found.older[0]:
             plugins.listen(Display(sys.stderr))
             outcome.add(0, _grade_one(requests[0], course, plugins))
         else:
-            _grade_all(requests, course, plugins, outcome, jobs or len(os.sched_getaffinity(0)))
+            progress = ClassProgress(sys.stderr, len(requests))
+            plugins.listen(Listener(progress))
+            with closing(progress):
+                side_by_side = SideBySide(course, plugins, jobs or len(os.sched_getaffinity(0)))
+                for number, result in best_of(requests, found.older, side_by_side):
+                    progress.ended(partial(outcome.add, number, result))
         return outcome.close()
 
 
@@ -130,26 +135,6 @@ def _grade_one(request: Request, course: Course, plugins: Plugins) -> Graded | E
             return grade(request, course, plugins)
     except Exception as error:
         return error
-
-
-def _grade_all(
-    requests: Sequence[Request], course: Course, plugins: Plugins, outcome: Outcome, at_once: int
-) -> None:
-    from grader.cuda.gpus import gpus
-    from grader.lanes import grade_all
-
-    progress = ClassProgress(sys.stderr, len(requests))
-    plugins.listen(Listener(progress))
-    progress.start()
-    try:
-        for turn in turns([request.archive for request in requests], course):
-            asked = [requests[number] for number in turn]
-            lanes = grade_all(asked, course, plugins, at_once=min(at_once, len(turn)), gpus=len(gpus()))
-            with closing(lanes):
-                for place, result in lanes:
-                    progress.ended(partial(outcome.add, turn[place], result))
-    finally:
-        progress.stop()
 
 
 def _moment(text: str | None) -> datetime | None:

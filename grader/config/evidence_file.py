@@ -198,28 +198,38 @@ class EvidenceReader:
 def read_evidence(path: Path) -> Evidence | None:
     """Everything that was observed of the submission last examined; None if there is nothing yet.
 
+    Raises:
+        NotObservedError: a line is no record, or a newer grader wrote it.
+    """
+    return next(reversed(read_hand_ins(path).values()), None)
+
+
+def read_hand_ins(path: Path) -> dict[str, Evidence]:
+    """Everything that was observed of each hand-in, by its digest; the one last examined is the last.
+
     The latest observation of each item counts, except that one which saw nothing never takes the place
-    of one which did. An exam of another hand-in starts afresh: its evidence is not mixed.
+    of one which did. The evidence of different hand-ins is not mixed.
 
     Raises:
         NotObservedError: a line is no record, or a newer grader wrote it.
     """
-    submission: Submission | None = None
+    found: dict[str, Evidence] = {}
     exams: list[Exam] = []
     observations: dict[str, Observation] = {}
     for record in EvidenceReader(path).read():
         if isinstance(record, SubmissionReceived | ExamStarted):
-            if submission and record.submission.digest != submission.digest:
-                exams.clear()
-                observations.clear()
+            before = found.pop(record.submission.digest, None)
+            exams = [*before.exams] if before else []
+            observations = {**before.observations} if before else {}
+            if isinstance(record, ExamStarted):
+                exams.append(record.exam)
             submission = record.submission
-        if isinstance(record, ExamStarted):
-            exams.append(record.exam)
+            found[submission.digest] = Evidence(
+                submission=submission, exams=tuple(exams), observations=observations
+            )
         elif isinstance(record, ItemObserved):
             seen = record.observation
             kept = observations.get(seen.item)
             if kept is None or seen.outcome is not Outcome.NOT_OBSERVED or kept.outcome in NOTHING_SEEN:
                 observations[seen.item] = seen
-    if submission is None:
-        return None
-    return Evidence(submission=submission, exams=tuple(exams), observations=observations)
+    return found

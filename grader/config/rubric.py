@@ -80,6 +80,7 @@ class _Draft:
             assignment=self.top["assignment"],
             points=self.top["points"],
             items=tuple(self.item(values) for values in self.items),
+            attempts=self.top.get("attempts", "newest"),
             floor=self.top.get("floor", 0.0),
             at_most=self.top.get("at_most"),
             due=self.top.get("due"),

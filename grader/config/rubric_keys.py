@@ -12,7 +12,7 @@ from grader.config.units import Duration, Share
 from grader.contracts import CheckKind
 from grader.errors import CourseError
 from grader.model.options import option
-from grader.model.rubric import OnFlag, Simulated, Visibility
+from grader.model.rubric import Attempts, OnFlag, Simulated, Visibility
 
 SCHEMA = 1
 DEVICES = frozenset({"gpu"})
@@ -38,6 +38,9 @@ class RubricKeys:
     items: tuple[Any, ...] = option("What is checked, in the order of the report.")
     due: datetime | None = option("The deadline, with its offset from UTC.", default=None)
     late: LateKeys = option("What lateness costs.", default_factory=LateKeys)
+    attempts: Attempts = option(
+        "Which of several hand-ins of a student, as a platform numbers them, counts.", default="newest"
+    )
     floor: float = option("Penalties take nothing from a total as low as this.", default=0.0)
     at_most: float | None = option("The total is never more than this, whatever the bonus.", default=None)
 

@@ -1,8 +1,10 @@
-"""Of several hand-ins of one student the newest."""
+"""Which hand-ins are attempts of one student at the same."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
 from grader.errors import GraderError
 from grader.intake.hand_in import HandIn
@@ -10,36 +12,37 @@ from grader.intake.names import Sender
 from grader.intake.receive import sender_of_hand_in
 
 
-def newest(
-    hand_ins: Sequence[HandIn], roster: Mapping[str, str]
-) -> tuple[tuple[HandIn, ...], tuple[str, ...]]:
-    """The hand-ins without those of which a platform holds a later one, and a line for each that is left out.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """One hand-in, and those of the same student that a platform numbered as earlier ones."""
+
+    newest: HandIn
+    older: tuple[HandIn, ...] = ()
+    """The later first."""
+
+
+def attempts_of(hand_ins: Sequence[HandIn], roster: Mapping[str, str]) -> tuple[Attempts, ...]:
+    """The hand-ins, those together that are attempts at one, in the order in which the first of each stands.
 
     Only what a platform numbered is told apart: that a name stands twice says nothing of time.
     """
-    latest: dict[tuple[str, str], tuple[HandIn, Sender]] = {}
-    senders: list[Sender | None] = []
-    for hand_in in hand_ins:
-        try:
+    numbered: dict[tuple[str, str] | int, list[tuple[int, HandIn]]] = {}
+    for place, hand_in in enumerate(hand_ins):
+        key: tuple[str, str] | int = place
+        number = 0
+        with suppress(GraderError):  # whoever grades it says what is wrong
             sender = sender_of_hand_in(hand_in, roster)
-        except GraderError:  # whoever grades it says what is wrong
-            senders.append(None)
-            continue
-        senders.append(sender)
-        other = latest.get(_key(sender))
-        if other is None or (sender.attempt or 0) > (other[1].attempt or 0):
-            latest[_key(sender)] = hand_in, sender
-    kept: list[HandIn] = []
-    older: list[str] = []
-    for hand_in, who in zip(hand_ins, senders, strict=True):
-        last = latest[_key(who)] if who else None
-        if who and last and (who.attempt or 0) < (last[1].attempt or 0):
-            older.append(f"{hand_in.name}: is an older attempt of {who.student}; {last[0].name} counts")
-        else:
-            kept.append(hand_in)
-    return tuple(kept), tuple(older)
+            number = sender.attempt or 0
+            if sender.lms_id and number not in {other for other, _ in numbered.get(_key(sender), ())}:
+                key = _key(sender)
+        numbered.setdefault(key, []).append((number, hand_in))
+    found = []
+    for attempts in numbered.values():
+        newest, *older = (one for _, one in sorted(attempts, key=lambda pair: -pair[0]))
+        found.append(Attempts(newest=newest, older=tuple(older)))
+    return tuple(found)
 
 
 def _key(sender: Sender) -> tuple[str, str]:
     """What attempts have in common; the number alone tells them apart."""
-    return sender.student, sender.file if sender.lms_id else ""
+    return sender.student, sender.file

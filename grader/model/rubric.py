@@ -11,6 +11,7 @@ Visibility = Literal["always", "after_due", "after_published", "never"]
 Counts = Literal["earns", "bonus", "penalty"]
 Simulated = Literal["earns", "informs"]
 OnFlag = Literal["holds", "notes"]
+Attempts = Literal["newest", "best"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,8 @@ class Rubric:
     """Penalties take nothing from a raw total that is as low as this."""
     at_most: float | None = None
     """The raw total is never more than this; None for no bound."""
+    attempts: Attempts = "newest"
+    """Which of several hand-ins of a student counts."""
     due: datetime | None = None
     """The deadline, without anybody's extension; None for none."""
     late: LatePolicy = field(default_factory=LatePolicy)

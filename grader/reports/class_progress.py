@@ -38,9 +38,9 @@ class ClassProgress:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._last = ""
+        self._start()
 
-    def start(self) -> None:
-        """Show it."""
+    def _start(self) -> None:
         if not self._stream.isatty():
             return
         from rich.console import Console
@@ -74,7 +74,7 @@ class ClassProgress:
             self._show()
             self._bar.start()
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Clear the line."""
         if self._bar is not None:
             self._bar.stop()

@@ -128,8 +128,7 @@ def test_a_download_of_canvas_is_graded_with_one_command(course, canvas):
     assert {student: float(row.split()[2]) for student, row in rows.items()} == earned
     said = done.stderr.splitlines()
     assert (
-        "grader: student7_1007_5007_hw1.tar.gz: is an older attempt of student7_1007; "
-        "student7_1007_7007_hw1-1.tar.gz counts"
+        "grader: student7_1007_5007_hw1.tar.gz: is an older attempt; student7_1007_7007_hw1-1.tar.gz counts"
     ) in said
     assert [line for line in said if "student9" in line] == [
         "grader: student9_1009_5009_hw1.zip: is no archive, whatever its name says; "
@@ -327,3 +326,24 @@ def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
         2,
         "grader: --times: says when each was handed in; leave out --submitted-at\n",
     )
+
+
+def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_twice(course, tmp_path):
+    pytest.importorskip("sqlalchemy")
+    course.rubric(DOUBLE, SQUARE, attempts="best")
+    programs = {"d_12_1_hw": "half", "d_12_2_hw-1": "right", "d_12_3_hw-2": "broken", "e_13_4_hw": "half"}
+    for name, program in programs.items():
+        (course.hand_ins / f"{name}.tar.gz").write_bytes(archive(PROGRAMS[program]))
+    book = tmp_path / "book.db"
+    done = course.run("run", str(course.hand_ins), "--gradebook", str(book))
+    assert done.returncode == 0
+    assert sorted(row.split()[1:3] for row in done.stdout.splitlines()) == [["d_12", "3"], ["e_13", "1"]]
+    assert done.stderr.splitlines()[0] == (
+        "grader: d_12_2_hw-1.tar.gz: is the best attempt, before d_12_3_hw-2.tar.gz, d_12_1_hw.tar.gz"
+    )
+    assert {one["student"]: one["points"]["raw"] for one in marks(course, book)} == {"d_12": 3.0, "e_13": 1.0}
+    assert len(course.observed("d_12")) == 6, "two items of three attempts, each once"
+    before = course.observed("d_12")
+    assert course.run("run", str(course.hand_ins), "--gradebook", str(book)).returncode == 0
+    assert course.observed("d_12") == before
+    assert {one["student"]: one["points"]["raw"] for one in marks(course, book)} == {"d_12": 3.0, "e_13": 1.0}

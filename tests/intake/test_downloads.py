@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from grader.errors import SubmissionError
-from grader.intake.attempts import newest
+from grader.intake.attempts import attempts_of
 from grader.intake.download import spread
 
 CANVAS = ("doejane_12_3_hw1.tar.gz", "roebob_LATE_13_4_hw1.zip", "anon_Ab1_5_hw1.tar-2.gz")
@@ -114,13 +114,20 @@ def test_a_zip_that_names_a_file_twice_is_refused(zip_of, place):
         spread([packed], place)
 
 
-def test_the_newest_attempt_counts(tmp_path):
-    given = [tmp_path / name for name in ("d_12_9_hw1-2.zip", "d_12_3_hw1.zip", "e_13_4_hw1-1.zip", "f.zip")]
-    kept, older = newest(given, {})
-    assert [path.name for path in kept] == ["d_12_9_hw1-2.zip", "e_13_4_hw1-1.zip", "f.zip"]
-    assert older == ("d_12_3_hw1.zip: is an older attempt of d_12; d_12_9_hw1-2.zip counts",)
+def told(found):
+    return [(one.newest.name, [older.name for older in one.older]) for one in found]
+
+
+def test_attempts_of_one_student_are_together_the_newest_first(tmp_path):
+    names = ("d_12_3_hw1.zip", "d_12_9_hw1-2.zip", "e_13_4_hw1-1.zip", "d_12_5_hw1-1.zip", "f.zip")
+    assert told(attempts_of([tmp_path / name for name in names], {})) == [
+        ("d_12_9_hw1-2.zip", ["d_12_5_hw1-1.zip", "d_12_3_hw1.zip"]),
+        ("e_13_4_hw1-1.zip", []),
+        ("f.zip", []),
+    ]
 
 
 def test_other_files_of_a_student_are_no_attempts_of_each_other(tmp_path):
-    given = (tmp_path / "d_12_3_hw1.zip", tmp_path / "d_12_4_hw2-1.zip", tmp_path / "no name ?.zip")
-    assert newest(given, {}) == (given, ())
+    names = ("d_12_3_hw1.zip", "d_12_4_hw2-1.zip", "d_12_8_hw1.zip", "no name ?.zip", "a/f.zip", "b/f.zip")
+    found = attempts_of([tmp_path / name for name in names], {})
+    assert [older for _, older in told(found)] == [[]] * len(names)
