@@ -62,6 +62,15 @@ class Request:
     """A folder in which hand-ins may be put that one examiner looks at after the other."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """One hand-in in its results folder, and the rubric that marks it."""
+
+    submission: Submission
+    rubric: Rubric
+    results: Results
+
+
 def check(request: Request, course: Course, plugins: Plugins, rubric: Rubric) -> None:
     """Whether what is asked for can be.
 
@@ -73,14 +82,7 @@ def check(request: Request, course: Course, plugins: Plugins, rubric: Rubric) ->
     _least_isolation(request, course, plugins)
 
 
-def observe(
-    request: Request,
-    course: Course,
-    plugins: Plugins,
-    submission: Submission,
-    rubric: Rubric,
-    results: Results,
-) -> tuple[Evidence, str]:
+def observe(request: Request, course: Course, plugins: Plugins, received: Received) -> tuple[Evidence, str]:
     """The evidence of a submission: what earlier exams left and still holds, and what this one adds.
 
     The second value says why the exam was cut short, if it was; what it had observed is among the evidence.
@@ -88,7 +90,8 @@ def observe(
     Raises:
         CourseError, UsageError: as `check` does.
     """
-    prepared = _prepared(request, course, plugins, submission, rubric, results)
+    prepared = _prepared(request, course, plugins, received)
+    rubric, results = received.rubric, received.results
     job, submission = prepared.job, prepared.job.submission
     trouble = ""
     if job.tasks:
@@ -102,14 +105,7 @@ def observe(
     return Evidence(submission=submission, exams=exams, observations=observations), trouble
 
 
-def observe_untimed(
-    request: Request,
-    course: Course,
-    plugins: Plugins,
-    submission: Submission,
-    rubric: Rubric,
-    results: Results,
-) -> int | None:
+def observe_untimed(request: Request, course: Course, plugins: Plugins, received: Received) -> int | None:
     """Observe what can go on beside other exams, if something else is left that cannot.
 
     What cuts this exam short cuts the next one short as well, which says so.
@@ -120,13 +116,13 @@ def observe_untimed(
     Raises:
         CourseError, UsageError: as `check` does.
     """
-    job = _prepared(request, course, plugins, submission, rubric, results).job
+    job = _prepared(request, course, plugins, received).job
     alone = wanting_quiet(job.tasks, plugins.checks, gpus=request.gpus)
     if not alone:
         return None
     beside = tuple(task for task in job.tasks if task.item not in alone)
     if beside and not request.fresh:  # the next exam would do it again
-        _examine(replace(job, tasks=beside), plugins, rubric, results, request.executor)
+        _examine(replace(job, tasks=beside), plugins, received.rubric, received.results, request.executor)
     return cores_of(job, plugins.checks)
 
 
@@ -141,14 +137,8 @@ class _Prepared:
     """Of the hand-in that was examined last."""
 
 
-def _prepared(
-    request: Request,
-    course: Course,
-    plugins: Plugins,
-    submission: Submission,
-    rubric: Rubric,
-    results: Results,
-) -> _Prepared:
+def _prepared(request: Request, course: Course, plugins: Plugins, received: Received) -> _Prepared:
+    submission, rubric, results = received.submission, received.rubric, received.results
     assignment = plugins.assignments[submission.assignment]
     folder = plugins.assignment_folders[submission.assignment]
     tasks = tasks_of(rubric, submission, assignment, folder, plugins.checks)

@@ -215,10 +215,10 @@ class _Lanes:
     def _as_far_as_possible(self, turn: _Turn) -> Graded | None:
         """The mark; None if something of it wants the machine for itself, and then the rest was observed."""
         request, course, plugins = turn.request, self._course, self._plugins
-        with received(request, course, plugins) as (submission, rubric, results):
-            wanted = observe_untimed(request, course, plugins, submission, rubric, results)
+        with received(request, course, plugins) as hand_in:
+            wanted = observe_untimed(request, course, plugins, hand_in)
             if wanted is None:
-                return marked(request, course, plugins, submission, rubric, results)
+                return marked(request, course, plugins, hand_in)
         with self._changed:
             if wanted > self._wanted:
                 self._wanted = wanted

@@ -17,7 +17,7 @@ from pathlib import Path
 from grader.config.course import Course
 from grader.config.rubric import load_rubric
 from grader.errors import ExitCode, worst
-from grader.exams import Request, check, observe
+from grader.exams import Received, Request, check, observe
 from grader.intake.receive import receive
 from grader.model.evidence import Evidence
 from grader.model.observation import Fault
@@ -72,20 +72,14 @@ def grade(request: Request, course: Course, plugins: Plugins) -> Graded:
         UsageError: there is no such archive, assignment, rubric, item, executor or sandbox.
         NotObservedError: the results folder cannot be used.
     """
-    with received(request, course, plugins) as (submission, rubric, results):
-        return marked(request, course, plugins, submission, rubric, results)
+    with received(request, course, plugins) as hand_in:
+        return marked(request, course, plugins, hand_in)
 
 
-def marked(
-    request: Request,
-    course: Course,
-    plugins: Plugins,
-    submission: Submission,
-    rubric: Rubric,
-    results: Results,
-) -> Graded:
+def marked(request: Request, course: Course, plugins: Plugins, hand_in: Received) -> Graded:
     """The mark of a received hand-in: observe what was not observed yet, score, report."""
-    evidence, trouble = observe(request, course, plugins, submission, rubric, results)
+    rubric, results = hand_in.rubric, hand_in.results
+    evidence, trouble = observe(request, course, plugins, hand_in)
     extensions, zone = course.extensions_of(rubric.assignment), course.zone
     scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
     reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
@@ -112,10 +106,8 @@ def marked(
 
 
 @contextmanager
-def received(
-    request: Request, course: Course, plugins: Plugins
-) -> Iterator[tuple[Submission, Rubric, Results]]:
-    """One hand-in in its results folder, which is ours meanwhile, and the rubric that marks it.
+def received(request: Request, course: Course, plugins: Plugins) -> Iterator[Received]:
+    """One hand-in in its results folder, which is ours meanwhile.
 
     Raises:
         SubmissionError, CourseError, UsageError, NotObservedError: as `grade` does.
@@ -140,7 +132,7 @@ def received(
         results = Results(request.out / submission.assignment / submission.student)
         with results.locked():
             results.adopt(workspace)
-            yield submission, rubric, results
+            yield Received(submission=submission, rubric=rubric, results=results)
 
 
 def _write(view: View, plugins: Plugins, results: Results, place: str = "") -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from grader.reports.terminal import encodable, speaks_unicode
+from grader.reports.terminal import encodable, started_bar
 from grader.reports.words import clean, counted
 
 if TYPE_CHECKING:
@@ -38,25 +38,8 @@ class ClassProgress:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._last = ""
-        self._start()
-
-    def _start(self) -> None:
-        if not self._stream.isatty():
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-        self._bar = Progress(
-            SpinnerColumn("dots" if speaks_unicode(self._stream) else "line"),
-            MofNCompleteColumn(),
-            BarColumn(bar_width=20),
-            TextColumn("{task.description}", markup=False),
-            console=Console(file=self._stream),
-            transient=True,
-            redirect_stdout=False,  # data written there must not arrive here
-        )
-        self._task = self._bar.add_task("", total=self._total)
-        self._bar.start()
+        if stream.isatty():
+            self._bar, self._task = started_bar(stream, total)
 
     def observed(self, title: str) -> None:
         """One more item of somebody."""

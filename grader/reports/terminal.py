@@ -83,22 +83,8 @@ class Progress:
 
     def started(self, total: int) -> None:
         """Show that `total` items are going to be observed."""
-        if not self._stream.isatty():
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-
-        self._bar = Progress(
-            SpinnerColumn("dots" if speaks_unicode(self._stream) else "line"),
-            MofNCompleteColumn(),
-            BarColumn(bar_width=20),
-            TextColumn("{task.description}", markup=False),
-            console=Console(file=self._stream),
-            transient=True,
-            redirect_stdout=False,  # data written there must not arrive here
-        )
-        self._task = self._bar.add_task("", total=total)
-        self._bar.start()
+        if self._stream.isatty():
+            self._bar, self._task = started_bar(self._stream, total)
 
     def observed(self, observation: Observation, title: str) -> None:
         """One more, and how looking at it ended; what it earns is not known here."""
@@ -115,6 +101,25 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+def started_bar(stream: TextIO, total: int) -> tuple[Bar, TaskID]:
+    """A line that shows how many of `total` are done, and a text; it is gone when it is stopped."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+    bar = Progress(
+        SpinnerColumn("dots" if speaks_unicode(stream) else "line"),
+        MofNCompleteColumn(),
+        BarColumn(bar_width=20),
+        TextColumn("{task.description}", markup=False),
+        console=Console(file=stream),
+        transient=True,
+        redirect_stdout=False,  # data written there must not arrive here
+    )
+    task = bar.add_task("", total=total)
+    bar.start()
+    return bar, task
 
 
 def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[Row]:

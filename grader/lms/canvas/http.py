@@ -15,6 +15,7 @@ from grader import __version__
 from grader.config.address import address_problem, origin
 from grader.errors import NotObservedError, UsageError
 from grader.lms.canvas.answer import LostAnswer, Refused, Response
+from grader.lms.web import opener
 from grader.reports.words import clean
 
 Form: TypeAlias = Iterable[tuple[str, str]]
@@ -32,13 +33,6 @@ _TIMED_OUT = frozenset({504, 522, 524})
 """What stands before Canvas gave up waiting for it."""
 _SAID = 200
 """Characters of what Canvas says that a line repeats."""
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Redirects are answers: followed blindly they could carry the token to another host."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
 
 
 class Http:
@@ -67,7 +61,7 @@ class Http:
         self._token = token
         self._sleep = sleep
         self._timeout_s = timeout_s
-        self._opener = urllib.request.build_opener(_NoRedirects)
+        self._opener = opener()
         self._heard = False
 
     def get(self, path: str, form: Form = ()) -> Response:

@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from grader import __version__
 from grader.config.address import address_problem
 from grader.errors import NotObservedError, UsageError
+from grader.lms.web import opener
 from grader.reports.words import clean
 
 PATH = "webservice/rest/server.php"
@@ -52,13 +53,6 @@ class Refused(Exception):
         self.said = said
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Redirects are answers: a POST that follows one loses its body, or takes the token elsewhere."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
 class Calls:
     """The functions of one Moodle, by their names, with a token."""
 
@@ -84,7 +78,7 @@ class Calls:
         self._token = token
         self._sleep = sleep
         self._timeout_s = timeout_s
-        self._opener = urllib.request.build_opener(_NoRedirects)
+        self._opener = opener()
         self._heard = False
 
     def read(self, function: str, arguments: Mapping[str, Any] | None = None) -> Any:
