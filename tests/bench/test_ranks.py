@@ -107,8 +107,12 @@ def test_a_file_that_is_not_there_is_told(answered):
     assert answered({"how": "missing"}).how == "missing"
 
 
-def test_only_torchrun_wants_torch():
+def test_only_torchrun_wants_torch(monkeypatch):
     plain = Setup(preloads=("numpy",))
-    assert ORDER.setup(plain).preloads == (RUN_RANKS, TORCHRUN, "numpy") or ranks.find_spec("torch") is None
+    monkeypatch.setattr(ranks, "find_spec", lambda name: name)
+    assert ORDER.setup(plain).preloads == (RUN_RANKS, TORCHRUN, "numpy")
+    monkeypatch.setattr(ranks, "find_spec", lambda name: None)
+    with pytest.raises(NotObservedError, match="torch is not installed"):
+        ORDER.setup(plain)
     spawning = RanksOrder(file="a.py", processes=2, launcher="spawn", within_s=1.0, blocked_s=1.0)
     assert spawning.setup(plain).preloads == (RUN_RANKS, "numpy")

@@ -9,7 +9,7 @@ from pathlib import Path
 import grader
 
 PACKAGE = Path(grader.__file__).parent
-PROJECT = PACKAGE.parent / "pyproject.toml"
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def test_pytest_is_imported_by_the_kits_and_by_what_runs_a_students_tests_alone():
