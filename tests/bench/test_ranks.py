@@ -10,6 +10,7 @@ from grader.bench import ranks
 from grader.bench.bench import Call
 from grader.bench.ranks import RanksOrder, launch
 from grader.bench.setup import RUN_RANKS, TORCHRUN, Setup
+from grader.errors import NotObservedError
 from grader.model.observation import Outcome
 
 ORDER = RanksOrder(file="main.py", processes=2, within_s=5.0, blocked_s=1.0, output_kb=64)
