@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 
 from grader.cli.outcome import FEW
+from grader.config.course import load_course
+from grader.exams import Request
+from grader.lanes import grade_all
+from grader.plugins import Plugins
 
 DOUBLE = {"id": "double", "title": "double doubles", "points": 1, "check": "matches_reference"}
 DOUBLE |= {"of": "work.double", "inputs": "numbers"}
@@ -347,3 +351,24 @@ def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_tw
     assert course.run("run", str(course.hand_ins), "--gradebook", str(book)).returncode == 0
     assert course.observed("d_12") == before
     assert {one["student"]: one["points"]["raw"] for one in marks(course, book)} == {"d_12": 3.0, "e_13": 1.0}
+
+
+def test_what_needs_a_gpu_is_looked_at_beside_the_first_lane(course):
+    course.rubric(DOUBLE, SQUARE | {"devices": {"gpu": 1}}, {**DOUBLE, "id": "after", "needs": ["square"]})
+    requests = [
+        Request(archive=Path(course.hand_in(f"s{number}", PROGRAMS["right"])), out=course.out)
+        for number in range(4)
+    ]
+    found = load_course(course.folder)
+    ended = dict(grade_all(requests, found, Plugins(found.folder), at_once=2, gpus=1))
+    assert sorted(ended) == [0, 1, 2, 3]
+    for number, graded in ended.items():
+        assert graded.submission.student == f"s{number}"
+        assert len(graded.evidence.exams) == 2, "one beside others, one in the second lane"
+        seen = graded.evidence.observations
+        assert [seen[item].outcome for item in ("double", "square", "after")] == [
+            "observed",
+            "not_observed",
+            "not_observed",
+        ]
+    assert not list(course.out.glob(".*"))
