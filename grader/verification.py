@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from math import isclose
@@ -75,16 +75,23 @@ class Gaps:
     """No hand-in gets these right: the check may be impossible to pass."""
 
 
-def verify(course: Course, plugins: Plugins, trials: Sequence[Trial], out: Path) -> Iterator[Verdict]:
+def verify(
+    course: Course,
+    plugins: Plugins,
+    trials: Sequence[Trial],
+    out: Path,
+    ended: Callable[[], None] = lambda: None,
+) -> Iterator[Verdict]:
     """Grade each trial anew, with its results below `out`, and say what is not as it must be.
 
-    They are graded side by side, and come in their order. However grading ends, it ends in a verdict; only
-    bugs of ours come through.
+    They are graded side by side, and come in their order; `ended` is called for each when it has ended, which
+    may be long before. However grading ends, it ends in a verdict; only bugs of ours come through.
     """
     early: dict[int, Verdict] = {}
     number = 0
     for at, verdict in _verdicts(course, plugins, trials, out):
         early[at] = verdict
+        ended()
         while number in early:
             yield early.pop(number)
             number += 1

@@ -123,7 +123,8 @@ def command(
             with closing(progress):
                 side_by_side = SideBySide(course, plugins, jobs or len(os.sched_getaffinity(0)))
                 for number, result in best_of(requests, found.older, side_by_side):
-                    progress.ended(partial(outcome.add, number, result))
+                    progress.ended()
+                    progress.aside(partial(outcome.add, number, result))
         return outcome.close()
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import closing as leaving
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli.course import open_course, require_linux
+from grader.cli.display import Listener
 from grader.errors import worst
+from grader.reports.class_progress import ClassProgress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,11 +60,14 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
     _remark_stale(course, trials)
     widths = columns(trials)
     verdicts: list[Verdict] = []
-    with TemporaryDirectory(prefix="grader-verify-") if out is None else nullcontext(out) as place:
-        for verdict in verify(course, plugins, trials, Path(place)):
+    progress = ClassProgress(sys.stderr, len(trials))
+    plugins.listen(Listener(progress))
+    folder = TemporaryDirectory(prefix="grader-verify-") if out is None else nullcontext(str(out))
+    with leaving(progress), folder as place:
+        for verdict in verify(course, plugins, trials, Path(place), progress.ended):
             verdicts.append(verdict)
             if not as_json:
-                click.echo(row(verdict, widths, sys.stdout))
+                progress.aside(partial(click.echo, row(verdict, widths, sys.stdout)))
     whole = not (asked["patterns"] or asked["quick"] or asked["reference"])
     wall_s = time.perf_counter() - begun
     click.echo((document if as_json else closing)(verdicts, wall_s, whole=whole))

@@ -47,14 +47,17 @@ class ClassProgress:
         self._last = clean(" ".join(title.split()))[:_LONGEST]
         self._show()
 
-    def ended(self, tell: Callable[[], None]) -> None:
-        """One more hand-in; `tell` prints what became of it, while the line is not shown."""
+    def ended(self) -> None:
+        """One more hand-in."""
         self._done += 1
+        self._show()
+
+    def aside(self, tell: Callable[[], None]) -> None:
+        """Have something printed while the line is not shown."""
         if self._bar is not None:
             self._bar.stop()
         tell()
-        if self._bar is not None and self._done < self._total:
-            self._show()
+        if self._bar is not None:
             self._bar.start()
 
     def close(self) -> None:
