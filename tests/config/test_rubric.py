@@ -187,7 +187,8 @@ def test_load_raises_with_every_line(course: SimpleNamespace, kinds: Mapping[str
         (
             "schema: 1\n",
             "schema: 1\ntitle: x\n",
-            "2:1: title: unknown key; there are assignment, at_most, attempts, due, floor, items, late, points …",
+            "2:1: title: unknown key; "
+            "there are assignment, at_most, attempts, due, floor, items, late, points …",
         ),
         ("points: 10\n", "points: 10\npoints: 10\n", "4:1: points: given twice, first in line 3; keep one"),
     ],
