@@ -13,7 +13,7 @@ import click
 from grader.cli.display import show
 from grader.errors import ExitCode, GraderError, worst
 from grader.model.score import Standing
-from grader.reports.terminal import SIGNS, encodable
+from grader.reports.terminal import encodable, sign_of
 from grader.reports.words import Mark, clean, counted, out_of
 
 if TYPE_CHECKING:
@@ -108,12 +108,11 @@ class Outcome:
 def _row(graded: Graded, width: int, stream: TextIO) -> str:
     """`✓ doejane_12345   18 / 21`, with what is open or held."""
     card = graded.scorecard
-    sign, plain = SIGNS[_MARKS[card.standing]]
-    shown = sign if encodable(sign, stream) == sign else plain
+    sign = sign_of(_MARKS[card.standing], stream)
     note = {
         Standing.FINAL: "",
         Standing.PROVISIONAL: f"  {counted(card.points.pending, 'point')} open",
         Standing.HELD: "  held: a person has to look",
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)
-    return encodable(f"{shown} {clean(card.student):{width}}  {figure}{note}", stream)
+    return encodable(f"{sign} {clean(card.student):{width}}  {figure}{note}", stream)

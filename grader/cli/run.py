@@ -87,7 +87,7 @@ def command(
 
     A folder that holds nothing but archives stands for each of them, and so does the zip of all hand-ins that
     Canvas or Moodle gives out. Loose files that Canvas named after one student are one hand-in. Of what a
-    platform numbered as several attempts the newest is graded.
+    platform numbered as several attempts the newest counts, or the best where the rubric says so.
 
     Hand-ins are graded side by side; what is timed, or needs a GPU, has the machine for itself. Whatever
     stops the run, the same command goes on where it was.

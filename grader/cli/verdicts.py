@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from grader.errors import ExitCode, worst
-from grader.reports.terminal import SIGNS
+from grader.reports.terminal import encodable, sign_of
 from grader.reports.words import Mark, clean, counted, out_of, shorten
 from grader.trials import SOURCES, Trial
 from grader.verification import Verdict, gaps
@@ -28,7 +28,7 @@ def columns(trials: Sequence[Trial]) -> tuple[int, int]:
 def row(verdict: Verdict, widths: tuple[int, int], stream: TextIO) -> str:
     """A line of what was earned, or one for each deviation; `widths` as of `columns`."""
     trial = verdict.trial
-    sign = _sign(MARKS.get(verdict.exit_code, Mark.LOST), stream)
+    sign = sign_of(MARKS.get(verdict.exit_code, Mark.LOST), stream)
     if verdict.deviations:
         told = (" ".join(clean(shorten(str(deviation), LONGEST)).split()) for deviation in verdict.deviations)
         text = "\n".join(f"{sign} {trial.name}: {one}" for one in told)
@@ -37,7 +37,7 @@ def row(verdict: Verdict, widths: tuple[int, int], stream: TextIO) -> str:
         if trial.rubric and verdict.points is not None:
             figure = out_of(verdict.points, trial.rubric.points)
         text = f"{sign} {trial.name:{widths[0]}}  {figure:>{widths[1]}}  {clean(trial.about)}"
-    return _encodable(text, stream)
+    return encodable(text, stream)
 
 
 def closing(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> str:
@@ -99,13 +99,3 @@ def _plain(verdict: Verdict) -> dict[str, Any]:
         ],
         "wall_s": round(verdict.wall_s, 3),
     }
-
-
-def _sign(mark: Mark, stream: TextIO) -> str:
-    sign, plain = SIGNS[mark]
-    return sign if _encodable(sign, stream) == sign else plain
-
-
-def _encodable(text: str, stream: TextIO) -> str:
-    encoding = stream.encoding or "utf-8"
-    return text.encode(encoding, "replace").decode(encoding)

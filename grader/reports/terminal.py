@@ -196,6 +196,12 @@ def speaks_unicode(stream: TextIO) -> bool:
     return encodable(signs, stream) == signs
 
 
+def sign_of(mark: Mark, stream: TextIO) -> str:
+    """The sign of a mark, or the plain one where that cannot be written."""
+    sign, plain = SIGNS[mark]
+    return sign if encodable(sign, stream) == sign else plain
+
+
 def encodable(text: str, stream: TextIO) -> str:
     """The text, with `?` for what cannot be written there."""
     encoding = stream.encoding or "utf-8"
