@@ -9,6 +9,16 @@ from typing import Any
 from grader.cuda import nvml
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+NO_MULTICAST = {
+    "NCCL_NVLS_ENABLE": "0",
+    "NVSHMEM_DISABLE_NVLS": "1",
+    "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1",
+}
+"""Variables that keep programs off NVLink multicast.
+
+It takes resources of the switch that all GPUs of a server share, also with other programs; ours are killed
+whenever they are late.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

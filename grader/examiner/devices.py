@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.bench.setup import NOTHING, Lent, virtual_gpus
 from grader.cuda.files import driver_folders, nodes
-from grader.cuda.gpus import VISIBLE, Gpu, gpus, why_none
+from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
 from grader.cuda.health import probe
 from grader.cuda.state import state
 from grader.errors import NotObservedError
@@ -112,6 +112,7 @@ class Devices:
         environment = {
             VISIBLE: ",".join(gpu.uuid for gpu in lent),
             "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+            **NO_MULTICAST,
             **({"LD_LIBRARY_PATH": ":".join(folders)} if (folders := driver_folders()) else {}),
         }
         return Lent(devices=nodes(lent), environment=tuple(environment.items()), count=count)

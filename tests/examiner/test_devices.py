@@ -103,6 +103,7 @@ def test_only_the_leased_gpus_are_shown_and_named(machine):
     assert (lent.devices[0], lent.count) == ("/dev/null", 1)
     assert "/dev/zero" not in lent.devices
     assert dict(lent.environment)["CUDA_VISIBLE_DEVICES"] == "GPU-0"
+    assert dict(lent.environment)["NCCL_NVLS_ENABLE"] == "0"  # a killed program could harm other GPUs
     assert list(Leases().held()) == ["gpu-GPU-0"]
     exam.close()
     assert not Leases().held()

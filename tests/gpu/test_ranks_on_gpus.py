@@ -38,6 +38,7 @@ PROGRAM = """
     rank = int(os.environ["RANK"])
     torch.cuda.set_device(rank)
     dist.init_process_group(os.environ["BACKEND"], device_id=torch.device("cuda", rank))
+    assert os.environ["NCCL_NVLS_ENABLE"] == "0"
     print(dist.get_backend(), torch.cuda.get_device_properties(rank).uuid)
     share = torch.tensor(inputs()["values"][rank], device="cuda")
     {collective}
