@@ -44,7 +44,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceWork:
-    """What one device did, all launches counted."""
+    """What one device did, all launches counted but those of collectives (NCCL), which wait for others."""
 
     device: int
     """The number by which the program knows it."""

@@ -11,6 +11,8 @@ LAUNCHES = 1000
 NAME = 200
 """Characters of a name that are sent."""
 
+COLLECTIVE = "nccl"
+"""How NCCL calls its kernels. They wait for each other: how long one runs says what its peers did."""
 HOST = None
 """In the place of a device's number, at one end of a copy."""
 
@@ -36,12 +38,13 @@ class Record:
         self.problem = ""
 
     def launched(self, launch: dict[str, Any]) -> None:
-        """Note a launch."""
+        """Note a launch, and what its device did; a collective is no work of its own."""
         self.launch_count += 1
         work = self._device(launch["device"])
-        work["kernels"] += 1
-        if launch["seconds"] is not None:
-            work["seconds"] = (work["seconds"] or 0.0) + launch["seconds"]
+        if not launch["kernel"].startswith(COLLECTIVE):
+            work["kernels"] += 1
+            if launch["seconds"] is not None:
+                work["seconds"] = (work["seconds"] or 0.0) + launch["seconds"]
         if len(self.launches) < LAUNCHES:
             self.launches.append(launch)
 

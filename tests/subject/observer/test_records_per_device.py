@@ -11,6 +11,7 @@ from grader.bench.trace import read_trace
 from grader.model.trace import DeviceWork, Transfer
 from grader.subject.observer.cupti_source import Cupti
 from grader.subject.observer.profiler_source import read_events
+from grader.subject.observer.record import Record, launch
 
 KINDS = ("CONCURRENT_KERNEL", "MEMCPY", "MEMCPY2", "MEMORY2", "RUNTIME", "DRIVER")
 SECOND = 10**9
@@ -152,6 +153,20 @@ def test_cupti_adds_up_the_kernels_of_each_device(cupti, seen):
     assert trace.devices == (
         DeviceWork(device=0, kernels=1, seconds=2.0),
         DeviceWork(device=1, kernels=2, seconds=4.0),
+    )
+
+
+@pytest.mark.parametrize("name", ["ncclDevKernel_Broadcast_RING_LL", "ncclKernel_AllReduce_RING_Sum_float"])
+def test_a_collective_that_waits_for_another_device_is_no_work(name):
+    record = Record("cupti")
+    record.launched(launch("gemm", (1, 1, 1), (1, 1, 1), seconds=1.0, device=0))
+    record.launched(launch(name, (1, 1, 1), (1, 1, 1), seconds=9.0, device=1))
+    trace = read_trace(record.plain())
+    assert [one.kernel for one in trace.launches] == ["gemm", name]
+    assert trace.launch_count == 2
+    assert trace.devices == (
+        DeviceWork(device=0, kernels=1, seconds=1.0),
+        DeviceWork(device=1, kernels=0, seconds=None),
     )
 
 
