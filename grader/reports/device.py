@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 from typing import TYPE_CHECKING
 
 from grader.model.trace import Trace, Traffic, Watched
 from grader.reports.markup import text
 from grader.reports.numbers import amount, seconds, size
+from grader.reports.several_gpus import gpus_table, listed_in_tables, place, transfers_table
+from grader.reports.tables import table, time_of, total
 from grader.reports.words import counted
 
 if TYPE_CHECKING:
     from grader.model.observation import Observation
-    from grader.model.trace import Launch
+    from grader.model.trace import DeviceWork, Launch
 
-MOST_KERNELS = 12
-"""Rows of kernels, before it only says how many more there are."""
 COMPARED = "of_s"
 """The quantity that says how long the call took while nobody observed it."""
 
@@ -72,39 +71,51 @@ def watched_in(observation: Observation) -> Watched | None:
 
 
 def split_of(observation: Observation, watched: Watched | None) -> Split | None:
-    """Where the time of a timed call went; None if it was not timed, or not all of it has a known time."""
+    """Where the time of a timed call went; None if it was not timed, or not all of it has a known time.
+
+    Several GPUs work at the same time: what they took is then no part of the call's time.
+    """
     whole = amount(observation, COMPARED)
     if watched is None or not watched.trace.complete or not whole:
         return None
     trace = watched.trace
-    kernels = _sum(launch.seconds for launch in trace.launches)
-    copies = _sum(one.seconds for one in trace.copies.values())
+    kernels = total(launch.seconds for launch in trace.launches)
+    copies = total(one.seconds for one in trace.copies.values())
     if kernels is None or copies is None or trace.launch_count > len(trace.launches):
+        return None
+    if len({launch.device for launch in trace.launches}) > 1:
         return None
     return Split(kernels=kernels, copies=copies, rest=max(0.0, whole - kernels - copies))
 
 
-def hidden_by(watched: Watched | None) -> frozenset[str]:
-    """Quantities that the tables show, so that they need not be listed again."""
+def hidden_by(watched: Watched | None, works: Sequence[DeviceWork] = ()) -> frozenset[str]:
+    """Quantities that the tables show, so that they need not be listed again; `works` of several GPUs."""
     if watched is None or not watched.trace.complete:
         return frozenset()
     directions = (f"{name}_{unit}" for name in watched.trace.copies for unit in ("bytes", "s"))
-    return frozenset({"launches", "kernels_s", *directions})
+    of_several = listed_in_tables(works, watched.trace) if works else frozenset()
+    return frozenset({"launches", "kernels_s", *directions}) | of_several
 
 
-def device_tables(watched: Watched | None) -> str:
-    """Kernels, copies and allocations of the observed call, and what its source cannot see."""
+def device_tables(watched: Watched | None, works: Sequence[DeviceWork] = ()) -> str:
+    """Kernels, copies and allocations of the observed call, and what its source cannot see.
+
+    `works` are those of several GPUs; without any, nothing says which GPU it was.
+    """
     if watched is None:
         return ""
     trace = watched.trace
     if not trace.complete:
         return '<p class="soft">What it did on the GPU is not known, and counts neither way.</p>'
     tables = (
-        _table(("Kernel", "Grid", "Block", "Times", "Time"), _kernels(trace.launches)),
-        _table(("Copied", "", "Times", "Time"), _traffic(trace.copies)),
-        "" if "allocations" in trace.unseen else _table(("Allocated by", "", "Times"), _allocated(trace)),
+        gpus_table(works),
+        _kernels_table(trace.launches),
+        transfers_table(trace)
+        if works and trace.transfers
+        else table(("Copied", "", "Times", "Time"), _traffic(trace.copies)),
+        "" if "allocations" in trace.unseen else table(("Allocated by", "", "Times"), _allocated(trace)),
     )
-    told = " ".join(_told(watched))
+    told = " ".join(_told(watched, works))
     return f'<div class="device">{"".join(tables)}<p class="fine">{text(told)}</p></div>'
 
 
@@ -136,52 +147,31 @@ def split_bar(split: Split | None) -> str:
     )
 
 
-def _sum(times: Iterable[float | None]) -> float | None:
-    """All of them together; None if one is not known."""
-    known = list(times)
-    return None if None in known else fsum(time for time in known if time is not None)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of numbers, the first column of names; nothing if there are none."""
-    shown = list(rows)
-    if not shown:
-        return ""
-    titles = "".join(f'<th scope="col">{text(title)}</th>' for title in head)
-    body = "".join(
-        f'<tr><th scope="row">{text(first)}</th>{"".join(f"<td>{text(cell)}</td>" for cell in cells)}</tr>'
-        for first, *cells in shown[:MOST_KERNELS]
-    )
-    more = len(shown) - MOST_KERNELS
-    rest = f'<p class="soft">And {more} more.</p>' if more > 0 else ""
-    return (
-        f'<div class="scroll"><table class="seen"><thead><tr>{titles}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>{rest}"
-    )
-
-
-def _kernels(launches: Sequence[Launch]) -> Iterator[Sequence[str]]:
-    """Alike launches together, in the order of their first one."""
-    alike: dict[tuple[str, tuple[int, ...], tuple[int, ...]], list[Launch]] = {}
+def _kernels_table(launches: Sequence[Launch]) -> str:
+    """Alike launches together, in the order of their first one; those of several GPUs apart."""
+    apart = len({one.device for one in launches}) > 1
+    alike: dict[tuple[str, int, tuple[int, ...], tuple[int, ...]], list[Launch]] = {}
     for one in launches:
-        alike.setdefault((one.kernel, tuple(one.grid), tuple(one.block)), []).append(one)
-    for (kernel, grid, block), ones in alike.items():
-        yield kernel, _sides(grid), _sides(block), str(len(ones)), _time(one.seconds for one in ones)
+        alike.setdefault((one.kernel, one.device, tuple(one.grid), tuple(one.block)), []).append(one)
+    rows = (
+        (
+            kernel,
+            *((place(device),) if apart else ()),
+            *(_sides(grid), _sides(block), str(len(ones)), time_of(one.seconds for one in ones)),
+        )
+        for (kernel, device, grid, block), ones in alike.items()
+    )
+    return table(("Kernel", *(("Device",) if apart else ()), "Grid", "Block", "Times", "Time"), rows)
 
 
 def _traffic(of: Mapping[str, Traffic]) -> Iterator[Sequence[str]]:
     for name, one in of.items():
-        yield name.replace("_", " "), size(one.bytes), str(one.count), _time([one.seconds])
+        yield name.replace("_", " "), size(one.bytes), str(one.count), time_of([one.seconds])
 
 
 def _allocated(trace: Trace) -> Iterator[Sequence[str]]:
     for name, one in trace.allocations.items():
         yield name, size(one.bytes), str(one.count)
-
-
-def _time(times: Iterable[float | None]) -> str:
-    total = _sum(times)
-    return "-" if total is None else seconds(total)
 
 
 def _sides(shape: Sequence[int]) -> str:
@@ -192,22 +182,34 @@ def _sides(shape: Sequence[int]) -> str:
     return " x ".join(map(str, sides))
 
 
-def _told(watched: Watched) -> Iterator[str]:
+def _told(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
     """Sentences below the tables."""
     trace = watched.trace
+    together = ", all GPUs together" if works else ""
+    if works:
+        yield f"{place(works[0].device)} is what the program calls cuda:{works[0].device}."
     if not trace.launch_count:
         yield "No kernel was launched."
     elif "launches" in trace.unseen:
         yield f"{counted(trace.launch_count, 'kernel')} ran."
     elif trace.launch_count > len(trace.launches):
         yield f"{trace.launch_count} kernels were launched; the table is of the first {len(trace.launches)}."
+    # Beside what devices did, all launches are counted but those of collectives.
+    collectives = trace.launch_count - sum(work.kernels for work in works)
+    if works and collectives > 0:
+        are = "is" if collectives == 1 else "are"
+        yield (
+            f"{counted(collectives, 'kernel')} of collectives (NCCL) {are} counted for no GPU: "
+            "they wait for each other."
+        )
     if watched.right_without_kernels is not None:
         so = "right all the same" if watched.right_without_kernels else "not right without them"
         yield f"In a second call its kernels were kept from running: the result was {so}."
     if trace.peak_bytes is not None and "peak_bytes" not in trace.unseen:
-        yield f"At one time it had at most {size(trace.peak_bytes)} of device memory."
+        yield f"At one time it had at most {size(trace.peak_bytes)} of device memory{together}."
     if trace.synchronisations is not None and "synchronisations" not in trace.unseen:
         yield f"It waited for the GPU {counted(trace.synchronisations, 'time')}."
     yield f"Seen by {SOURCES.get(trace.source, trace.source)}, in a call that was not timed."
     if trace.unseen:
-        yield f"Not to be seen that way: {', '.join(UNSEEN.get(name, name) for name in trace.unseen)}."
+        unseen = (UNSEEN.get(name, name) + together * (name == "peak_bytes") for name in trace.unseen)
+        yield f"Not to be seen that way: {', '.join(unseen)}."

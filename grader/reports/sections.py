@@ -10,7 +10,10 @@ from grader.reports.advice import look_at
 from grader.reports.bars import DRAWN, speedup_bars
 from grader.reports.curve import drawn, left_out, scaling_curve
 from grader.reports.device import device_tables, hidden_by, split_bar, split_of, watched_in
+from grader.reports.gpus_picture import gpus_picture
 from grader.reports.markup import SIGNS, chips, look, pre, quantities, sign, text
+from grader.reports.parts import parts_table
+from grader.reports.several_gpus import works_in
 from grader.reports.times_beside import times_beside
 from grader.reports.words import Mark, counted, figure, mark
 
@@ -89,16 +92,22 @@ def _opening(line: Line, item: Item, observation: Observation) -> Iterator[str]:
 def _measured(item: Item, observation: Observation) -> tuple[str, tuple[str, ...]]:
     """The drawing of what was measured, and what stands below it."""
     watched = watched_in(observation)
+    works = works_in(observation, watched)
     bars = speedup_bars(observation, item.options)
     curve = scaling_curve(observation, item.options)
     shown = (DRAWN if bars else frozenset()) | (drawn(observation) if curve else frozenset())
     listed = {
         name: quantity
         for name, quantity in observation.quantities.items()
-        if name not in shown | hidden_by(watched)
+        if name not in shown | hidden_by(watched, works)
     }
-    drawing = f"{bars}{split_bar(split_of(observation, watched))}{curve}"
-    tables = (times_beside(observation), left_out(observation), device_tables(watched))
+    drawing = f"{bars}{split_bar(split_of(observation, watched))}{gpus_picture(works)}{curve}"
+    tables = (
+        times_beside(observation),
+        left_out(observation),
+        device_tables(watched, works),
+        parts_table(observation),
+    )
     return drawing, (*tables, quantities(listed))
 
 

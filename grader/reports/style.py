@@ -95,6 +95,8 @@ summary { cursor: pointer; list-style-position: inside; }
 .told .wide { grid-column: 1 / -1; }
 dt, .label { font-size: .8rem; color: var(--soft); }
 .charts { display: grid; gap: .6rem; }
+.pair { grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: .9rem 2rem; }
+.pair .label { margin-bottom: .25rem; }
 figure { margin: 0; min-width: 0; }
 figcaption { font-size: .9rem; color: var(--soft); margin-top: .3rem; overflow-wrap: anywhere; }
 svg { display: block; overflow: visible; font-size: .8rem; fill: var(--soft); }
@@ -104,7 +106,8 @@ svg .reached, svg .short { fill-opacity: .75; } svg .time { fill-opacity: .45; }
 svg .whisker { stroke: var(--ink); stroke-width: 2; }
 svg .needed { stroke: var(--ink); stroke-width: 2; stroke-dasharray: 4 3; }
 svg .kernels { fill: var(--full); fill-opacity: .8; } svg .copies { fill: var(--partial); fill-opacity: .8; }
-svg .rest { fill: var(--soft); fill-opacity: .3; }
+svg .rest { fill: var(--soft); fill-opacity: .3; } svg .memory { fill: var(--open); fill-opacity: .7; }
+svg .told { fill: var(--ink); font-variant-numeric: tabular-nums; }
 svg .own { stroke: var(--open); stroke-width: 2.5; } svg .axis { stroke: var(--line); }
 svg .ideal { stroke: var(--soft); stroke-dasharray: 2 4; stroke-width: 1.5; }
 svg .reference { stroke: var(--soft); stroke-opacity: .6; stroke-width: 1.5; }
@@ -116,6 +119,7 @@ svg circle { fill: var(--ink); fill-opacity: .55; }
 .seen { margin: 0; border-radius: 6px; font-size: .85rem; font-variant-numeric: tabular-nums; }
 .seen th, .seen td { padding: .3rem .45rem; white-space: nowrap; text-align: end; }
 .seen tr > :first-child { width: 100%; text-align: start; white-space: normal; overflow-wrap: anywhere; }
+.device .seen tr > :first-child { min-width: 3.7rem; } .device .wide tr > :first-child { min-width: 8rem; }
 .chips { display: flex; flex-wrap: wrap; gap: .35rem; font-size: .85rem;
   padding: 0; margin: 0; list-style: none; }
 .chips li { border: 1px solid var(--line); border-radius: .8rem; padding: .05rem .65rem;

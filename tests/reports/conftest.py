@@ -10,6 +10,7 @@ import pytest
 
 from grader.checks.kernel_launch import KernelLaunch
 from grader.checks.matches_reference import RACE
+from grader.checks.placement import Placement
 from grader.checks.scaling import Scaling
 from grader.checks.speedup import Speedup
 from grader.config.codec import dumps, loads
@@ -18,7 +19,7 @@ from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Scorecard, Standing
 from grader.model.submission import Submission
-from grader.model.trace import Launch, Trace, Traffic
+from grader.model.trace import DeviceWork, Launch, Trace, Traffic, Transfer
 from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
 
@@ -62,7 +63,7 @@ class Share:
         )
 
 
-KINDS = {kind.name: kind() for kind in (Share, KernelLaunch, Speedup, Scaling)}
+KINDS = {kind.name: kind() for kind in (Share, KernelLaunch, Speedup, Scaling, Placement)}
 
 
 def item(name, title, points=3.0, **keys):
@@ -420,6 +421,70 @@ def gpu():
     )
 
 
+PLACED = Placement.Options(of="split.placed", inputs="pictures", parts="parts")
+
+
+def work(device, kernels, took=None, peak_bytes=None):
+    """What one GPU did."""
+    return DeviceWork(device=device, kernels=kernels, seconds=took, peak_bytes=peak_bytes)
+
+
+def moved(source, target, size, took=None):
+    """Copies from a GPU, or from the host as None, to another."""
+    return Transfer(source=source, target=target, count=2, bytes=size, seconds=took)
+
+
+def on_gpus(*devices, launched=(), transfers=(), parts=None, had=None, **keys):
+    """Facts of an observed call on GPUs, as `placement` keeps them; `launched` as device and kernel."""
+    ran = tuple(
+        Launch(kernel=kernel, grid=(64, 1, 1), block=(256, 1, 1), seconds=0.0005, device=device)
+        for device, kernel in launched
+    )
+    trace = Trace(
+        **{
+            "source": "cupti",
+            "launches": ran,
+            "launch_count": len(ran),
+            "devices": devices,
+            "transfers": transfers,
+            "copies": {"host_to_device": Traffic(count=9, bytes=9_000_000, seconds=0.001)},
+            **keys,
+        }
+    )
+    watched = {"trace": trace, "wrong": "", "right_without_kernels": None}
+    return loads(dumps({"watched": watched, "devices": had or len(devices), "parts": parts or {}}))
+
+
+LIES = {
+    "conv1.weight": "cuda:0",
+    "layer1.0.weight": "cuda:0",
+    "layer1.1.weight": "cuda:1",
+    "fc.weight": "cuda:1",
+    "output of conv1": "cuda:0",
+    "output of layer1.0": "cuda:0",
+    "output of layer1.1": "cuda:1",
+    "output of fc": "cuda:1",
+}
+
+
+def several_gpus():
+    """Work that two GPUs share, that one of them did alone, and of which some lies on the CPU."""
+    both = (work(0, 3, 0.0015, 90_000_000), work(1, 1, 0.0005, 30_000_000))
+    seen_of = {
+        "both": on_gpus(
+            *both,
+            launched=((0, "conv2d"), (0, "conv2d"), (1, "conv2d"), (0, "relu")),
+            transfers=(moved(0, None, 4), moved(None, 0, 9_000_000, 0.001), moved(0, 1, 65_536, 1e-5)),
+            parts=LIES,
+        ),
+        "one alone": on_gpus(both[0], launched=((0, "conv2d"),), had=2),
+        "on the CPU": on_gpus(*both, parts=LIES | {"fc.bias": "cpu"}),
+        "void": on_gpus(*both, complete=False, problem="two launches of its own are missing"),
+    }
+    items = [item(name.replace(" ", "_"), name, check="placement", options=PLACED) for name in seen_of]
+    return graded(items, [seen(name.replace(" ", "_"), facts=facts) for name, facts in seen_of.items()])
+
+
 def hidden():
     """Something to see now, something later, something never; and a flag."""
     items = [
@@ -461,9 +526,15 @@ def hostile():
         problem=HOSTILE,
         copies={HOSTILE: Traffic(count=1, bytes=2)},
         allocations={HOSTILE: Traffic(count=1, bytes=2)},
+        devices=(work(0, 1), work(1, 0, peak_bytes=7)),
+        transfers=(moved(0, None, 4),),
         unseen=(HOSTILE,),
     )
     on_cores = curve(0.2, 0.1, left_out=(HOSTILE, 8))
+    lies = {
+        "parts": {HOSTILE: HOSTILE, f"output of {HOSTILE}": "cuda:" + "9" * 9999, "a": 7},
+        "devices": HOSTILE,
+    }
     card = graded(
         items,
         [
@@ -471,7 +542,7 @@ def hostile():
             seen("b" + HOSTILE, outcome=Outcome.CRASHED, note=HOSTILE, **keys),
             seen("d", **(fast() | keys | {"quantities": fast()["quantities"] | keys["quantities"]})),
             seen("e", outcome=Outcome.NOT_OBSERVED, note=HOSTILE),
-            seen("f", 0.0, quantities=on_cores["quantities"], facts=of_device | on_cores["facts"]),
+            seen("f", 0.0, quantities=on_cores["quantities"], facts=of_device | on_cores["facts"] | lies),
             seen("g", 0.0, facts={"watched": HOSTILE, "samples": HOSTILE, "left_out": HOSTILE}),
         ],
         student=HOSTILE,
@@ -527,6 +598,7 @@ SCENARIOS = {
     f.__name__: f
     for f in (
         *(normal, perfect, empty, nothing, pending, held, hidden, late, team, unknown_time, speedups, gpu),
+        several_gpus,
         *(marked_late, hostile, many, long),
     )
 }
@@ -554,6 +626,8 @@ class Builders:
     graded, item, seen, case, fast, traced, curve, timed = map(
         staticmethod, (graded, item, seen, case, fast, traced, curve, timed)
     )
+    work, moved, on_gpus = map(staticmethod, (work, moved, on_gpus))
+    lies = LIES
     ran = RAN
     launch_options, fast_options, curve_options = MAX, FAST, CURVE
 

@@ -9,8 +9,9 @@ import pytest
 
 from grader.checks import watched as kept_by_checks
 from grader.model.trace import Traffic
-from grader.reports.device import MOST_KERNELS, Split, Watched, device_tables, split_bar, split_of, watched_in
+from grader.reports.device import Split, Watched, device_tables, split_bar, split_of, watched_in
 from grader.reports.html import Html
+from grader.reports.tables import MOST_ROWS
 
 LAUNCHED = ("max_kernel", (1000, 1, 1), (32, 32, 1), 0.00005)
 
@@ -60,9 +61,9 @@ def test_of_kernels_that_were_only_counted_no_table_is_promised(observed):
 
 
 def test_a_long_table_says_how_much_more_there_is(observed):
-    many = [(f"k{i}", (1, 1, 1), (1, 1, 1), None) for i in range(MOST_KERNELS + 3)]
+    many = [(f"k{i}", (1, 1, 1), (1, 1, 1), None) for i in range(MOST_ROWS + 3)]
     source = shown(observed(*many))
-    assert len(rows(source)[0]) == MOST_KERNELS
+    assert len(rows(source)[0]) == MOST_ROWS
     assert "And 3 more." in source
 
 

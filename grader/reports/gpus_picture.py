@@ -1,0 +1,92 @@
+"""The peak memory of each of several GPUs and its share of the kernels, as small inline SVG without scripts.
+
+Positions are percentages and heights are pixels, as in `grader.reports.bars`. What each bar says stands above
+it, and all of it in the label of the picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.reports.markup import text
+from grader.reports.several_gpus import MOST_GPUS, memory_of, place, shares_of, timed
+
+if TYPE_CHECKING:
+    from grader.model.trace import DeviceWork
+
+ROW = 36
+"""Pixels that a bar takes with the line above it."""
+SHORTEST = 0.6
+"""Percent of the width: what is not nothing can be seen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One GPU's."""
+
+    name: str
+    length: float
+    """Percent of the width."""
+    said: str
+    """Its number."""
+
+
+def gpus_picture(works: Sequence[DeviceWork]) -> str:
+    """Two pictures, beside each other where there is room; empty if there is nothing to draw."""
+    pictures = f"{_memory(works)}{_shares(works)}"
+    return f'<div class="charts pair">{pictures}</div>' if pictures else ""
+
+
+def _memory(works: Sequence[DeviceWork]) -> str:
+    longest = max((one.peak_bytes or 0 for one in works), default=0)
+    if not longest:
+        return ""
+    bars = [
+        Bar(name=place(one.device), length=100 * (one.peak_bytes or 0) / longest, said=memory_of(one))
+        for one in works[:MOST_GPUS]
+    ]
+    return _picture("Peak memory, by GPU", "memory", bars)
+
+
+def _shares(works: Sequence[DeviceWork]) -> str:
+    shares = shares_of(works)
+    if not any(shares):
+        return ""
+    bars = [
+        Bar(name=place(one.device), length=100 * share, said=_percent(share))
+        for one, share in zip(works[:MOST_GPUS], shares, strict=False)
+    ]
+    what = "Share of the kernels' time" if timed(works) else "Share of the number of kernels"
+    return _picture(f"{what}, by GPU", "kernels", bars, track=True)
+
+
+def _picture(what: str, kind: str, bars: Sequence[Bar], *, track: bool = False) -> str:
+    """Bars below each other; on a track where the whole width means everything."""
+    said = f"{what}: {', '.join(f'{bar.name} {bar.said}' for bar in bars)}"
+    drawing = "".join(_bar(bar, kind, ROW * n, track=track) for n, bar in enumerate(bars))
+    return (
+        f'<figure><p class="label">{text(what)}</p>'
+        f'<svg width="100%" height="{ROW * len(bars)}" role="img" aria-label="{text(said)}">{drawing}</svg>'
+        "</figure>"
+    )
+
+
+def _bar(bar: Bar, kind: str, top: int, *, track: bool) -> str:
+    behind = f'<rect class="track" x="0" y="{top + 18}" width="100%" height="12" rx="3"/>' if track else ""
+    long = max(bar.length, SHORTEST)
+    length = f'<rect class="{kind}" x="0" y="{top + 18}" width="{long:.2f}%" height="12" rx="3"/>'
+    return (
+        f'<text x="0" y="{top + 13}">{text(bar.name)}</text>'
+        f'<text class="told" x="100%" y="{top + 13}" text-anchor="end">{text(bar.said)}</text>'
+        f"{behind}{length if bar.length else ''}"
+        f'<line class="axis" x1="0" x2="0" y1="{top + 16}" y2="{top + 32}"/>'
+    )
+
+
+def _percent(share: float) -> str:
+    """Never rounded to nothing, or to all."""
+    if share in (0, 1) or 0.1 <= share < 0.99:
+        return f"{share:.0%}"
+    return "less than 0.1%" if share < 0.001 else "more than 99.9%" if share > 0.999 else f"{share:.1%}"

@@ -1,0 +1,259 @@
+"""What several GPUs did is shown GPU by GPU, and of one GPU alone nothing is said twice."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from grader.checks import placement
+from grader.checks.placement import Placement
+from grader.model.trace import DeviceWork, Traffic
+from grader.reports.device import device_tables, hidden_by, split_of, watched_in
+from grader.reports.gpus_picture import ROW, SHORTEST, gpus_picture
+from grader.reports.html import Html
+from grader.reports.several_gpus import MOST_GPUS, MOST_TRANSFERS, shares_of, works_in
+
+MIB = 2**20
+IDLE = DeviceWork(device=2)
+
+
+@pytest.fixture
+def two(make):
+    """Two GPUs of which the first does three quarters of the work."""
+    return (make.work(0, 2, 0.003, 96 * MIB), make.work(1, 40, 0.001, 24 * MIB))
+
+
+@pytest.fixture
+def observed(make):
+    def observed(*devices, quantities=None, **keys):
+        return make.seen("a", facts=make.on_gpus(*devices, **keys), quantities=quantities or {})
+
+    return observed
+
+
+def works_of(observation):
+    return works_in(observation, watched_in(observation))
+
+
+def tables(observation):
+    """Every table: its head, and its rows."""
+    source = device_tables(watched_in(observation), works_of(observation))
+    return [
+        (
+            re.findall(r'<th scope="col">(.*?)</th>', table),
+            [
+                re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
+                for row in re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2])
+            ],
+        )
+        for table in re.findall(r"<table.*?</table>", source)
+    ]
+
+
+def bars(source, kind):
+    """Width and distance from above of every bar."""
+    found = re.findall(rf'<rect class="{kind}" x="0" y="([\d.]+)" width="([\d.]+)%"', source)
+    return [(float(width), float(y)) for y, width in found]
+
+
+def labels(source):
+    return re.findall(r'role="img" aria-label="(.*?)"', source)
+
+
+def test_peak_memory_and_shares_are_drawn_and_said(observed, two):
+    source = gpus_picture(works_of(observed(*two)))
+    assert labels(source) == [
+        "Peak memory, by GPU: GPU 0 96 MiB, GPU 1 24 MiB",
+        "Share of the kernels&#x27; time, by GPU: GPU 0 75%, GPU 1 25%",
+    ]
+    assert [width for width, _ in bars(source, "memory")] == [100, 25]
+    assert [width for width, _ in bars(source, "kernels")] == [75, 25]
+    (_, first), (_, second) = bars(source, "memory")
+    assert second - first == ROW
+    assert re.findall(r"<text[^>]*>(.*?)</text>", source)[:4] == ["GPU 0", "96 MiB", "GPU 1", "24 MiB"]
+    assert source.count(f'height="{2 * ROW}"') == 2
+
+
+def test_where_no_times_are_known_shares_are_those_of_the_number_of_kernels(observed, make):
+    source = gpus_picture(works_of(observed(make.work(0, 3), make.work(1, 1))))
+    assert labels(source) == ["Share of the number of kernels, by GPU: GPU 0 75%, GPU 1 25%"]
+
+
+@pytest.mark.parametrize(
+    "works",
+    [
+        [DeviceWork(device=0, kernels=3, seconds=0.3), DeviceWork(device=1, kernels=9, seconds=0.1)],
+        [DeviceWork(device=0, kernels=3, seconds=0.3), DeviceWork(device=1, kernels=9, seconds=0.1), IDLE],
+        [DeviceWork(device=0, kernels=3, seconds=0.3), DeviceWork(device=1, kernels=1)],
+        [DeviceWork(device=0), DeviceWork(device=1)],
+    ],
+    ids=["timed", "one idle", "one without times", "nothing ran"],
+)
+def test_shares_are_those_that_are_judged_by(works):
+    assert shares_of(works) == placement.shares_of(works)
+
+
+def test_a_small_share_is_neither_nothing_nor_invisible(observed, make):
+    source = gpus_picture(works_of(observed(make.work(0, 9_996), make.work(1, 4))))
+    assert labels(source)[0].endswith("GPU 0 more than 99.9%, GPU 1 less than 0.1%")
+    assert bars(source, "kernels")[1][0] == SHORTEST
+
+
+def test_a_gpu_that_did_nothing_stands_there_with_nothing(observed, two):
+    observation = observed(two[0], had=3)
+    assert [(work.device, work.kernels) for work in works_of(observation)] == [(0, 2), (1, 0), (2, 0)]
+    source = gpus_picture(works_of(observation))
+    assert labels(source)[0] == "Peak memory, by GPU: GPU 0 96 MiB, GPU 1 0 bytes, GPU 2 0 bytes"
+    assert len(bars(source, "memory")) == len(bars(source, "kernels")) == 1
+
+
+def test_memory_that_nobody_saw_is_not_drawn_as_none(observed, make):
+    observation = observed(make.work(0, 2, 0.003), make.work(1, 1, 0.001), source="torch.profiler")
+    assert [work.peak_bytes for work in works_of(observation)] == [None, None]
+    assert "memory" not in gpus_picture(works_of(observation))
+    assert tables(observation)[0][0] == ["GPU", "Kernels", "Time"]
+
+
+def test_each_gpu_has_a_row_with_kernels_time_and_memory(observed, two):
+    head, rows = tables(observed(*two))[0]
+    assert head == ["GPU", "Kernels", "Time", "Peak memory"]
+    assert rows == [["GPU 0", "2", "3 ms", "96 MiB"], ["GPU 1", "40", "1 ms", "24 MiB"]]
+
+
+def test_copies_are_told_from_where_to_where_and_not_by_direction_as_well(observed, make, two):
+    transfers = (
+        make.moved(1, None, 4, 1e-6),
+        make.moved(1, 0, 2048, 2e-6),
+        make.moved(1, 1, 1024, 1e-6),
+        make.moved(None, 1, MIB, 0.001),
+        make.moved(None, 0, 2 * MIB, 0.002),
+    )
+    within = {"host_to_host": Traffic(count=1, bytes=8, seconds=1e-6)}
+    (_, _), (head, rows) = tables(observed(*two, transfers=transfers, copies=within))
+    assert head == ["Copied", "Size", "Times", "Time"]
+    assert rows == [
+        ["host to GPU 0", "2 MiB", "2", "2 ms"],
+        ["host to GPU 1", "1 MiB", "2", "1 ms"],
+        ["GPU 1 to GPU 0", "2 KiB", "2", "2 µs"],
+        ["within GPU 1", "1 KiB", "2", "1 µs"],
+        ["GPU 1 to host", "4 bytes", "2", "1 µs"],
+        ["within the host", "8 bytes", "1", "1 µs"],
+    ]
+
+
+def test_a_column_of_which_nothing_is_known_is_left_out(observed, make, two):
+    (_, _), (head, rows) = tables(observed(*two, transfers=(make.moved(None, 0, 1024),)))
+    assert (head, rows) == (["Copied", "Size", "Times"], [["host to GPU 0", "1 KiB", "2"]])
+
+
+def test_without_transfers_copies_stand_by_direction(observed, two):
+    assert tables(observed(*two))[1][1] == [["host to device", "8.58 MiB", "9", "1 ms"]]
+
+
+def test_kernels_of_different_gpus_are_rows_of_their_own(observed, two):
+    launched = ((0, "conv2d"), (1, "conv2d"), (0, "conv2d"))
+    _, (head, rows), _ = tables(observed(*two, launched=launched))
+    assert head == ["Kernel", "Device", "Grid", "Block", "Times", "Time"]
+    assert rows == [
+        ["conv2d", "GPU 0", "64", "256", "2", "1 ms"],
+        ["conv2d", "GPU 1", "64", "256", "1", "500 µs"],
+    ]
+
+
+def test_kernels_that_all_ran_on_one_gpu_need_no_column_for_it(observed, two):
+    _, (head, _), _ = tables(observed(*two, launched=((1, "conv2d"), (1, "relu"))))
+    assert "Device" not in head
+
+
+def test_names_keep_their_room_only_where_there_are_many_columns(observed, two):
+    several = observed(*two, launched=((0, "conv2d"), (1, "conv2d")))
+    alone = observed(two[0], launched=((0, "conv2d"),))
+    for observation, wide in ((several, 1), (alone, 0)):
+        source = device_tables(watched_in(observation), works_of(observation))
+        assert source.count('class="seen wide"') == wide
+
+
+def test_of_one_gpu_alone_nothing_is_shown_that_was_not_shown_before(observed, make):
+    lone = observed(make.work(0, 2, 0.003, 96 * MIB), transfers=(make.moved(None, 0, 1024),))
+    assert works_of(lone) == ()
+    assert gpus_picture(()) == ""
+    assert [head for head, _ in tables(lone)] == [["Copied", "", "Times", "Time"]]
+    assert "cuda:0" not in device_tables(watched_in(lone))
+    names = {"gpu_0_kernels", "gpu_0_peak_bytes", "host_to_gpu_0_bytes"}
+    assert not names & hidden_by(watched_in(lone), works_of(lone))
+
+
+@pytest.mark.parametrize("had", ["many", True, -2, 0, 10_000, None])
+def test_what_is_no_number_of_gpus_adds_none(observed, two, had):
+    observation = observed(*two)
+    observation = replace(observation, facts=dict(observation.facts) | {"devices": had})
+    assert len(works_of(observation)) == 2
+
+
+def test_a_record_with_gaps_shows_nothing_of_it(observed, two):
+    observation = observed(*two, complete=False, problem="a launch of ours is missing")
+    assert works_of(observation) == ()
+    assert tables(observation) == []
+
+
+def test_every_quantity_that_placement_measures_stands_in_a_table(observed, make, two):
+    transfers = (make.moved(None, 0, 1024), make.moved(0, 1, 2048), make.moved(1, None, 4))
+    trace = watched_in(observed(*two, transfers=transfers)).trace
+    quantities = dict(placement._quantities(trace)) | {"wall_s": make.quantity(0.5, "s")}
+    observation = observed(*two, transfers=transfers, quantities=quantities)
+    options = Placement.Options(of="split.placed", inputs="pictures")
+    card = make.graded([make.item("a", "A", check="placement", options=options)], [observation])
+    source = Html().render(card.staff)
+    assert re.findall(r"<li>(.*?)</li>", source) == ["wall s: 0.5 s"]
+    assert {"gpu_1_kernels_s", "gpu_1_peak_bytes", "gpu_0_to_gpu_1_bytes"} < quantities.keys()
+
+
+def test_what_a_table_has_no_row_for_is_still_listed(observed, make):
+    many = tuple(make.work(n, 1) for n in range(MOST_GPUS + 1))
+    ways = tuple(make.moved(0, n, 8) for n in range(MOST_TRANSFERS + 1))
+    observation = observed(*many, transfers=ways)
+    hidden = hidden_by(watched_in(observation), works_of(observation))
+    assert f"gpu_{MOST_GPUS - 1}_kernels" in hidden
+    assert f"gpu_{MOST_GPUS}_kernels" not in hidden
+    assert f"gpu_0_to_gpu_{MOST_TRANSFERS - 1}_bytes" in hidden
+    assert f"gpu_0_to_gpu_{MOST_TRANSFERS}_bytes" not in hidden
+    assert [len(rows) for _, rows in tables(observation)] == [MOST_GPUS, MOST_TRANSFERS]
+    source = device_tables(watched_in(observation), works_of(observation))
+    assert source.count("And 1 more.") == 2
+
+
+def test_a_total_of_all_gpus_is_called_one(observed, make, two):
+    seen = observed(*two, peak_bytes=110 * MIB)
+    source = device_tables(watched_in(seen), works_of(seen))
+    assert "At one time it had at most 110 MiB of device memory, all GPUs together." in source
+    assert "GPU 0 is what the program calls cuda:0." in source
+    unseen = observed(*two, unseen=("peak_bytes", "api"))
+    source = device_tables(watched_in(unseen), works_of(unseen))
+    assert "at one time, all GPUs together, calls of CUDA." in source
+
+
+def test_collectives_are_said_to_be_counted_for_no_gpu(observed, two):
+    launched = ((0, "gemm"), (1, "ncclDevKernel_Broadcast_RING_LL"))
+    seen = observed(*two, launched=launched, launch_count=44)
+    said = "2 kernels of collectives (NCCL) are counted for no GPU: they wait for each other."
+    assert said in device_tables(watched_in(seen), works_of(seen))
+    every = observed(*two, launched=launched, launch_count=42)
+    assert "collectives" not in device_tables(watched_in(every), works_of(every))
+    alone = observed(two[0], launched=launched, launch_count=44)
+    assert "collectives" not in device_tables(watched_in(alone), works_of(alone))
+
+
+@pytest.mark.parametrize(("devices", "split"), [((0, 0), True), ((0, 1), False)])
+def test_what_gpus_take_side_by_side_is_no_part_of_the_time_of_a_call(observed, make, two, devices, split):
+    launched = [(device, "conv2d") for device in devices]
+    observation = observed(*two, launched=launched, quantities={"of_s": make.quantity(0.005, "s")})
+    assert (split_of(observation, watched_in(observation)) is not None) == split
+
+
+def test_a_page_shows_the_picture_and_stays_unfolded(stored):
+    source = Html().render(stored("several_gpus").staff)
+    both = source[source.index('id="item-1"') : source.index('id="item-2"')]
+    assert "<details open>" in both
+    assert both.index("Peak memory, by GPU") < both.index(">Time<") < both.index("Where the parts")
