@@ -47,9 +47,6 @@ class PrintedTimes:
         of: FunctionName = option("The driver that runs the program, as module.function.")
         powers: str = option("The driver's function that tells what the kept matrices do.", default="powers")
         inputs: InputsName = option("The family of inputs: the file, the size, and a vector of that size.")
-        simulated_inputs: InputsName = option(
-            "The family in its place where a simulator stands in for the GPUs.", default=InputsName("")
-        )
         busy_at_least: float = option(
             "The share of a printed time in which a GPU must compute.", judges=True, default=0.5, above=0
         )
@@ -59,8 +56,7 @@ class PrintedTimes:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Run it once, and look at its matrices."""
-        family = options.simulated_inputs if bench.simulated else options.inputs
-        (case,) = cases_of(bench, family)
+        (case,) = cases_of(bench, options.inputs)
         module, _, function = options.of.rpartition(".")
         with bench.subject(module, observed=True) as subject:
             if subject.imported.outcome is not Outcome.OBSERVED:
