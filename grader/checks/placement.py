@@ -16,7 +16,7 @@ from grader.errors import CourseError
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
-from grader.model.trace import DeviceWork, Trace, Watched
+from grader.model.trace import DeviceWork, Trace, Watched, shares_of, works_of
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
@@ -153,19 +153,6 @@ class Placement:
             if problem:
                 return Award(fraction=0.0, reason=problem, hint=HINTS[kind])
         return Award(fraction=1.0, reason=_told(works), flags=_contradicted(parts, works))
-
-
-def works_of(trace: Trace, count: int) -> tuple[DeviceWork, ...]:
-    """What each of `count` devices did, and each further one that did anything; by number."""
-    seen = {work.device: work for work in trace.devices}
-    return tuple(seen.get(n) or DeviceWork(device=n) for n in sorted({*range(count), *seen}))
-
-
-def shares_of(works: Sequence[DeviceWork]) -> tuple[float, ...]:
-    """The share of each in the time of all kernels; in their number where the source tells no times."""
-    timed = all(work.seconds is not None for work in works if work.kernels)
-    amounts = [(work.seconds or 0.0) if timed else float(work.kernels) for work in works]
-    return tuple(amount / sum(amounts) if any(amounts) else 0.0 for amount in amounts)
 
 
 def _apart(value: Any, options: Placement.Options) -> tuple[Any, Mapping[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 Dim3 = tuple[int, ...]
@@ -128,3 +128,22 @@ class Watched:
     """The first difference between the observed call's result and the oracle's; empty if there is none."""
     right_without_kernels: bool | None = None
     """Whether a second call, during which no kernel ran, was right all the same; None if not tried."""
+
+
+def works_of(trace: Trace, count: int) -> tuple[DeviceWork, ...]:
+    """What each of `count` devices did, and each further one that did anything; by number."""
+    seen = {work.device: work for work in trace.devices}
+    return tuple(seen.get(n) or DeviceWork(device=n) for n in sorted({*range(count), *seen}))
+
+
+def timed(works: Sequence[DeviceWork]) -> bool:
+    """Whether it is known of all kernels how long they ran."""
+    return all(work.seconds is not None for work in works if work.kernels)
+
+
+def shares_of(works: Sequence[DeviceWork]) -> tuple[float, ...]:
+    """The share of each in the time of all kernels; in their number where not all times are known."""
+    by_time = timed(works)
+    amounts = [(work.seconds or 0.0) if by_time else float(work.kernels) for work in works]
+    whole = sum(amounts)
+    return tuple(amount / whole if whole else 0.0 for amount in amounts)

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.model.trace import shares_of, timed
 from grader.reports.markup import text
-from grader.reports.several_gpus import MOST_GPUS, memory_of, place, shares_of, timed
+from grader.reports.several_gpus import MOST_GPUS, memory_of, place
 
 if TYPE_CHECKING:
     from grader.model.trace import DeviceWork

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.model.trace import DeviceWork
+from grader.model.trace import works_of
 from grader.reports.numbers import seconds, size
 from grader.reports.tables import NOTHING, table, time_of
 
 if TYPE_CHECKING:
     from grader.model.observation import Observation
-    from grader.model.trace import Trace, Traffic, Transfer, Watched
+    from grader.model.trace import DeviceWork, Trace, Traffic, Transfer, Watched
 
 MOST_GPUS = 16
 """GPUs that are shown; what the others did is listed with the other quantities."""
@@ -30,8 +30,7 @@ def works_in(observation: Observation, watched: Watched | None) -> tuple[DeviceW
     trace = watched.trace
     had = observation.facts.get("devices")
     count = had if type(had) is int and 0 < had <= MOST_GPUS else 0
-    seen = {work.device: work for work in trace.devices}
-    works = tuple(seen.get(n) or DeviceWork(device=n) for n in sorted({*range(count), *seen}))
+    works = works_of(trace, count)
     if len(works) < 2:
         return ()
     if not _memory_seen(trace):
@@ -74,22 +73,6 @@ def place(number: int | None) -> str:
 def memory_of(work: DeviceWork) -> str:
     """The peak memory of a GPU."""
     return NOTHING if work.peak_bytes is None else size(work.peak_bytes)
-
-
-def shares_of(works: Sequence[DeviceWork]) -> tuple[float, ...]:
-    """The share of each in the time of all kernels; in their number where times are not known.
-
-    These are the shares that `placement` judges by.
-    """
-    by_time = timed(works)
-    amounts = [(one.seconds or 0.0) if by_time else float(one.kernels) for one in works]
-    whole = sum(amounts)
-    return tuple(amount / whole if whole else 0.0 for amount in amounts)
-
-
-def timed(works: Sequence[DeviceWork]) -> bool:
-    """Whether it is known of all kernels how long they ran."""
-    return all(one.seconds is not None for one in works if one.kernels)
 
 
 def _memory_seen(trace: Trace) -> bool:

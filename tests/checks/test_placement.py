@@ -10,11 +10,11 @@ import pytest
 
 from grader.bench.bench import Call, InputCase
 from grader.bench.trace import read_trace
-from grader.checks.placement import HINTS, Placement, shares_of, works_of
+from grader.checks.placement import HINTS, Placement
 from grader.config.decode import decode
 from grader.errors import CourseError
 from grader.model.observation import Observation, Outcome
-from grader.model.trace import DeviceWork, Trace, Transfer
+from grader.model.trace import DeviceWork, Trace, Transfer, shares_of, works_of
 from grader.subject.observer.record import Record, launch
 
 KIND = Placement()
@@ -122,6 +122,8 @@ def test_where_no_times_are_told_kernels_are_counted():
     assert award(trace_of([None] * 4, [None]), share_at_least=0.25).fraction == 0.0
     assert shares_of(works_of(trace_of([0.3], [0.1]), 3)) == pytest.approx((0.75, 0.25, 0))
     assert shares_of(works_of(Trace(source="simulator"), 2)) == (0.0, 0.0)
+    untimed = DeviceWork(device=0, kernels=3, seconds=0.1), DeviceWork(device=1, kernels=1)
+    assert shares_of(untimed) == (0.75, 0.25)
 
 
 def test_every_device_runs_as_many_kernels_as_are_asked_for():

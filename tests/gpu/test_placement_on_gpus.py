@@ -19,13 +19,12 @@ import pytest
 from grader.bench.bench import SUBMISSION, Subject
 from grader.bench.children import Children, Order
 from grader.bench.servers import Servers
-from grader.checks.placement import shares_of, works_of
 from grader.coursecode import course_module
 from grader.cuda.gpus import gpus
 from grader.examiner.devices import Devices
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
-from grader.model.trace import Trace
+from grader.model.trace import Trace, shares_of, works_of
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
 

@@ -13,7 +13,7 @@ from grader.model.trace import DeviceWork, Traffic
 from grader.reports.device import device_tables, hidden_by, split_of, watched_in
 from grader.reports.gpus_picture import ROW, SHORTEST, gpus_picture
 from grader.reports.html import Html
-from grader.reports.several_gpus import MOST_GPUS, MOST_TRANSFERS, shares_of, works_in
+from grader.reports.several_gpus import MOST_GPUS, MOST_TRANSFERS, works_in
 
 MIB = 2**20
 IDLE = DeviceWork(device=2)
@@ -79,20 +79,6 @@ def test_peak_memory_and_shares_are_drawn_and_said(observed, two):
 def test_where_no_times_are_known_shares_are_those_of_the_number_of_kernels(observed, make):
     source = gpus_picture(works_of(observed(make.work(0, 3), make.work(1, 1))))
     assert labels(source) == ["Share of the number of kernels, by GPU: GPU 0 75%, GPU 1 25%"]
-
-
-@pytest.mark.parametrize(
-    "works",
-    [
-        [DeviceWork(device=0, kernels=3, seconds=0.3), DeviceWork(device=1, kernels=9, seconds=0.1)],
-        [DeviceWork(device=0, kernels=3, seconds=0.3), DeviceWork(device=1, kernels=9, seconds=0.1), IDLE],
-        [DeviceWork(device=0, kernels=3, seconds=0.3), DeviceWork(device=1, kernels=1)],
-        [DeviceWork(device=0), DeviceWork(device=1)],
-    ],
-    ids=["timed", "one idle", "one without times", "nothing ran"],
-)
-def test_shares_are_those_that_are_judged_by(works):
-    assert shares_of(works) == placement.shares_of(works)
 
 
 def test_a_small_share_is_neither_nothing_nor_invisible(observed, make):
