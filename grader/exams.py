@@ -60,6 +60,8 @@ class Request:
     """Those that its timed items may lease; empty for all that we may use."""
     stage: Path | None = None
     """A folder in which hand-ins may be put that one examiner looks at after the other."""
+    looked_at: frozenset[str] = frozenset()
+    """Items that an exam of this run has looked at: what it simulated need not be simulated again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +107,22 @@ def observe(request: Request, course: Course, plugins: Plugins, received: Receiv
     return Evidence(submission=submission, exams=exams, observations=observations), trouble
 
 
-def observe_untimed(request: Request, course: Course, plugins: Plugins, received: Received) -> int | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """What is left of a hand-in that must not go on beside other exams."""
+
+    request: Request
+    """For the exam that observes it."""
+    cores: int
+    """How many it wants; 0 if it only wants GPUs."""
+
+
+def observe_untimed(request: Request, course: Course, plugins: Plugins, received: Received) -> Rest | None:
     """Observe what can go on beside other exams, if something else is left that cannot.
 
     What cuts this exam short cuts the next one short as well, which says so.
 
-    Returns how many cores that wants, 0 if it only wants GPUs; None if nothing of the kind is left, and
-    then nothing was observed.
+    Returns what is left; None if nothing of the kind is, and then nothing was observed.
 
     Raises:
         CourseError, UsageError: as `check` does.
@@ -123,7 +134,8 @@ def observe_untimed(request: Request, course: Course, plugins: Plugins, received
     beside = tuple(task for task in job.tasks if task.item not in alone)
     if beside and not request.fresh:  # the next exam would do it again
         _examine(replace(job, tasks=beside), plugins, received.rubric, received.results, request.executor)
-    return cores_of(job, plugins.checks)
+        request = replace(request, looked_at=frozenset(task.item for task in beside))
+    return Rest(request=request, cores=cores_of(job, plugins.checks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,10 +161,15 @@ def _prepared(request: Request, course: Course, plugins: Plugins, received: Rece
             submission, submitted_at=stored.submission.submitted_at
         )  # said at an earlier run
     earlier = with_points(results.folder, submission, tasks, {} if request.fresh else holding(stored, tasks))
+    done = {
+        name
+        for name, observation in earlier.items()
+        if lasting(observation) or (observation.simulated and name in request.looked_at)
+    }
     judged = {
         item.id: passed(item, earlier[item.id], plugins.checks, earlier)
         for item in rubric.items
-        if item.id in earlier and lasting(earlier[item.id])
+        if item.id in done
     }
     job = Job(
         id=os.urandom(8).hex(),
@@ -160,7 +177,7 @@ def _prepared(request: Request, course: Course, plugins: Plugins, received: Rece
         course=str(course.folder),
         assignment_folder=str(folder),
         workspace=str(results.workspace.absolute()),
-        tasks=left_to_do(tasks, earlier, judged, wanted_items(request.items, rubric.items)),
+        tasks=left_to_do(tasks, earlier, done, judged, wanted_items(request.items, rubric.items)),
         passed=judged,
         preloads=assignment.preloads,
         limits=assignment.limits,

@@ -216,17 +216,17 @@ class _Lanes:
         """The mark; None if something of it wants the machine for itself, and then the rest was observed."""
         request, course, plugins = turn.request, self._course, self._plugins
         with received(request, course, plugins) as hand_in:
-            wanted = observe_untimed(request, course, plugins, hand_in)
-            if wanted is None:
+            rest = observe_untimed(request, course, plugins, hand_in)
+            if rest is None:
                 return marked(request, course, plugins, hand_in)
         with self._changed:
-            if wanted > self._wanted:
-                self._wanted = wanted
-                self._split = split(self._cores, wanted, self._gpus)
+            if rest.cores > self._wanted:
+                self._wanted = rest.cores
+                self._split = split(self._cores, rest.cores, self._gpus)
                 ahead = 1 if self._split.first else 0
                 while self._seconds < self._split.exams + ahead:
                     self._seconds += 1
                     self.start(Lane.SECOND)
-            self._second.append((turn.number, request))
+            self._second.append((turn.number, rest.request))
             self._changed.notify_all()
         return None

@@ -28,7 +28,8 @@ class HoldsKernels:
     """Let a harness time a network on a GPU under observation, and compare with how long its kernels ran.
 
     A mini-batch cannot take less time than its kernels. Who reads a clock without waiting for the GPU says
-    how long it took to ask for them.
+    how long it took to ask for them, which is a small part of it where the network is heavy. What is left out
+    by a harness that divides by one mini-batch too many, or takes a median, is no reason to say so.
     """
 
     name: ClassVar[str] = "holds_kernels"
@@ -42,7 +43,7 @@ class HoldsKernels:
         inputs: InputsName = option("The family of inputs; its only case is asked for.")
         share_at_least: float = option(
             "The share of a mini-batch's kernels' time that the harness must give.",
-            default=0.9,
+            default=0.5,
             judges=True,
             above=0,
         )

@@ -199,6 +199,7 @@ def _threads_of(uid: int) -> int:
 
 def _environment(limits: Limits, setup: Setup, renamed: Sequence[tuple[str, str]]) -> dict[str, str]:
     fixed = {
+        "CUDA_VISIBLE_DEVICES": "",  # what is lent says otherwise; a weak layer shows the files of all
         "HOME": "/tmp",  # noqa: S108 - the check's own, inside the sandbox
         "LANG": "C.UTF-8",
         "LOGNAME": "student",

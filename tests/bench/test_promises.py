@@ -220,6 +220,17 @@ def test_what_numerical_programs_do_works_in_every_layer(any_classroom):
     assert call.value == repr([[2, 4], b"3\n", "thread", 7, 300.0**3]), call.note + call.traceback
 
 
+def test_libraries_are_told_of_no_gpu_that_was_not_lent_in_every_layer(any_classroom):
+    """A layer without namespaces shows all device files: nobody computes there by accident."""
+    code = """
+        import os
+        def shown():
+            return os.environ.get("CUDA_VISIBLE_DEVICES")
+    """
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("shown", case()).value == ""
+
+
 def test_numba_compiles_and_runs_in_parallel_in_every_layer(any_classroom):
     pytest.importorskip("numba")
     code = """

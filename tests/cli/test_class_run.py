@@ -14,6 +14,7 @@ import pytest
 
 from grader.cli.outcome import FEW
 from grader.config.course import load_course
+from grader.cuda.gpus import gpus
 from grader.exams import Request
 from grader.lanes import grade_all
 from grader.plugins import Plugins
@@ -222,6 +223,20 @@ def test_what_is_not_timed_goes_on_side_by_side_and_what_is_timed_alone(lanes, t
     for number in range(4):
         assert lanes.observed(f"s{number}") == ["together", "alone"]
         assert lanes.points(f"s{number}") == {"together": 1, "alone": 1}
+
+
+def test_what_was_simulated_beside_others_is_not_simulated_again(lanes, tmp_path):
+    if gpus():
+        pytest.skip("with a GPU nothing is simulated")
+    alone = {"id": "alone", "title": "a", "points": 1, "check": "alone", "path": str(tmp_path / "log")}
+    squared = SQUARE | {"devices": {"gpu": 1}, "simulated_inputs": "numbers"}
+    lanes.rubric(DOUBLE, squared, alone | {"needs": ["square"]}, alone | {"id": "later"})
+    names = [lanes.hand_in(f"s{n}", PROGRAMS["right"]) for n in range(2)]
+    for again in ([], ["square"]):  # the next run may find a device
+        done = lanes.run("run", *names)
+        assert done.returncode == 0, done.stderr
+        for number in range(2):
+            assert lanes.observed(f"s{number}") == ["double", "square", "later", "alone", *again]
 
 
 def test_two_hand_ins_of_one_student_are_graded_one_after_the_other(course):
