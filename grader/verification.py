@@ -53,7 +53,7 @@ class Verdict:
     lines: tuple[Line, ...] = ()
     """Of its scorecard."""
     mistaken: frozenset[str] = frozenset()
-    """Items that lost points by an answer: a program that only crashes puts no check to the test."""
+    """Items that were not earned by an answer: a program that only crashes puts no check to the test."""
     waiting: frozenset[str] = frozenset()
     """Items that need a device that is not here, or a person."""
     wall_s: float = 0.0
@@ -163,7 +163,7 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
         for line in verdict.lines:
             if line.standing is not Standing.PROVISIONAL:
                 settled[f"{rubric.name}: {line.item}"] = checks[line.item]
-                if line.points >= line.possible:
+                if line.fraction == 1:
                     earned.add(checks[line.item])
     decided = {name: check for name, check in settled.items() if name not in waiting}
     return Gaps(
@@ -206,7 +206,7 @@ def _graded(trial: Trial, graded: Graded, kinds: Mapping[str, CheckKind]) -> Ver
         mistaken=frozenset(
             line.item
             for line in graded.scorecard.lines
-            if line.points < line.possible and _answered(seen.get(line.item))
+            if line.fraction != 1 and _answered(seen.get(line.item)) and not _waits(seen.get(line.item))
         ),
         waiting=frozenset(line.item for line in graded.scorecard.lines if _waits(seen.get(line.item))),
         wall_s=sum(observation.wall_s for observation in seen.values()),

@@ -370,6 +370,15 @@ def test_the_same_check_in_two_rubrics_is_tested_by_the_hand_ins_of_either(cours
     assert "again: square: no hand-in gets it wrong; is the check alive?" in untested(verify()[1])
 
 
+def test_an_item_of_no_points_is_put_to_the_test_like_any_other(course, verify):
+    course.rubric(2, ITEMS.replace("points: 1", "points: 0"))
+    course.hand_in("ann", CONFUSED, earns(2, 0, 2))
+    assert untested(verify()[1]) == [
+        "sums: double: no hand-in gets it wrong; is the check alive?",
+        "sums: square: no hand-in gets it right; can it be passed?",
+    ]
+
+
 def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course, verify):
     needs = "points: 1, needs: [square]"
     course.rubric(
