@@ -18,4 +18,4 @@ def parallel_step(model, x, y, devices, rate):
     with torch.no_grad():
         for p in model.parameters():
             p -= rate * p.grad
-    return float(loss)
+    return loss
