@@ -198,8 +198,8 @@ def _too_little(works: Sequence[DeviceWork], options: Placement.Options) -> str:
             return f"{_name(work)} ran {_kernels(work)}; at least {options.kernels_at_least} are asked for"
         if share < options.share_at_least:
             return (
-                f"{_name(work)} did {share:.1%} of the work ({_kernels(work)}); "
-                f"at least {options.share_at_least:.0%} is asked for; {_told(works)}"
+                f"{_name(work)} did {_percent(share)} of the work ({_kernels(work)}); "
+                f"at least {options.share_at_least:.0%} is asked for"
             )
     return ""
 
@@ -224,7 +224,16 @@ def _name(work: DeviceWork) -> str:
 
 def _kernels(work: DeviceWork) -> str:
     number = f"{work.kernels:,} kernel{'' if work.kernels == 1 else 's'}"
-    return number if work.seconds is None else f"{number}, {work.seconds:.3g} s"
+    if work.seconds is None:
+        return number
+    return f"{number}, " + (
+        f"{work.seconds:.3g} s" if work.seconds >= 0.1 else f"{1e3 * work.seconds:.3g} ms"
+    )
+
+
+def _percent(share: float) -> str:
+    """Never rounded to nothing."""
+    return "less than 0.1%" if 0 < share < 1e-3 else f"{share:.1%}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -112,9 +112,11 @@ def test_a_share_is_one_of_time_and_not_of_kernels():
     found = award(decoy, share_at_least=0.3)
     assert found.fraction == 0.0
     assert found.reason.startswith(
-        "cuda:1 did 1.0% of the work (10 kernels, 0.01 s); at least 30% is asked for"
+        "cuda:1 did 1.0% of the work (10 kernels, 10 ms); at least 30% is asked for"
     )
     assert award(decoy, share_at_least=0.01).fraction == 1.0
+    hardly = award(trace_of([0.99], [0.000161]), share_at_least=0.3).reason
+    assert hardly == "cuda:1 did less than 0.1% of the work (1 kernel, 0.161 ms); at least 30% is asked for"
 
 
 def test_where_no_times_are_told_kernels_are_counted():
