@@ -47,6 +47,11 @@ class Expectation:
     total_on_gpu: float | None = option(
         "The total on a machine with the GPUs of all of them; left out, the same.", default=None
     )
+    leaves_out: tuple[str, ...] = option(
+        "Items that `grader verify` does not observe here: those that take minutes, and that other hand-ins "
+        "put to the test. They are `pending`.",
+        default=(),
+    )
     members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
     submitted_at: datetime | None = option("When it was handed in; left out, no late rule.", default=None)
     after_lateness: float | None = option("What the late rule leaves of the total.", default=None)
@@ -79,6 +84,8 @@ class Trial:
     earns: Mapping[str, Points] = field(default_factory=dict)
     total: float | None = None
     """None if only the items matter."""
+    leaves_out: frozenset[str] = frozenset()
+    """Items that are not observed."""
     members: tuple[str, ...] = ()
     """The students of a team, who are marked together; empty for one student."""
     submitted_at: datetime | None = None
@@ -228,13 +235,22 @@ def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iter
         return
     items = {item.id: item for item in rubric.items}
     for key, earned in (("earns", expectation.earns), ("on_gpu", expectation.on_gpu)):
-        for name in earned:
+        for name, points in earned.items():
             if name not in items:
-                message = f"no item of rubric {rubric.name} has this id; {suggestion(name, items)}"
-                yield Problem(path=(key, name), message=message)
+                yield Problem(path=(key, name), message=_unknown(name, rubric))
+            elif name in expectation.leaves_out and points != "pending":
+                yield Problem(path=(key, name), message="is left out; write pending")
+    for number, name in enumerate(expectation.leaves_out):
+        if name not in items:
+            yield Problem(path=("leaves_out", number), message=_unknown(name, rubric))
     for name in items:
         if name not in expectation.earns:
             yield Problem(path=("earns", name), message="missing; give its points, or pending")
+
+
+def _unknown(name: str, rubric: Rubric) -> str:
+    ids = [item.id for item in rubric.items]
+    return f"no item of rubric {rubric.name} has this id; {suggestion(name, ids)}"
 
 
 def _trial(
@@ -256,6 +272,7 @@ def _trial(
         rubric=rubric,
         earns={**expectation.earns, **on_gpu},
         total=total,
+        leaves_out=frozenset(expectation.leaves_out),
         members=tuple(sorted(expectation.members)),
         submitted_at=expectation.submitted_at,
         after_lateness=after,

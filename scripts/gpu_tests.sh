@@ -4,7 +4,7 @@
 #     scripts/gpu_tests.sh [WHEELS] [-- NAMES…]
 #
 # WHEELS (default .whl) is what scripts/gpu_setup.sh installs from. NAMES are patterns of hand-ins for
-# `grader verify`; left out, all that are marked by a rubric with items for a GPU.
+# `grader verify`; left out, all references, and all hand-ins that earn something else where there are GPUs.
 # It runs doctor, the tests marked `gpu`, and the hand-ins; what they leave lies below $OUT (default /tmp/gpu).
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ python3 -P -m grader doctor --probe || true
 python3 -P -m pytest -q -p no:cacheprovider -m gpu tests ${GPU_TESTS:-} || failed=1
 if [ $# -eq 0 ]; then
     # shellcheck disable=SC2046 # names of folders: no spaces
-    set -- cdp_hw1/reference cdp_hw1_gpu/reference $(grep -lE '^rubric: cdp_hw1(_gpu)?$' tests/submissions/*/expected.yaml | cut -d/ -f3)
+    set -- '*/reference' $(grep -l '^on_gpu:' tests/submissions/*/expected.yaml | cut -d/ -f3)
 fi
 python3 -P -m grader verify --out "$OUT/results" "$@" || failed=1
 exit "${failed:-0}"

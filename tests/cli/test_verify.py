@@ -452,6 +452,30 @@ def test_a_hand_in_that_asks_for_a_stronger_sandbox_is_never_run_in_a_weaker_one
     assert all(line.startswith("… ann: ") and " is pending, expected " in line for line in out[:2])
 
 
+def test_what_is_left_out_of_a_hand_in_is_not_observed(course, verify, tmp_path):
+    course.hand_in("ann", CONFUSED, earns(2, "pending", 2, "leaves_out: [square]"))
+    out = tmp_path / "out"
+    assert verify("ann", "--out", str(out))[0] == 0
+    (evidence,) = out.rglob("evidence.jsonl")
+    assert '"item":"double"' in evidence.read_text()
+    assert '"item":"square"' not in evidence.read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("leaves_out: [square]", "earns.square: is left out; write pending"),
+        ("leaves_out: [double]\non_gpu: {double: 1}", "on_gpu.double: is left out; write pending"),
+        ("leaves_out: [circle]", "leaves_out[0]: no item of rubric sums has this id; "),
+    ],
+)
+def test_what_is_left_out_must_be_pending(course, verify, more, told):
+    course.hand_in("ann", RIGHT, earns(2, 1, 3, more))
+    code, _, err = verify("ann")
+    assert code == 4
+    assert any(told in line for line in err)
+
+
 @pytest.mark.parametrize(
     ("gpus", "wanted", "total"),
     [
