@@ -68,18 +68,22 @@ class GpuState:
     """Uncorrected errors of its memory since the driver was loaded."""
 
 
+def memory_used(gpu: Gpu) -> int | None:
+    """Bytes in use, as `GpuState` has them, and nothing else: it is asked after every call of a program."""
+    library, handle = _asked(gpu)
+    return None if library is None else _memory_used(library, handle)
+
+
 def state(gpu: Gpu) -> GpuState:
     """Ask NVML; what it refuses is None, and nothing is raised."""
-    library, _ = nvml.load()
-    handle = library.ask("nvmlDeviceGetHandleByUUID", gpu.uuid) if library else None
-    if library is None or handle is None:
+    library, handle = _asked(gpu)
+    if library is None:
         return GpuState(**dict.fromkeys(GpuState.__slots__))
 
     def ask(function: str, *constants: str) -> Any:
         return library.ask(function, handle, *map(library.constant, constants))
 
-    memory = ask("nvmlDeviceGetMemoryInfo", "nvmlMemory_v2")
-    used = memory.used if memory else None
+    used = _memory_used(library, handle)
     mode = ask("nvmlDeviceGetComputeMode")
     persistence = ask("nvmlDeviceGetPersistenceMode")
     rates = ask("nvmlDeviceGetUtilizationRates")
@@ -98,6 +102,18 @@ def state(gpu: Gpu) -> GpuState:
             "nvmlDeviceGetTotalEccErrors", "NVML_MEMORY_ERROR_TYPE_UNCORRECTED", "NVML_VOLATILE_ECC"
         ),
     )
+
+
+def _asked(gpu: Gpu) -> tuple[nvml.Nvml | None, Any]:
+    """The library, and what it calls this GPU; None if it cannot be asked for it."""
+    library, _ = nvml.load()
+    handle = library.ask("nvmlDeviceGetHandleByUUID", gpu.uuid) if library else None
+    return (None if handle is None else library), handle
+
+
+def _memory_used(library: nvml.Nvml, handle: Any) -> int | None:
+    memory = library.ask("nvmlDeviceGetMemoryInfo", handle, library.constant("nvmlMemory_v2"))
+    return int(memory.used) if memory else None
 
 
 def _processes(listed: Any, used_bytes: int | None) -> tuple[Process, ...] | None:

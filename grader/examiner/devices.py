@@ -12,7 +12,7 @@ from grader.bench.setup import NOTHING, Lent, virtual_gpus
 from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
 from grader.cuda.health import probe
-from grader.cuda.state import state
+from grader.cuda.state import memory_used, state
 from grader.errors import NotObservedError
 from grader.machine.lease import Lease, Leases
 from grader.model.observation import Observation, Outcome
@@ -145,7 +145,7 @@ class Devices:
 
     def memory_used(self) -> int:
         """Bytes taken on the leased GPUs, by whomever; 0 where that is not told."""
-        return sum(state(gpu).memory_used_bytes or 0 for gpu in self._leased)
+        return sum(memory_used(gpu) or 0 for gpu in self._leased)
 
     def give_back(self) -> None:
         """End what has devices, and the lease."""

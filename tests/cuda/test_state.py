@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.cuda.gpus import gpus
-from grader.cuda.state import GpuState, Process, state
+from grader.cuda.state import GpuState, Process, memory_used, state
 
 
 def running(*processes):
@@ -47,6 +47,15 @@ def test_an_empty_list_is_not_believed_while_memory_is_in_use(gpu, fake):
 def test_an_empty_list_is_believed_where_nobody_knows_the_memory(gpu, fake):
     fake.refuses("nvmlDeviceGetMemoryInfo")
     assert (state(gpu).processes, state(gpu).memory_used_bytes) == ((), None)
+
+
+def test_for_the_memory_in_use_nothing_else_is_asked(gpu, fake):
+    for function in fake.answers:
+        if function not in {"nvmlDeviceGetHandleByUUID", "nvmlDeviceGetMemoryInfo"}:
+            fake.says(function, RuntimeError(f"{function} takes its time"))
+    assert memory_used(gpu) == 4 * 2**20
+    fake.refuses("nvmlDeviceGetMemoryInfo")
+    assert memory_used(gpu) is None
 
 
 def test_an_older_driver_is_asked_in_an_older_way(gpu, fake):
