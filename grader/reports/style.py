@@ -119,7 +119,7 @@ svg circle { fill: var(--ink); fill-opacity: .55; }
 .seen { margin: 0; border-radius: 6px; font-size: .85rem; font-variant-numeric: tabular-nums; }
 .seen th, .seen td { padding: .3rem .45rem; white-space: nowrap; text-align: end; }
 .seen tr > :first-child { width: 100%; text-align: start; white-space: normal; overflow-wrap: anywhere; }
-.device .seen tr > :first-child { min-width: 3.7rem; } .device .wide tr > :first-child { min-width: 8rem; }
+.seen tr > :first-child { min-width: 3.7rem; } .wide tr > :first-child { min-width: 8rem; }
 .chips { display: flex; flex-wrap: wrap; gap: .35rem; font-size: .85rem;
   padding: 0; margin: 0; list-style: none; }
 .chips li { border: 1px solid var(--line); border-radius: .8rem; padding: .05rem .65rem;

@@ -10,7 +10,7 @@ from grader.reports.numbers import seconds
 
 MOST_ROWS = 12
 """Rows that are shown, before it only says how many more there are."""
-WIDE = 5
+WIDE = 4
 """Columns beyond which names keep their room, and a phone scrolls."""
 NOTHING = "-"
 

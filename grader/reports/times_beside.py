@@ -43,12 +43,12 @@ def times_beside(observation: Observation) -> str:
     gpu = any(threads is None for _, threads in cells)
     heads = [*columns, *([None] if gpu else [])]
     body = "".join(
-        _row(row, [cells.get((row, head)) for head in heads], "claimed", "as the program says")
+        _row(row, [cells.get((row, head)) for head in heads], "claimed", "program")
         + _row("", [cells.get((row, head)) for head in heads], "clock", "our clock")
         for row in rows
     )
     label = '<p class="label">Seconds, as the program says and by our clock</p>'
-    table = f'<table class="seen"><thead>{_head(columns, gpu)}</thead><tbody>{body}</tbody></table>'
+    table = f'<table class="seen wide"><thead>{_head(columns, gpu)}</thead><tbody>{body}</tbody></table>'
     return f'<figure>{label}<div class="scroll">{table}</div></figure>'
 
 
