@@ -1,0 +1,75 @@
+"""How long a whole grading takes, beside the hand-in's own building and running: ratios of one run.
+
+python benchmarks/whole.py [NAME...] [--times N]
+
+Each hand-in of tests/submissions is graded once without a look at the clock, since the first exam on a
+machine builds what later ones find (the reference, compiled modules), and then N times. Ends with 1 if the
+median of one is over the limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from grader.config.course import load_course
+from grader.config.evidence_file import read_evidence
+from grader.errors import GraderError
+from grader.plugins import Plugins
+from grader.trials import Selection, Trial, trials_of
+
+ROOT = Path(__file__).parent.parent
+NAMES = ("alice", "dlsys_right", "dlsys_cublas")
+LIMIT = 1.5
+
+
+def main() -> int:
+    """Print a line for each hand-in; 1 if one of them is over the limit."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
+    parser.add_argument("--times", type=int, default=1)
+    asked = parser.parse_args()
+    try:
+        trials = trials_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=tuple(asked.names)))
+    except GraderError as error:
+        raise SystemExit(f"whole.py: {error}") from None
+    print(f"{'':20} {'all, s':>8} {'its own, s':>11} {'ratio':>6}   (limit {LIMIT:g})")
+    over = False
+    for trial in trials:
+        graded(trial)
+        found = [graded(trial) for _ in range(asked.times)]
+        wall_s, own_s = (median(times) for times in zip(*found, strict=True))
+        ratio = median(wall / own for wall, own in found)
+        print(f"{trial.name:20} {wall_s:8.2f} {own_s:11.2f} {ratio:6.2f}", flush=True)
+        over |= ratio > LIMIT
+    return int(over)
+
+
+def graded(trial: Trial) -> tuple[float, float]:
+    """Seconds of a whole `grader run`, and of the hand-in's own program in it.
+
+    Raises:
+        SystemExit: it was not graded, or nothing of it ran.
+    """
+    rubric = trial.rubric.name if trial.rubric else ""
+    with TemporaryDirectory() as out:
+        argv = [sys.executable, "-P", "-m", "grader", "--course", str(ROOT), "run", str(trial.archive)]
+        argv += ["--rubric", rubric, "--student", "somebody", "--out", out]
+        begun = time.perf_counter()
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        wall_s = time.perf_counter() - begun
+        (file,) = Path(out).rglob("evidence.jsonl") if done.returncode in {0, 5} else (None,)
+        evidence = read_evidence(file) if file else None
+    own_s = sum(seen.program_s for seen in evidence.observations.values()) if evidence else 0.0
+    if not own_s:
+        raise SystemExit(f"{trial.name}: was not graded, or nothing of it ran\n{done.stderr}")
+    return wall_s, own_s
+
+
+if __name__ == "__main__":
+    sys.exit(main())
