@@ -161,15 +161,11 @@ def _prepared(request: Request, course: Course, plugins: Plugins, received: Rece
             submission, submitted_at=stored.submission.submitted_at
         )  # said at an earlier run
     earlier = with_points(results.folder, submission, tasks, {} if request.fresh else holding(stored, tasks))
-    done = {
-        name
-        for name, observation in earlier.items()
-        if lasting(observation) or (observation.simulated and name in request.looked_at)
-    }
     judged = {
-        item.id: passed(item, earlier[item.id], plugins.checks, earlier)
+        item.id: passed(item, seen, plugins.checks, earlier)
         for item in rubric.items
-        if item.id in done
+        if (seen := earlier.get(item.id))
+        and (lasting(seen) or (seen.simulated and item.id in request.looked_at))
     }
     job = Job(
         id=os.urandom(8).hex(),
@@ -177,7 +173,7 @@ def _prepared(request: Request, course: Course, plugins: Plugins, received: Rece
         course=str(course.folder),
         assignment_folder=str(folder),
         workspace=str(results.workspace.absolute()),
-        tasks=left_to_do(tasks, earlier, done, judged, wanted_items(request.items, rubric.items)),
+        tasks=left_to_do(tasks, earlier, judged, wanted_items(request.items, rubric.items)),
         passed=judged,
         preloads=assignment.preloads,
         limits=assignment.limits,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -158,15 +158,14 @@ def holding(evidence: Evidence | None, tasks: Sequence[Task]) -> dict[str, Obser
 def left_to_do(
     tasks: Sequence[Task],
     earlier: Mapping[str, Observation],
-    done: Set[str],
     passed: Mapping[str, bool],
     wanted: frozenset[str],
 ) -> tuple[Task, ...]:
-    """The wanted tasks that no earlier exam has `done`; `passed` says who of those passed.
+    """The wanted tasks that are not done; `passed` says of those that are whether they passed.
 
     What was skipped stays skipped as long as something that it needs is known to have failed.
     """
-    done = set(done)
+    done = set(passed)
     failed = {name for name, all_points in passed.items() if not all_points}
     for task in tasks:  # each after what it needs
         skipped = task.item in earlier and earlier[task.item].outcome is Outcome.SKIPPED

@@ -122,14 +122,14 @@ def _verdicts(
 
 
 def _request(trial: Trial, out: Path, *, fresh: bool) -> Request:
-    items = tuple(item.id for item in trial.rubric.items) if trial.rubric and trial.leaves_out else ()
+    items = trial.rubric.items if trial.rubric else ()
     return Request(
         archive=trial.archive,
         out=out / (trial.name if trial.reference else ARCHIVES),
         student="reference" if trial.reference else None,
         assignment=trial.assignment,
         rubric=trial.rubric.name if trial.rubric else None,
-        items=tuple(name for name in items if name not in trial.leaves_out),
+        items=tuple(item.id for item in items if item.id not in trial.leaves_out),
         fresh=fresh,
         submitted_at=trial.submitted_at,
     )

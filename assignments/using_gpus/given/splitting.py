@@ -43,16 +43,11 @@ def learn(weights, x, y, devices, rate):
     network = _Network(weights)
     loss = hand_in.parallel_step(network, torch.tensor(x), torch.tensor(y), list(devices), rate)
     parameters = [one.detach().cpu().numpy() for one in network.parameters()]
-    return {"loss": np.float32(_plain(loss)), "weights": parameters}
+    return {"loss": np.float32(_array(loss)), "weights": parameters}
 
 
 def _place(output):
     return f"on {output.device}" if isinstance(output, torch.Tensor) else f"a {type(output).__name__}"
-
-
-def _plain(loss):
-    """A loss that lies on a GPU, too, as a number; anything else as it is."""
-    return loss.item() if getattr(loss, "ndim", None) == 0 else loss
 
 
 def _array(output):
