@@ -70,8 +70,7 @@ def split(cores: Cores, wanted: int, gpus: int) -> Split:
     while True:
         count = exams * (wanted + 1)
         second = cores.pick(count)[:count]
-        near = {*second}.union(*map(cores.siblings, second))
-        first = frozenset(cores.allowed) - near
+        first = cores.apart(second)
         if first or exams == 1:
             return Split(first=first, second=second if first else cores.allowed, exams=exams)
         exams -= 1

@@ -46,7 +46,7 @@ class Devices:
 
     @cached_property
     def _all(self) -> tuple[Gpu, ...]:
-        return tuple(gpu for gpu in gpus() if not gpu.mig)
+        return whole_gpus()
 
     @property
     def found(self) -> tuple[Gpu, ...]:
@@ -155,6 +155,11 @@ class Devices:
             self._lease, self._leased = None, ()
 
     close = give_back
+
+
+def whole_gpus() -> tuple[Gpu, ...]:
+    """Those of this machine that can be lent."""
+    return tuple(gpu for gpu in gpus() if not gpu.mig)
 
 
 def _why_no_virtual() -> str:

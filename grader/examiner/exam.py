@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +13,14 @@ from grader.bench.setup import Setup, of_tool
 from grader.config.codec import from_plain, loads
 from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
 from grader.errors import CourseError, NotObservedError
+from grader.examiner.beside import Beside, in_turn, untimed
 from grader.examiner.devices import Devices
 from grader.examiner.environment import environment
 from grader.examiner.kept import Kept
 from grader.jobs import cores_of, course_digest
+from grader.machine.cores import Cores
 from grader.model.evidence import Exam
-from grader.model.job import Job
+from grader.model.job import Job, Task
 
 if TYPE_CHECKING:
     from grader.bench.builds import Builds
@@ -40,7 +42,8 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
     with ExitStack() as resources:
         evidence = resources.enter_context(EvidenceWriter(outbox / EVIDENCE))
         servers = resources.enter_context(kept.servers(job))
-        warm = _setups(job)
+        others = untimed(job, plugins.checks, Cores())
+        warm = _setups([task for task in job.tasks if task not in others], job)
         for setup in warm:
             servers.warm_up(setup)
         machine = environment()  # before we keep off most of it
@@ -49,6 +52,7 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
 
         wanted = cores_of(job, plugins.checks)
         own = resources.enter_context(closing(OwnCores(wanted, _who(job), _say, job.cores)))
+        beside = resources.enter_context(closing(Beside(job, others if own.beside else (), own.beside)))
         # numpy comes with these: the servers import theirs meanwhile
         from grader.bench.children import Children
         from grader.examiner.items import Items
@@ -65,15 +69,9 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
             resources.enter_context(closing(builds))
         quiet = Watched(own.cores, devices)
         items = Items(job, plugins.checks, children, devices, quiet, builds)
-        for number, task in enumerate(job.tasks, start=1):
-            observation = items.observe(task)
-            later = job.tasks[number:]
-            if task.group not in {one.group for one in later}:
-                children.end(task.group)
-            if task.devices and not any(one.devices for one in later):
-                devices.give_back()
+        for observation in in_turn(job.tasks, items, beside):
             evidence.write(ItemObserved(exam=job.id, observation=observation))
-            _say(f"{task.item}: {observation.outcome}")
+            _say(f"{observation.item}: {observation.outcome}")
         evidence.write(ExamEnded(exam=job.id))
 
 
@@ -97,13 +95,13 @@ def _builds(job: Job, children: Children) -> Builds | None:
     return Builds(job.build, children, job.limits, cache_folder() / "builds")
 
 
-def _setups(job: Job) -> list[Setup]:
-    """The servers of this exam, in the order in which they are needed.
+def _setups(tasks: Sequence[Task], job: Job) -> list[Setup]:
+    """The servers for these tasks, in the order in which they are needed.
 
     Those with devices, with products and for numbers of cores come later.
     """
     found: list[Setup] = []
-    for task in job.tasks:
+    for task in tasks:
         if not (task.devices or task.built or "cores" in task.options):
             found += [Setup(preloads=job.preloads.get(module, ())) for module in task.calls]
         found += [of_tool(task.tool)] if task.tool else []

@@ -1,9 +1,9 @@
-"""One item after another: gates, devices, a look, and whether it passed for those that need it."""
+"""One item: gates, devices, a look, and whether it passed for those that need it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -50,8 +50,16 @@ class Items:
         """Whether an item passed; unknown if it is not here."""
         self._seen: dict[str, Observation] = {}
 
-    def observe(self, task: Task) -> Observation:
-        """Look at one item, unless what it needs did not pass or is not here."""
+    def prepare(self, task: Task) -> None:
+        """Lease what an item will need, while others are waited for; it tells itself if that fails."""
+        with suppress(NotObservedError):
+            self._devices.lend(task.devices, torch=self._uses_torch(task))
+
+    def observe(self, task: Task, later: Sequence[Task] = ()) -> Observation:
+        """Look at one item, unless what it needs did not pass or is not here.
+
+        What it shared, or was lent, ends with it if none of those that come `later` needs that.
+        """
         begun, ran_s = time.perf_counter(), self._children.program_s
         kind = self._kinds[task.check]
         options, problems = decode(kind.Options, task.options)
@@ -64,9 +72,22 @@ class Items:
             wall_s=time.perf_counter() - begun,
             program_s=self._children.program_s - ran_s,
         )
-        self._seen[task.item] = observation
-        self._remember(task, options)
+        self.note(task, observation)
+        if task.group not in {one.group for one in later}:
+            self._children.end(task.group)
+        if task.devices and not any(one.devices for one in later):
+            self._devices.give_back()
         return observation
+
+    def note(self, task: Task, observation: Observation) -> None:
+        """Take what was seen of an item, here or elsewhere, for those that need or use it."""
+        self._seen[task.item] = observation
+        if observation.outcome is Outcome.NOT_OBSERVED or not self._seen.keys() >= set(task.uses):
+            return  # whether it passed cannot be told yet
+        options, _ = decode(self._kinds[task.check].Options, task.options)
+        item = Item(id=task.item, title="", points=1, check=task.check, options=options, uses=task.uses)
+        with suppress(Exception):  # no reason to lose what was seen: the host judges too, and shows this bug
+            self._standing[task.item] = passed(item, observation, self._kinds, self._seen)
 
     def _gate(self, task: Task, options: Any) -> Observation | None:
         failed = [name for name in task.needs if self._standing.get(name) is False]
@@ -123,12 +144,3 @@ class Items:
         gpus = self._devices.leased if lent.count else self._devices.found
         architecture = "sm_{}{}".format(*gpus[0].compute_capability) if gpus else ""
         return builds.of(whose, architecture=architecture)
-
-    def _remember(self, task: Task, options: Any) -> None:
-        """Note whether an item passed, for those that need it; unknown if that cannot be told yet."""
-        observation = self._seen[task.item]
-        if observation.outcome is Outcome.NOT_OBSERVED or not self._seen.keys() >= set(task.uses):
-            return
-        item = Item(id=task.item, title="", points=1, check=task.check, options=options, uses=task.uses)
-        with suppress(Exception):  # no reason to lose what was seen: the host judges too, and shows this bug
-            self._standing[task.item] = passed(item, observation, self._kinds, self._seen)

@@ -31,15 +31,18 @@ class OwnCores:
             NotObservedError: nobody gave them back in time.
         """
         topology = Cores(among or None)
-        count = min(count, len(topology.allowed) - 1)
         self._lease: Lease | None = None
         self.cores: tuple[int, ...] = ()
+        self.beside = topology.apart(() if not count else topology.allowed)
+        """Where something else may go on meanwhile."""
+        count = min(count, len(topology.allowed) - 1)
         if count < 1:
             return
         names = {f"core-{core}": core for core in topology.pick(count + 1)}
         self._lease = Leases().take(tuple(names), count + 1, WAIT_S, what, waiting=say)
         *programs, ours = (names[name] for name in self._lease.names)
         self.cores = tuple(programs)
+        self.beside = topology.apart((ours, *programs))
         # what is imported from now on starts its threads there, and so do the servers
         os.sched_setaffinity(0, {ours})
 

@@ -106,12 +106,21 @@ class Examiner:
 
     def run(self, job: Path, outbox: Path) -> Generator[str, None, int | None]:
         """Give it a job, and yield the lines of its log; its status, or None if it ended without one."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None  # noqa: S101 - pipes were asked for
-        assert stdout is not None  # noqa: S101
-        with suppress(BrokenPipeError):  # it is gone: that is found out below
+        self.give(job, outbox)
+        return (yield from self.log())
+
+    def give(self, job: Path, outbox: Path) -> None:
+        """Have it begin with a job."""
+        stdin = self._process.stdin
+        assert stdin is not None  # noqa: S101 - a pipe was asked for
+        with suppress(BrokenPipeError):  # it is gone: its log will tell
             stdin.write(f"{job}\n{outbox}\n")
             stdin.flush()
+
+    def log(self) -> Generator[str, None, int | None]:
+        """The lines of its log until that job is done; its status, or None if it ended without one."""
+        stdout = self._process.stdout
+        assert stdout is not None  # noqa: S101 - a pipe was asked for
         for line in stdout:
             if line.startswith(DONE):
                 return int(line.removeprefix(DONE))

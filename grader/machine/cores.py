@@ -49,6 +49,11 @@ class Cores:
                 chosen += cores
         return tuple(chosen)
 
+    def apart(self, chosen: Iterable[int]) -> frozenset[int]:
+        """Those that share no physical core with the chosen ones: what runs there slows these down least."""
+        chosen = tuple(chosen)
+        return frozenset(self.allowed).difference(chosen, *map(self.siblings, chosen))
+
     def governors(self) -> tuple[str, ...]:
         """The names of the frequency governors at work; none where that is the hypervisor's business."""
         found = set()

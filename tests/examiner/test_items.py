@@ -44,6 +44,9 @@ class NoChildren:
     program_s: float = 0.0
     _cores: tuple[int, ...] = ()
 
+    def end(self, group):
+        """Nothing was started."""
+
 
 @dataclass
 class Made:

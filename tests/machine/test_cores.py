@@ -78,3 +78,8 @@ def test_the_bound_of_a_container_counts_in_cores(tmp_path, text, share):
     if text:
         (tmp_path / "cpu.max").write_text(text)
     assert quota(tmp_path) == share
+
+
+def test_apart_from_some_cores_is_what_shares_no_physical_core_with_them(threads):
+    assert Cores(range(8), threads).apart((1, 6)) == {0, 3, 4, 7}
+    assert Cores([0, 1, 5], threads).apart(()) == {0, 1, 5}
