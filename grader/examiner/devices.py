@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -108,19 +108,12 @@ class Devices:
         if len(self._leased) < count:
             self.give_back()  # who holds one and waits for another may wait for somebody who does the same
             self._take(count)
-        lent = self._leased[:count]
-        environment = {
-            VISIBLE: ",".join(gpu.uuid for gpu in lent),
-            "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
-            **NO_MULTICAST,
-            **({"LD_LIBRARY_PATH": ":".join(folders)} if (folders := driver_folders()) else {}),
-        }
-        return Lent(devices=nodes(lent), environment=tuple(environment.items()), count=count)
+        return _lent(self._leased[:count])
 
     def _take(self, count: int) -> None:
-        by_lease = {gpu.lease: gpu for gpu in self.found}
-        lease = Leases().take(tuple(by_lease), count, WAIT_S, self._what, waiting=self._say)
-        self._lease, self._leased = lease, tuple(by_lease[name] for name in lease.names)
+        names = tuple(gpu.lease for gpu in self.found)
+        lease = Leases().take(names, count, WAIT_S, self._what, waiting=self._say)
+        self._lease, self._leased = lease, tuple(gpu for gpu in self.found if gpu.lease in lease.names)
         # the first CUDA program after a machine started is slow for all its life: it shall be ours
         if ill := self._examined():
             raise NotObservedError(ill)
@@ -160,6 +153,25 @@ class Devices:
 def whole_gpus() -> tuple[Gpu, ...]:
     """Those of this machine that can be lent."""
     return tuple(gpu for gpu in gpus() if not gpu.mig)
+
+
+def foreseen(needed: Mapping[str, int]) -> Lent | None:
+    """What an item will be lent, where that can be told before there is a lease: it needs all GPUs there are.
+
+    A server that only imports does not touch them, and may be started while somebody else has the lease.
+    """
+    found = whole_gpus()
+    return _lent(found) if found and needed.get(GPU, 0) == len(found) else None
+
+
+def _lent(gpus: Sequence[Gpu]) -> Lent:
+    environment = {
+        VISIBLE: ",".join(gpu.uuid for gpu in gpus),
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        **NO_MULTICAST,
+        **({"LD_LIBRARY_PATH": ":".join(folders)} if (folders := driver_folders()) else {}),
+    }
+    return Lent(devices=nodes(gpus), environment=tuple(environment.items()), count=len(gpus))
 
 
 def _why_no_virtual() -> str:

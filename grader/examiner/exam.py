@@ -14,7 +14,7 @@ from grader.config.codec import from_plain, loads
 from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
 from grader.errors import CourseError, NotObservedError
 from grader.examiner.beside import Beside, in_turn, untimed
-from grader.examiner.devices import Devices
+from grader.examiner.devices import Devices, foreseen
 from grader.examiner.environment import environment
 from grader.examiner.kept import Kept
 from grader.jobs import cores_of, course_digest
@@ -96,16 +96,22 @@ def _builds(job: Job, children: Children) -> Builds | None:
 
 
 def _setups(tasks: Sequence[Task], job: Job) -> list[Setup]:
-    """The servers for these tasks, in the order in which they are needed.
+    """The servers for these tasks, in the order in which they are needed: first those without devices.
 
-    Those with devices, with products and for numbers of cores come later.
+    Those with products, for numbers of cores, and with devices of which a lease will tell, come later.
     """
-    found: list[Setup] = []
+    plain: list[Setup] = []
+    lent: list[Setup] = []
     for task in tasks:
-        if not (task.devices or task.built or "cores" in task.options):
-            found += [Setup(preloads=job.preloads.get(module, ())) for module in task.calls]
-        found += [of_tool(task.tool)] if task.tool else []
-    return list(dict.fromkeys(found)) or [Setup()]
+        plain += [of_tool(task.tool)] if task.tool else []
+        if task.built or "cores" in task.options:
+            continue
+        preloads = [job.preloads.get(module, ()) for module in task.calls]
+        if not task.devices:
+            plain += [Setup(preloads=modules) for modules in preloads]
+        elif devices := foreseen(task.devices):
+            lent += [devices.setup(modules) for modules in preloads]
+    return [*dict.fromkeys(plain or [Setup()]), *dict.fromkeys(lent)]
 
 
 def _exam(job: Job, machine: Mapping[str, Any], setup: Setup, servers: Servers, devices: Devices) -> Exam:

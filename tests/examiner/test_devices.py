@@ -6,13 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.bench.setup import NOTHING, virtual_gpus
+from grader.bench.setup import NOTHING, Setup, virtual_gpus
 from grader.cuda.gpus import Gpu
 from grader.errors import NotObservedError
-from grader.examiner import devices
+from grader.examiner import devices, exam
 from grader.examiner.devices import SIMULATED, Devices
 from grader.machine.lease import Leases
+from grader.model.job import Job, Task
 from grader.model.observation import Case, Observation, Outcome
+from grader.model.submission import Submission
 
 
 def gpu(number: int, *, mig: bool = False) -> Gpu:
@@ -139,3 +141,40 @@ def test_after_a_fault_the_gpu_is_examined(machine, monkeypatch, outcome):
     exam.after(Observation(item="a", outcome=Outcome.OBSERVED, cases=(case,)))
     assert not exam.leased
     assert exam.lacking({"gpu": 1}, simulates=False).startswith("needs 1 GPU")
+
+
+def test_what_an_item_will_be_lent_is_known_beforehand_if_it_needs_all_there_is(machine):
+    exam = machine(gpu(1), gpu(0))
+    assert devices.foreseen({"gpu": 1}) is None
+    assert devices.foreseen({}) is None
+    assert devices.foreseen({"gpu": 3}) is None
+    beforehand = devices.foreseen({"gpu": 2})
+    assert not Leases().held()
+    assert beforehand == exam.lend({"gpu": 2})
+    machine()
+    assert devices.foreseen({"gpu": 1}) is None
+
+
+def test_only_servers_whose_devices_are_known_are_started_before_the_lease(machine):
+    machine(gpu(0))
+    submission = Submission(student="s", assignment="a", archive="", digest="d", files=())
+    calls = {"check": "plain", "options": {}, "calls": ("work",)}
+    tasks = (
+        Task(item="launch", devices={"gpu": 1}, **calls),
+        Task(item="right", **calls),
+        Task(item="built", devices={"gpu": 1}, built=True, **calls),
+        Task(item="several", devices={"gpu": 2}, **calls),
+    )
+    job = Job(
+        id="1",
+        submission=submission,
+        course="",
+        assignment_folder="",
+        workspace="",
+        tasks=tasks,
+        preloads={"work": ("numba",)},
+    )
+    plain, lent = exam._setups(tasks, job)
+    assert plain == Setup(preloads=("numba",))
+    assert lent == Devices("a test", retire=print, say=print).lend({"gpu": 1}).setup(("numba",))
+    assert exam._setups(tasks[2:], job) == [Setup()]
