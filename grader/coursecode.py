@@ -16,6 +16,10 @@ def course_module(file: Path) -> ModuleType:
     Whatever the file raises comes through.
     """
     package = f"{PACKAGE}.{file.parent.name}"
+    there = sys.modules.get(package)
+    if there is not None and [*there.__path__] != [str(file.parent)]:  # that of another course
+        for name in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
+            del sys.modules[name]
     for name, folder in ((PACKAGE, file.parent.parent), (package, file.parent)):
         if name not in sys.modules:
             sys.modules[name] = ModuleType(name)

@@ -378,6 +378,7 @@ def test_what_needs_a_gpu_is_looked_at_beside_the_first_lane(course):
     ended = dict(grade_all(requests, found, Plugins(found.folder), at_once=2, gpus=1))
     assert sorted(ended) == [0, 1, 2, 3]
     for number, graded in ended.items():
+        assert not isinstance(graded, Exception), graded
         assert graded.submission.student == f"s{number}"
         assert len(graded.evidence.exams) == 2, "one beside others, one in the second lane"
         seen = graded.evidence.observations
