@@ -97,18 +97,24 @@ class Beside:
 
 
 def in_turn(tasks: Sequence[Task], items: Items, beside: Beside) -> Iterator[Observation]:
-    """What is seen of every item: one after the other here, each after what it needs, and others beside."""
+    """What is seen of every item: one after the other here, each after what it needs, and others beside.
+
+    Of those that can be looked at, those that are lent the most GPUs come first: what the rest does not
+    need is given back early.
+    """
     left = [task for task in tasks if task.item not in beside.left]
     while left or beside.left:
         for task, observation in beside.seen():
             items.note(task, observation)
             yield observation
-        ready = [task for task in left if beside.left.keys().isdisjoint({*task.needs, *task.uses})]
+        missing = {one.item for one in left} | beside.left.keys()
+        ready = [task for task in left if missing.isdisjoint({*task.needs, *task.uses})]
         if ready:
-            left.remove(ready[0])
-            yield items.observe(ready[0], later=left)
+            task = max(ready, key=items.gpus_for)
+            left.remove(task)
+            yield items.observe(task, later=left)
             continue
         if left:
-            items.prepare(left[0])
+            items.prepare(max(left, key=items.gpus_for))
         if not beside.wait():  # it ended before its time
             left = beside.taken() + left

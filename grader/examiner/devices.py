@@ -140,6 +140,14 @@ class Devices:
         """Bytes taken on the leased GPUs, by whomever; 0 where that is not told."""
         return sum(memory_used(gpu) or 0 for gpu in self._leased)
 
+    def keep(self, count: int) -> None:
+        """Give back what is leased if only fewer are needed from now on: they are leased anew.
+
+        Others wait for the rest, and programs that saw all of them end in any case.
+        """
+        if len(self._leased) > count:
+            self.give_back()
+
     def give_back(self) -> None:
         """End what has devices, and the lease."""
         if self._lease is not None:

@@ -16,7 +16,7 @@ from grader.bench.workbench import Workbench, build_nothing
 from grader.config.decode import decode
 from grader.contracts import CheckKind
 from grader.errors import CourseError, NotObservedError
-from grader.examiner.devices import Devices
+from grader.examiner.devices import GPU, Devices
 from grader.model.job import Job, Task
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
@@ -50,6 +50,11 @@ class Items:
         """Whether an item passed; unknown if it is not here."""
         self._seen: dict[str, Observation] = {}
 
+    def gpus_for(self, task: Task) -> int:
+        """How many an item is lent; none where the machine has fewer than it needs."""
+        count = task.devices.get(GPU, 0)
+        return count if count <= len(self._devices.found) else 0
+
     def prepare(self, task: Task) -> None:
         """Lease what an item will need, while others are waited for; it tells itself if that fails."""
         with suppress(NotObservedError):
@@ -58,7 +63,7 @@ class Items:
     def observe(self, task: Task, later: Sequence[Task] = ()) -> Observation:
         """Look at one item, unless what it needs did not pass or is not here.
 
-        What it shared, or was lent, ends with it if none of those that come `later` needs that.
+        What it shared, or was lent, ends with it if none of those that come `later` needs that, or so many.
         """
         begun, ran_s = time.perf_counter(), self._children.program_s
         kind = self._kinds[task.check]
@@ -75,8 +80,7 @@ class Items:
         self.note(task, observation)
         if task.group not in {one.group for one in later}:
             self._children.end(task.group)
-        if task.devices and not any(one.devices for one in later):
-            self._devices.give_back()
+        self._devices.keep(max(map(self.gpus_for, later), default=0))
         return observation
 
     def note(self, task: Task, observation: Observation) -> None:

@@ -87,6 +87,9 @@ class Looked:
     def note(self, task, observation):
         self.order.append(f"{task.item} beside")
 
+    def gpus_for(self, task):
+        return task.devices.get("gpu", 0)
+
     def prepare(self, task):
         self.order.append(f"{task.item} is next")
 
@@ -127,9 +130,24 @@ def test_each_comes_after_what_it_needs_wherever_that_is_looked_at():
     assert items.order == ["relu is next", "build beside", "relu", "fast is next", "trains beside", "fast"]
 
 
+def test_the_most_devices_come_first_and_nothing_before_what_it_needs():
+    one, two = ({"gpu": n} for n in (1, 2))
+    tasks = (
+        task("timed"),
+        task("first", devices=one),
+        task("moves", devices=two),
+        task("waits", devices=one),
+        task("splits", devices=two, needs=("waits",)),
+    )
+    items = Looked()
+    seen = [one.item for one in in_turn(tasks, items, Other())]
+    assert seen == items.order == ["moves", "first", "waits", "splits", "timed"]
+
+
 def test_what_is_judged_with_another_one_comes_after_it():
-    tasks = task("fast"), task("claimed", uses=("fast",))
-    assert [one.item for one in in_turn(tasks, Looked(), Other(tasks[0]))] == ["fast", "claimed"]
+    tasks = task("claimed", uses=("fast",)), task("fast")
+    for beside in (Other(), Other(tasks[1])):
+        assert [one.item for one in in_turn(tasks, Looked(), beside)] == ["fast", "claimed"]
 
 
 def test_what_the_other_one_leaves_when_it_ends_is_looked_at_here():

@@ -178,3 +178,16 @@ def test_only_servers_whose_devices_are_known_are_started_before_the_lease(machi
     assert plain == Setup(preloads=("numba",))
     assert lent == Devices("a test", retire=print, say=print).lend({"gpu": 1}).setup(("numba",))
     assert exam._setups(tasks[2:], job) == [Setup()]
+
+
+def test_what_later_items_do_not_need_is_given_back(machine):
+    log = []
+    exam = machine(gpu(0), gpu(1), log=log)
+    exam.lend({"gpu": 2})
+    exam.keep(2)
+    assert len(Leases().held()) == 2
+    exam.keep(1)
+    assert (log, Leases().held()) == (["retired"], {})
+    exam.lend({"gpu": 1})
+    exam.keep(0)
+    assert not Leases().held()

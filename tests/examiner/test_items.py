@@ -167,3 +167,8 @@ def test_a_kind_may_say_itself_that_it_simulated(exam):
     items, _, _ = exam()
     assert items.observe(task("build", builds=True)).simulated
     assert not items.observe(task("other")).simulated
+
+
+def test_what_a_machine_lacks_is_lent_to_nobody(exam):
+    items, *_ = exam(H200)
+    assert [items.gpus_for(task("x", gpu=count)) for count in (0, 1, 2)] == [0, 1, 0]
