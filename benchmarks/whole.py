@@ -1,10 +1,11 @@
 """How long a whole grading takes, beside the hand-in's own building and running: ratios of one run.
 
-python benchmarks/whole.py [NAME...] [--times N]
+python benchmarks/whole.py [NAME...] [--times N] [--items]
 
 Each hand-in of tests/submissions is graded once without a look at the clock, since the first exam on a
 machine builds what later ones find (the reference, compiled modules), and then N times. Ends with 1 if the
-median of one is over the limit.
+median of one is over the limit. With --items it says, of the last time, what took long beside the hand-in's
+own program; two examiners may have been at work at once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -20,12 +22,15 @@ from tempfile import TemporaryDirectory
 from grader.config.course import load_course
 from grader.config.evidence_file import read_evidence
 from grader.errors import GraderError
+from grader.model.observation import Observation
 from grader.plugins import Plugins
 from grader.trials import Selection, Trial, trials_of
 
 ROOT = Path(__file__).parent.parent
 NAMES = ("alice", "dlsys_right", "dlsys_cublas")
 LIMIT = 1.5
+MOST = 12
+"""So many items are named."""
 
 
 def main() -> int:
@@ -33,6 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
     parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--items", action="store_true")
     asked = parser.parse_args()
     try:
         trials = trials_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=tuple(asked.names)))
@@ -43,15 +49,32 @@ def main() -> int:
     for trial in trials:
         graded(trial)
         found = [graded(trial) for _ in range(asked.times)]
-        wall_s, own_s = (median(times) for times in zip(*found, strict=True))
-        ratio = median(wall / own for wall, own in found)
+        wall_s, own_s = (median(getattr(one, name) for one in found) for name in ("wall_s", "own_s"))
+        ratio = median(one.wall_s / one.own_s for one in found)
         print(f"{trial.name:20} {wall_s:8.2f} {own_s:11.2f} {ratio:6.2f}", flush=True)
+        if asked.items:
+            for seen in sorted(found[-1].items, key=_beside_s, reverse=True)[:MOST]:
+                print(f"    {seen.item:36} {seen.wall_s:8.2f} {seen.program_s:8.2f}", flush=True)
         over |= ratio > LIMIT
     return int(over)
 
 
-def graded(trial: Trial) -> tuple[float, float]:
-    """Seconds of a whole `grader run`, and of the hand-in's own program in it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """A whole `grader run`."""
+
+    wall_s: float
+    own_s: float
+    """What the hand-in's own program took of it."""
+    items: tuple[Observation, ...]
+
+
+def _beside_s(seen: Observation) -> float:
+    return seen.wall_s - seen.program_s
+
+
+def graded(trial: Trial) -> Graded:
+    """Grade a hand-in anew.
 
     Raises:
         SystemExit: it was not graded, or nothing of it ran.
@@ -65,10 +88,11 @@ def graded(trial: Trial) -> tuple[float, float]:
         wall_s = time.perf_counter() - begun
         (file,) = Path(out).rglob("evidence.jsonl") if done.returncode in {0, 5} else (None,)
         evidence = read_evidence(file) if file else None
-    own_s = sum(seen.program_s for seen in evidence.observations.values()) if evidence else 0.0
+    items = tuple(evidence.observations.values()) if evidence else ()
+    own_s = sum(seen.program_s for seen in items)
     if not own_s:
         raise SystemExit(f"{trial.name}: was not graded, or nothing of it ran\n{done.stderr}")
-    return wall_s, own_s
+    return Graded(wall_s=wall_s, own_s=own_s, items=items)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ def test_courses_with_assignments_of_one_name_have_files_of_their_own(tmp_path):
     for course in ("first", "second", "first"):
         folder = tmp_path / course / "tiny"
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "names.py").write_text(f"NAME = {course!r}\n")
-        (folder / "main.py").write_text("from .names import NAME\n")
+        (folder / "names.py").write_text(f"name = {course!r}\n")
+        (folder / "main.py").write_text("from .names import name\n")
         main = course_module(folder / "main.py")
-        assert main.NAME == course
+        assert main.name == course
 
 
 def test_files_of_one_assignment_share_their_siblings(tmp_path):
