@@ -71,7 +71,7 @@ class Beside:
         if self._examiner is None:
             return []
         found = [one.observation for one in self._evidence.read() if isinstance(one, ItemObserved)]
-        return [(self.left.pop(observation.item), observation) for observation in found]
+        return [(self.left.pop(seen.item), seen) for seen in found if seen.item in self.left]
 
     def wait(self) -> bool:
         """Wait until it has something to tell; False if it has ended."""

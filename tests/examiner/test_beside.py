@@ -222,6 +222,14 @@ def test_whoever_is_killed_leaves_the_rest(utils, own_folder):
     assert not any(own_folder.iterdir())
 
 
+def test_what_was_taken_from_it_is_not_seen_once_more(utils, own_folder):
+    other = Beside(utils, utils.tasks, os.sched_getaffinity(0))
+    assert other.wait()
+    assert other.taken() == list(utils.tasks)
+    assert other.seen() == []
+    other.close()
+
+
 def test_it_stays_on_its_cores(utils, own_folder):
     own = os.sched_getaffinity(0)
     other = Beside(utils, utils.tasks[:1], {max(own)})
