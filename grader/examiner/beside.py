@@ -30,8 +30,11 @@ def untimed(job: Job, kinds: Mapping[str, CheckKind], cores: Cores) -> tuple[Tas
 
     Where hand-ins go on side by side these cores are theirs, and there is nothing for it to do.
     """
-    alone = wanting_quiet(job.tasks, kinds, gpus=len(whole_gpus()))
-    if job.stage or not alone:
+    if job.stage:
+        return ()
+    gpus = len(whole_gpus()) if any(task.devices for task in job.tasks) else 0
+    alone = wanting_quiet(job.tasks, kinds, gpus=gpus)
+    if not alone:
         return ()
     wanted = cores_of(job, kinds)
     timed = cores.pick(wanted + 1)[: wanted + 1] if wanted else ()

@@ -53,7 +53,7 @@ class Items:
     def gpus_for(self, task: Task) -> int:
         """How many an item is lent; none where the machine has fewer than it needs."""
         count = task.devices.get(GPU, 0)
-        return count if count <= len(self._devices.found) else 0
+        return count if 0 < count <= len(self._devices.found) else 0  # who needs none asks no driver
 
     def prepare(self, task: Task) -> None:
         """Lease what an item will need, while others are waited for; it tells itself if that fails."""
