@@ -23,9 +23,11 @@ class CheckKind(Protocol):
     The module is imported by the host for `Options` and `award`; whatever is heavy (numpy, numba, torch)
     is imported inside `observe`.
 
-    Four attributes are optional: `timed = True` if `observe` takes times that decide, so that the exam has
-    cores for itself (as many as the assignment's limits say, or the option `cores` names); `tool`, the name
-    of the tool of ours that `observe` runs, so that its server is started early; `by_hand = True` if a
+    Five attributes are optional: `timed = True` if `observe` takes times that decide, so that the exam has
+    cores for itself (as many as the assignment's limits say, or the option `cores` names); `shares_gpu =
+    True` if nobody can earn more for having another program beside his on a GPU, so that items may be
+    observed there side by side (what does not earn everything so is observed once more, alone); `tool`, the
+    name of the tool of ours that `observe` runs, so that its server is started early; `by_hand = True` if a
     person may give the points instead; and `related_optional = True` if the item need not wait for the
     items in `uses`: what was not observed is left out of `related`.
     """

@@ -55,6 +55,7 @@ class CudaCalls:
     """
 
     name: ClassVar[str] = "cuda_calls"
+    shares_gpu: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -40,6 +40,7 @@ class KernelLaunch:
     """
 
     name: ClassVar[str] = "kernel_launch"
+    shares_gpu: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -34,6 +34,7 @@ class MatchesReference:
     """
 
     name: ClassVar[str] = "matches_reference"
+    shares_gpu: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -29,6 +29,7 @@ class Properties:
     """
 
     name: ClassVar[str] = "properties"
+    shares_gpu: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -1,4 +1,4 @@
-"""A second examiner for what nobody times: it looks at that on other cores while ours does the rest."""
+"""A second examiner for one hand-in: it looks at what it is given while ours does the rest."""
 
 from __future__ import annotations
 
@@ -6,56 +6,73 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved
 from grader.contracts import CheckKind
-from grader.examiner.devices import whole_gpus
+from grader.examiner.devices import GPU, whole_gpus
 from grader.executors.local import Examiner
-from grader.jobs import cores_of, wanting_quiet
+from grader.jobs import cores_of, is_timed, wanting_quiet
 from grader.machine.cores import Cores
 from grader.model.job import Job, Task
 from grader.model.observation import Observation
 
-if TYPE_CHECKING:
-    from grader.examiner.items import Items
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """Which items of a job a second examiner may look at; none where there is no room for one."""
+
+    apart: tuple[Task, ...] = ()
+    """Neither timed nor in need of a GPU: all of them, and at once."""
+    company: frozenset[str] = frozenset()
+    """Those that may be looked at beside each other on one GPU, while nothing is timed: some, in turn."""
 
 
-def untimed(job: Job, kinds: Mapping[str, CheckKind], cores: Cores) -> tuple[Task, ...]:
-    """What a second examiner may look at: it is not timed, needs no GPU, and there are cores for it.
+def shares(job: Job, kinds: Mapping[str, CheckKind], cores: Cores) -> Shares:
+    """What may go on beside the rest, where there are cores for it.
 
-    Where hand-ins go on side by side these cores are theirs, and there is nothing for it to do.
+    Where hand-ins go on side by side these cores are theirs, and a second examiner has nothing to do.
     """
-    if job.stage:
-        return ()
+    if job.stage or job.lent:
+        return Shares()
     gpus = len(whole_gpus()) if any(task.devices for task in job.tasks) else 0
     alone = wanting_quiet(job.tasks, kinds, gpus=gpus)
     if not alone:
-        return ()
+        return Shares()
     wanted = cores_of(job, kinds)
     timed = cores.pick(wanted + 1)[: wanted + 1] if wanted else ()
     if len(cores.apart(timed)) < max(2, job.limits.cores):
-        return ()
-    return tuple(task for task in job.tasks if task.item not in alone)
+        return Shares()
+    return Shares(
+        apart=tuple(task for task in job.tasks if task.item not in alone),
+        company=frozenset(task.item for task in job.tasks if gpus and _bears_company(task, kinds)),
+    )
+
+
+def _bears_company(task: Task, kinds: Mapping[str, CheckKind]) -> bool:
+    alike = getattr(kinds[task.check], "shares_gpu", False) and not is_timed(task, kinds)
+    return alike and task.devices == {GPU: 1} and not task.group
 
 
 class Beside:
     """An exam of some items of a job, in a process of its own that ends with this one."""
 
-    def __init__(self, job: Job, tasks: Sequence[Task], cores: Iterable[int]) -> None:
-        """Begin to look at these items, which need no others; it and its programs stay on these cores.
+    def __init__(self, job: Job, given: Shares, cores: Iterable[int]) -> None:
+        """Begin to look at what is apart; the process and its programs stay on these cores.
 
-        Without tasks there is no such process.
+        Where there is nothing for it to do there is no such process.
         """
-        self.left = {task.item: task for task in tasks}
-        """What it has not seen yet, by the item."""
+        self.left: dict[str, Task] = {}
+        """What it was given and has not seen yet, by the item."""
         self._examiner: Examiner | None = None
-        if not tasks:
+        self._jobs = 0
+        """How many it was given and has not ended."""
+        if not given.apart and not given.company:
             return
+        self._job = job
         self._folder = Path(tempfile.mkdtemp(prefix="grader-beside-"))
         self._evidence = EvidenceReader(self._folder / EVIDENCE)
         own = os.sched_getaffinity(0)
@@ -64,10 +81,34 @@ class Beside:
             self._examiner = Examiner()
         finally:
             os.sched_setaffinity(0, own)
-        file = self._folder / "job.json"
-        file.write_text(dumps(replace(job, tasks=tuple(tasks))))
-        self._examiner.give(file, self._folder)
         self._log = self._examiner.log()
+        if given.apart:
+            self.give(given.apart)
+
+    @property
+    def idle(self) -> bool:
+        """Whether it may be given something."""
+        return self._examiner is not None and not self.left
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it has something to do on a GPU of ours."""
+        return any(task.devices for task in self.left.values())
+
+    def give(
+        self, tasks: Sequence[Task], standing: Mapping[str, bool] | None = None, lent: tuple[str, ...] = ()
+    ) -> None:
+        """Have it look at these, when it has seen what it was given before.
+
+        `standing` says of items that were seen whether they passed, and `lent` which of our GPUs it may use.
+        """
+        assert self._examiner is not None  # noqa: S101 - nothing is given to nobody
+        self.left |= {task.item: task for task in tasks}
+        file = self._folder / f"job-{self._jobs}.json"
+        passed = self._job.passed if standing is None else standing
+        file.write_text(dumps(replace(self._job, tasks=tuple(tasks), passed=passed, lent=lent)))
+        self._examiner.give(file, self._folder)
+        self._jobs += 1
 
     def seen(self) -> list[tuple[Task, Observation]]:
         """What it has seen since this was asked."""
@@ -77,47 +118,36 @@ class Beside:
         return [(self.left.pop(seen.item), seen) for seen in found if seen.item in self.left]
 
     def wait(self) -> bool:
-        """Wait until it has something to tell; False if it has ended."""
-        return next(self._log, None) is not None
+        """Wait until it has something to tell; False if it has ended, or broke off."""
+        while self._examiner is not None and self._jobs:
+            try:
+                next(self._log)
+            except StopIteration as end:
+                self._jobs -= 1
+                if end.value != 0:
+                    break
+                self._log = self._examiner.log()
+            else:
+                return True
+        return False
 
     def taken(self) -> list[Task]:
-        """What it has not seen, which is nobody's then."""
+        """What it has not seen, which is nobody's then; it gets nothing more."""
         left = [*self.left.values()]
         self.left.clear()
+        self._end()
         return left
 
     def close(self) -> None:
-        """End it."""
+        """End it, in order if it has nothing left to do."""
+        while not self.left and self.wait():
+            pass
+        self._end()
+
+    def _end(self) -> None:
         if self._examiner is None:
             return
-        if not self.left:
-            for _ in self._log:  # it has nothing left to do but to end in order
-                pass
         sys.stderr.write(self._examiner.complaints())
         self._examiner.stop()
         self._examiner = None
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def in_turn(tasks: Sequence[Task], items: Items, beside: Beside) -> Iterator[Observation]:
-    """What is seen of every item: one after the other here, each after what it needs, and others beside.
-
-    Of those that can be looked at, those that are lent the most GPUs come first: what the rest does not
-    need is given back early.
-    """
-    left = [task for task in tasks if task.item not in beside.left]
-    while left or beside.left:
-        for task, observation in beside.seen():
-            items.note(task, observation)
-            yield observation
-        missing = {one.item for one in left} | beside.left.keys()
-        ready = [task for task in left if missing.isdisjoint({*task.needs, *task.uses})]
-        if ready:
-            task = max(ready, key=items.gpus_for)
-            left.remove(task)
-            yield items.observe(task, later=left)
-            continue
-        if left:
-            items.prepare(max(left, key=items.gpus_for))
-        if not beside.wait():  # it ended before its time
-            left = beside.taken() + left

@@ -33,8 +33,15 @@ _ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY
 class Devices:
     """One exam's hold on the GPUs of this machine: nothing until an item needs one, then a lease."""
 
-    def __init__(self, what: str, *, retire: Callable[[], None], say: Callable[[str], None]) -> None:
-        """Lease for `what`; `retire` ends all programs that have devices, `say` tells why we wait."""
+    def __init__(
+        self, what: str, *, retire: Callable[[], None], say: Callable[[str], None], lent: tuple[str, ...] = ()
+    ) -> None:
+        """Lease for `what`; `retire` ends all programs that have devices, `say` tells why we wait.
+
+        `lent` are the UUIDs of GPUs that another exam has leased and lets this one use, and no others: it
+        sees to their health, and that they are given back.
+        """
+        self._lent = lent
         self._what = what
         self._retire = retire
         self._say = say
@@ -51,7 +58,11 @@ class Devices:
     @property
     def found(self) -> tuple[Gpu, ...]:
         """What this machine has that is whole and well."""
-        return tuple(gpu for gpu in self._all if gpu.uuid not in self._ill)
+        return tuple(
+            gpu
+            for gpu in self._all
+            if gpu.uuid not in self._ill and (not self._lent or gpu.uuid in self._lent)
+        )
 
     @property
     def leased(self) -> tuple[Gpu, ...]:
@@ -111,6 +122,9 @@ class Devices:
         return _lent(self._leased[:count])
 
     def _take(self, count: int) -> None:
+        if self._lent:
+            self._leased = self.found
+            return
         names = tuple(gpu.lease for gpu in self.found)
         lease = Leases().take(names, count, WAIT_S, self._what, waiting=self._say)
         self._lease, self._leased = lease, tuple(gpu for gpu in self.found if gpu.lease in lease.names)
@@ -128,7 +142,7 @@ class Devices:
 
     def _examined(self) -> str:
         """What is wrong with a leased GPU; it is put into quarantine then, and all are given back."""
-        for gpu in self._leased:
+        for gpu in () if self._lent else self._leased:
             if problem := probe(gpu):
                 Leases().quarantine(gpu.lease, problem)  # while it is ours: nobody who waits shall get it
                 self._ill.add(gpu.uuid)

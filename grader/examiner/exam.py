@@ -13,10 +13,11 @@ from grader.bench.setup import Setup, of_tool
 from grader.config.codec import from_plain, loads
 from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
 from grader.errors import CourseError, NotObservedError
-from grader.examiner.beside import Beside, in_turn, untimed
+from grader.examiner.beside import Beside, Shares, shares
 from grader.examiner.devices import Devices, foreseen
 from grader.examiner.environment import environment
 from grader.examiner.kept import Kept
+from grader.examiner.turns import in_turn
 from grader.jobs import cores_of, course_digest
 from grader.machine.cores import Cores
 from grader.model.evidence import Exam
@@ -42,8 +43,8 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
     with ExitStack() as resources:
         evidence = resources.enter_context(EvidenceWriter(outbox / EVIDENCE))
         servers = resources.enter_context(kept.servers(job))
-        others = untimed(job, plugins.checks, Cores())
-        warm = _setups([task for task in job.tasks if task not in others], job)
+        given = shares(job, plugins.checks, Cores())
+        warm = _setups([task for task in job.tasks if task not in given.apart], job)
         for setup in warm:
             servers.warm_up(setup)
         machine = environment()  # before we keep off most of it
@@ -52,14 +53,14 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
 
         wanted = cores_of(job, plugins.checks)
         own = resources.enter_context(closing(OwnCores(wanted, _who(job), _say, job.cores)))
-        beside = resources.enter_context(closing(Beside(job, others if own.beside else (), own.beside)))
+        beside = resources.enter_context(closing(Beside(job, given if own.beside else Shares(), own.beside)))
         # numpy comes with these: the servers import theirs meanwhile
         from grader.bench.children import Children
         from grader.examiner.items import Items
 
         children = resources.enter_context(closing(Children(servers, job.limits, own.cores)))
         devices = resources.enter_context(
-            closing(Devices(_who(job), retire=children.retire_devices, say=_say))
+            closing(Devices(_who(job), retire=children.retire_devices, say=_say, lent=job.lent))
         )
         children.device_memory = devices.memory_used
         exam = _exam(job, machine, warm[0], servers, devices)
@@ -69,7 +70,7 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
             resources.enter_context(closing(builds))
         quiet = Watched(own.cores, devices)
         items = Items(job, plugins.checks, children, devices, quiet, builds)
-        for observation in in_turn(job.tasks, items, beside):
+        for observation in in_turn(job.tasks, items, beside, given.company):
             evidence.write(ItemObserved(exam=job.id, observation=observation))
             _say(f"{observation.item}: {observation.outcome}")
         evidence.write(ExamEnded(exam=job.id))

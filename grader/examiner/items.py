@@ -55,43 +55,55 @@ class Items:
         count = task.devices.get(GPU, 0)
         return count if 0 < count <= len(self._devices.found) else 0  # who needs none asks no driver
 
-    def prepare(self, task: Task) -> None:
-        """Lease what an item will need, while others are waited for; it tells itself if that fails."""
+    @property
+    def standing(self) -> Mapping[str, bool]:
+        """Of those items of which it is known, whether they passed."""
+        return self._standing
+
+    def prepare(self, task: Task) -> tuple[str, ...]:
+        """Lease what an item will need before its turn: the UUIDs of GPUs; it tells itself if that fails."""
         with suppress(NotObservedError):
             self._devices.lend(task.devices, torch=self._uses_torch(task))
+        return tuple(gpu.uuid for gpu in self._devices.leased[: self.gpus_for(task)])
 
-    def observe(self, task: Task, later: Sequence[Task] = ()) -> Observation:
-        """Look at one item, unless what it needs did not pass or is not here.
-
-        What it shared, or was lent, ends with it if none of those that come `later` needs that, or so many.
-        """
+    def observe(self, task: Task) -> Observation:
+        """Look at one item, unless what it needs did not pass or is not here."""
         begun, ran_s = time.perf_counter(), self._children.program_s
         kind = self._kinds[task.check]
         options, problems = decode(kind.Options, task.options)
         if problems:
             raise NotObservedError(*(f"job: item {task.item}: {problem}" for problem in problems))
         observation = self._gate(task, options) or self._look(task, kind, options)
-        observation = replace(
+        return replace(
             observation,
             digest=task.digest,
             wall_s=time.perf_counter() - begun,
             program_s=self._children.program_s - ran_s,
         )
-        self.note(task, observation)
+
+    def leave(self, task: Task, later: Sequence[Task]) -> None:
+        """End what an item shared, or was lent, if none of those that come later needs that, or so many."""
         if task.group not in {one.group for one in later}:
             self._children.end(task.group)
         self._devices.keep(max(map(self.gpus_for, later), default=0))
-        return observation
 
-    def note(self, task: Task, observation: Observation) -> None:
-        """Take what was seen of an item, here or elsewhere, for those that need or use it."""
-        self._seen[task.item] = observation
-        if observation.outcome is Outcome.NOT_OBSERVED or not self._seen.keys() >= set(task.uses):
-            return  # whether it passed cannot be told yet
+    def passes(self, task: Task, observation: Observation) -> bool | None:
+        """Whether it earns everything; None if that cannot be told yet."""
+        seen = {**self._seen, task.item: observation}
+        if observation.outcome is Outcome.NOT_OBSERVED or not seen.keys() >= set(task.uses):
+            return None
         options, _ = decode(self._kinds[task.check].Options, task.options)
         item = Item(id=task.item, title="", points=1, check=task.check, options=options, uses=task.uses)
         with suppress(Exception):  # no reason to lose what was seen: the host judges too, and shows this bug
-            self._standing[task.item] = passed(item, observation, self._kinds, self._seen)
+            return passed(item, observation, self._kinds, seen)
+        return None
+
+    def note(self, task: Task, observation: Observation) -> None:
+        """Take what was seen of an item, here or elsewhere, for those that need or use it."""
+        passes = self.passes(task, observation)
+        self._seen[task.item] = observation
+        if passes is not None:
+            self._standing[task.item] = passes
 
     def _gate(self, task: Task, options: Any) -> Observation | None:
         failed = [name for name in task.needs if self._standing.get(name) is False]

@@ -37,9 +37,11 @@ class Kept:
     def servers(self, job: Job) -> Iterator[Servers]:
         """Servers that show the job's hand-in; those of the exam before, if the job allows it and is alike.
 
-        Kept are none that were told of devices or products, or that were pinned to the cores of one exam.
+        Kept are none that were told of devices or products, or that were pinned to the cores of one exam; all
+        of them as long as another exam lends its devices.
         """
-        alike = dumps([job.course, job.assignment_folder, job.limits, job.min_isolation, job.stage])
+        shown = job.stage or job.workspace
+        alike = dumps([job.course, job.assignment_folder, job.limits, job.min_isolation, shown, job.lent])
         if self._servers is not None and alike != self._for:
             self.close()
         servers = self._servers or self._start(job)
@@ -48,8 +50,9 @@ class Kept:
         try:
             with _shown(job, servers):
                 yield servers
-            if job.stage and os.sched_getaffinity(0) == affinity:
-                servers.end_where(_told_more)
+            if (job.stage or job.lent) and os.sched_getaffinity(0) == affinity:
+                if not job.lent:
+                    servers.end_where(_told_more)
                 self._servers = servers
         finally:
             os.sched_setaffinity(0, affinity)

@@ -76,3 +76,6 @@ class Job:
     stage: str = ""
     """A folder for copies of hand-ins, absolute: the examiner may keep its servers for the next one, and they
     see what is put there. Empty if it does one job."""
+    lent: tuple[str, ...] = ()
+    """The UUIDs of GPUs that another exam of this hand-in has leased and lets this one use; empty if this one
+    leases what it needs."""

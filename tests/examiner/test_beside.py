@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,13 @@ from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.rubric import load_rubric
 from grader.examiner import beside as module
 from grader.examiner import exam
-from grader.examiner.beside import Beside, in_turn, untimed
+from grader.examiner.beside import Beside, Shares, shares
 from grader.examiner.kept import Kept
 from grader.examiner.quiet import OwnCores
 from grader.jobs import tasks_of
 from grader.machine.cores import Cores
 from grader.model.job import Job, Task
-from grader.model.observation import Observation, Outcome
+from grader.model.observation import Outcome
 from grader.model.submission import Submission
 from grader.plugins import Plugins
 
@@ -46,9 +47,14 @@ class Plain:
 
 class Timed:
     timed = True
+    shares_gpu = True
 
 
-KINDS = {"plain": Plain(), "timed": Timed()}
+class Alike:
+    shares_gpu = True
+
+
+KINDS = {"plain": Plain(), "timed": Timed(), "alike": Alike()}
 
 
 @pytest.fixture
@@ -59,102 +65,36 @@ def cores(tmp_path):
 
 def test_what_is_not_timed_is_for_another_where_there_are_cores_for_both(cores):
     both = job(task("right"), task("fast", "timed"), task("elegant", needs=("fast",)))
-    assert [one.item for one in untimed(both, KINDS, cores(4))] == ["right"]
-    assert untimed(both, KINDS, cores(3)) == ()
+    assert [one.item for one in shares(both, KINDS, cores(4)).apart] == ["right"]
+    assert shares(both, KINDS, cores(3)) == Shares()
 
 
 def test_where_hand_ins_go_on_side_by_side_there_is_no_other(cores):
-    assert untimed(job(task("right"), task("fast", "timed"), stage="/stage"), KINDS, cores(4)) == ()
+    assert shares(job(task("right"), task("fast", "timed"), stage="/stage"), KINDS, cores(4)) == Shares()
 
 
 def test_without_a_clock_and_a_gpu_there_is_nothing_to_do_meanwhile(cores, monkeypatch):
-    plain = job(task("right"), task("launch", devices={"gpu": 1}))
-    assert untimed(plain, KINDS, cores(4)) == ()
+    plain = job(task("right"), task("launch", "alike", devices={"gpu": 1}))
+    assert shares(plain, KINDS, cores(4)) == Shares()
     monkeypatch.setattr(module, "whole_gpus", lambda: ("a GPU",))
-    assert [one.item for one in untimed(plain, KINDS, cores(2))] == ["right"]
+    assert [one.item for one in shares(plain, KINDS, cores(2)).apart] == ["right"]
 
 
-class Looked:
-    """Items, as far as turns go."""
-
-    def __init__(self):
-        self.order = []
-
-    def observe(self, task, later):
-        self.order.append(task.item)
-        return Observation(item=task.item, outcome=Outcome.OBSERVED)
-
-    def note(self, task, observation):
-        self.order.append(f"{task.item} beside")
-
-    def gpus_for(self, task):
-        return task.devices.get("gpu", 0)
-
-    def prepare(self, task):
-        self.order.append(f"{task.item} is next")
-
-
-class Other:
-    """A second examiner that sees one item whenever it is waited for, until it ends."""
-
-    def __init__(self, *tasks, ends_after=9):
-        self.left = {task.item: task for task in tasks}
-        self._ends_after = ends_after
-        self._new = []
-
-    def seen(self):
-        new, self._new = self._new, []
-        return new
-
-    def wait(self):
-        if not self._ends_after:
-            return False
-        self._ends_after -= 1
-        item = next(iter(self.left))
-        self._new.append((self.left.pop(item), Observation(item=item, outcome=Outcome.OBSERVED)))
-        return True
-
-    def taken(self):
-        left = [*self.left.values()]
-        self.left.clear()
-        return left
-
-
-TASKS = task("build"), task("trains"), task("relu", needs=("build",)), task("fast", needs=("trains", "relu"))
-
-
-def test_each_comes_after_what_it_needs_wherever_that_is_looked_at():
-    items = Looked()
-    seen = [one.item for one in in_turn(TASKS, items, Other(*TASKS[:2]))]
-    assert seen == ["build", "relu", "trains", "fast"]
-    assert items.order == ["relu is next", "build beside", "relu", "fast is next", "trains beside", "fast"]
-
-
-def test_the_most_devices_come_first_and_nothing_before_what_it_needs():
-    one, two = ({"gpu": n} for n in (1, 2))
+def test_on_a_gpu_company_is_for_kinds_that_see_the_same_in_it(cores, monkeypatch):
+    monkeypatch.setattr(module, "whole_gpus", lambda: ("a GPU",))
+    one = {"devices": {"gpu": 1}}
     tasks = (
-        task("timed"),
-        task("first", devices=one),
-        task("moves", devices=two),
-        task("waits", devices=one),
-        task("splits", devices=two, needs=("waits",)),
+        task("launch", "alike", **one),
+        task("after", "alike", needs=("build",), **one),
+        task("script", "plain", **one),
+        task("fast", "timed", **one),
+        task("grouped", "alike", group="g", **one),
+        task("split", "alike", devices={"gpu": 2}),
+        task("build", "alike"),
     )
-    items = Looked()
-    seen = [one.item for one in in_turn(tasks, items, Other())]
-    assert seen == items.order == ["moves", "first", "waits", "splits", "timed"]
-
-
-def test_what_is_judged_with_another_one_comes_after_it():
-    tasks = task("claimed", uses=("fast",)), task("fast")
-    for beside in (Other(), Other(tasks[1])):
-        assert [one.item for one in in_turn(tasks, Looked(), beside)] == ["fast", "claimed"]
-
-
-def test_what_the_other_one_leaves_when_it_ends_is_looked_at_here():
-    items = Looked()
-    seen = [one.item for one in in_turn(TASKS, items, Other(*TASKS[:2], ends_after=1))]
-    assert seen == ["build", "relu", "trains", "fast"]
-    assert items.order[-2:] == ["trains", "fast"]
+    assert shares(job(*tasks), KINDS, cores(4)).company == {"launch", "after"}
+    lent = job(*tasks, lent=("GPU-0",))
+    assert shares(lent, KINDS, cores(4)) == Shares(), "whoever is lent a GPU lends it to nobody"
 
 
 @pytest.fixture
@@ -197,7 +137,7 @@ def own_folder(tmp_path, monkeypatch):
 
 
 def test_both_examiners_give_one_record_for_each_item(utils, tmp_path, monkeypatch, own_folder):
-    monkeypatch.setattr(exam, "untimed", lambda job, kinds, cores: job.tasks[1:])
+    monkeypatch.setattr(exam, "shares", lambda job, kinds, cores: Shares(apart=job.tasks[1:]))
     file = tmp_path / "job.json"
     file.write_text(dumps(utils))
     exam.run(file, tmp_path, Kept())
@@ -210,7 +150,7 @@ def test_both_examiners_give_one_record_for_each_item(utils, tmp_path, monkeypat
 
 
 def test_whoever_is_killed_leaves_the_rest(utils, own_folder):
-    other = Beside(utils, utils.tasks, os.sched_getaffinity(0))
+    other = Beside(utils, Shares(apart=utils.tasks), os.sched_getaffinity(0))
     assert other.wait()
     other._examiner._process.kill()
     while other.wait():
@@ -218,21 +158,56 @@ def test_whoever_is_killed_leaves_the_rest(utils, own_folder):
     seen = [task.item for task, _ in other.seen()]
     assert seen
     assert seen + [task.item for task in other.taken()] == [task.item for task in utils.tasks]
+    assert not other.idle, "nobody is there to be given more"
     other.close()
     assert not any(own_folder.iterdir())
 
 
 def test_what_was_taken_from_it_is_not_seen_once_more(utils, own_folder):
-    other = Beside(utils, utils.tasks, os.sched_getaffinity(0))
+    other = Beside(utils, Shares(apart=utils.tasks), os.sched_getaffinity(0))
     assert other.wait()
     assert other.taken() == list(utils.tasks)
     assert other.seen() == []
     other.close()
+    assert not any(own_folder.iterdir())
+
+
+def test_it_is_given_one_thing_after_the_other(utils, own_folder):
+    first, *rest = utils.tasks
+    other = Beside(utils, Shares(company=frozenset({"some"})), os.sched_getaffinity(0))
+    assert other.idle
+    other.give([first])
+    assert not other.idle
+    assert [task.item for task, _ in seen_by(other)] == [first.item]
+    assert other.idle
+    other.give([replace(one, needs=(first.item,)) for one in rest], {first.item: True, rest[0].item: False})
+    assert [seen.outcome for _, seen in seen_by(other)] == [Outcome.OBSERVED] * len(rest)
+    other.give([replace(first, needs=(rest[0].item,))], {rest[0].item: False})
+    assert [seen.outcome for _, seen in seen_by(other)] == [Outcome.SKIPPED]
+    other.close()
+    assert not any(own_folder.iterdir())
+
+
+def seen_by(other):
+    found = []
+    while other.left:
+        assert other.wait(), "it broke off"
+        found += other.seen()
+    return found
+
+
+def test_it_is_on_a_gpu_as_long_as_it_has_an_item_there(utils):
+    other = Beside(utils, Shares(), ())
+    assert not other.idle, "there is no such process"
+    other.left = {"right": task("right")}
+    assert not other.on_gpu
+    other.left = {"launch": task("launch", devices={"gpu": 1})}
+    assert other.on_gpu
 
 
 def test_it_stays_on_its_cores(utils, own_folder):
     own = os.sched_getaffinity(0)
-    other = Beside(utils, utils.tasks[:1], {max(own)})
+    other = Beside(utils, Shares(apart=utils.tasks[:1]), {max(own)})
     try:
         assert os.sched_getaffinity(other._examiner._process.pid) == {max(own)}
         assert os.sched_getaffinity(0) == own

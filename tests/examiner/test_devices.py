@@ -191,3 +191,18 @@ def test_what_later_items_do_not_need_is_given_back(machine):
     exam.lend({"gpu": 1})
     exam.keep(0)
     assert not Leases().held()
+
+
+def test_whoever_is_lent_a_gpu_leases_none_and_leaves_its_health_to_the_lender(machine):
+    ours = machine(gpu(0), gpu(1))
+    lent = ours.lend({"gpu": 1})
+    theirs = Devices("beside", retire=lambda: None, say=print, lent=("GPU-0",))
+    assert theirs.lend({"gpu": 1}) == lent
+    assert [one.uuid for one in theirs.found] == ["GPU-0"]
+    assert theirs.lacking({"gpu": 2}, simulates=False) == "needs 2 GPUs; this machine has 1"
+    machine(gpu(0), gpu(1), ill={"GPU-0"})
+    theirs.after(Observation(item="a", outcome=Outcome.CRASHED))
+    theirs.keep(0)
+    theirs.close()
+    assert list(Leases().held()) == ["gpu-GPU-0"]
+    assert not Leases().quarantined("gpu-GPU-0")

@@ -172,3 +172,23 @@ def test_a_kind_may_say_itself_that_it_simulated(exam):
 def test_what_a_machine_lacks_is_lent_to_nobody(exam):
     items, *_ = exam(H200)
     assert [items.gpus_for(task("x", gpu=count)) for count in (0, 1, 2)] == [0, 1, 0]
+
+
+def test_what_is_leased_beforehand_is_told_by_its_number(exam):
+    items, *_ = exam(H200)
+    assert items.prepare(task("x", gpu=1)) == ("GPU-0",)
+    assert items.prepare(task("y")) == items.prepare(task("z", gpu=2)) == ()
+
+
+def test_whether_an_item_passes_is_told_before_it_is_noted(exam):
+    items, *_ = exam(H200)
+    before = items.observe(task("plain"))
+    assert items.passes(task("plain"), before) is None, "this kind judges nothing"
+    assert items.passes(task("plain"), replace(before, outcome=Outcome.CRASHED)) is False
+    assert items.passes(task("plain"), replace(before, outcome=Outcome.NOT_OBSERVED)) is None
+    waits = replace(task("plain"), uses=("other",))
+    crashed = replace(before, outcome=Outcome.CRASHED)
+    assert items.passes(waits, crashed) is None
+    items.note(task("other"), replace(crashed, item="other"))
+    assert items.passes(waits, crashed) is False
+    assert dict(items.standing) == {"other": False}
