@@ -1,4 +1,4 @@
-"""How many times faster, from alternating rounds: and not because something slowed the slow side."""
+"""How many times faster, from alternating rounds: and not because something slowed one side or the other."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ MARGIN = 1.5
 """A machine on which the reference itself does not reach this many thresholds cannot decide."""
 CALM = 1.1
 """A loop that takes so many times its least was slowed; on a quiet machine it takes the same within 2 %."""
+CALM_ON_GPU, GRACE_S = 1.5, 0.0005
+"""So was a call on a GPU that takes so many times its least, and that much more; calls of 2 ms differ so."""
 
-LOOP = "reference_over"
+LOOP, QUICK = "reference_over", "reference_of"
+"""Whose own times tell what was slowed: no hand-in can do anything about them."""
 
 Samples = Mapping[str, Sequence[float]]
 """Seconds of each round by whose function it was: `of`, `over`, `reference_of`, `reference_over`."""
@@ -23,20 +26,23 @@ Samples = Mapping[str, Sequence[float]]
 class Ratio:
     """How many times the slow function takes the time of the fast one.
 
-    Where the fast one computes on a GPU, rounds in which the loop was slowed are left out. A core has
-    neighbours that we cannot see: its other thread may belong to another virtual machine, and then a loop
-    takes twice its time while the kernel counts it as computing. A GPU is not slowed by that, so the ratio
-    would be given away. If too few rounds are left, the interval reaches from what is sure, which is over the
-    least that the loop ever took, to what was seen in all rounds.
+    Where the fast one computes on a GPU, rounds in which one side was slowed are left out.
+
+    A core has neighbours that we cannot see: its other thread may belong to another virtual machine, and then
+    a loop takes twice its time while the kernel counts it as computing. A GPU is not slowed by that, so the
+    ratio would be given away. And all GPUs of a machine share one driver: while programs begin, end and
+    allocate on others, a call on this one takes many times its time, and the points would be taken away.
+
+    If too few rounds are left, the interval reaches from what is sure to what may be. Sure is what the fast
+    one is over the least that the loop ever took. Where the GPU's calls were slowed, it may be as much faster
+    as the reference's call was in that round than the least that it ever took.
     """
 
     interval: Interval
-    least_s: float
-    """The least that the slow one took."""
     calm: int
-    """In how many rounds it took about as little."""
-    few: bool = False
-    """Whether these are too few to go by them alone."""
+    """How many rounds are left."""
+    slowed: str = ""
+    """If these are too few to go by them alone: what was slowed, and by what."""
 
     def reaches(self, threshold: float) -> bool | None:
         """Whether it is clearly so much, or clearly not; None if it lies between."""
@@ -45,15 +51,12 @@ class Ratio:
         return False if self.interval.high < threshold else None
 
     def noise(self, threshold: float) -> str:
-        """What to say where it may be so much only because the loop was slowed; empty if it is not so."""
-        if not self.few or self.reaches(threshold) is not None:
+        """What to say where it may be so much, or so little, only because a side was slowed; else empty."""
+        if not self.slowed or self.reaches(threshold) is not None:
             return ""
         low, high = number(self.interval.low), number(self.interval.high)
-        return (
-            f"noisy: in only {self.calm} rounds did the slow function take about as little as it can here, "
-            f"{self.least_s:.3g} s: something that cannot be seen slowed its core down, and {threshold:g} "
-            f"lies between what is sure, {low}, and what was seen, {high}"
-        )
+        between = f"{threshold:g} lies between what is sure, {low}, and what may be, {high}"
+        return f"noisy: {self.slowed}, and {between}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +80,9 @@ def measured(
     Args:
         samples: seconds by the clock on the wall.
         cpu: CPU seconds, likewise.
-        first_s: seconds of the calls that warmed up; they tell how quick a loop can be here.
+        first_s: seconds of the calls that warmed up; they tell how quick a call can be here.
         band: how many times slower than the reference's the slow function may be.
-        calm_rounds: how many rounds must be left without those in which a loop was slowed; 0 where nothing
+        calm_rounds: how many rounds must be left without those in which a side was slowed; 0 where nothing
             computes on a GPU, and all rounds count.
     """
     times = _computing(samples, cpu)
@@ -123,17 +126,44 @@ def _computing(samples: Samples, cpu: Samples) -> Samples:
 
 def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], calm_rounds: int) -> Ratio:
     within = [b / a for a, b in zip(times[fast], times[slow], strict=True)]
-    least_s = {side: _least_s(side, times, first_s) for side in ("over", LOOP)}
-    calm = [
-        ratio
-        for n, ratio in enumerate(within)
-        if not calm_rounds or all(times[side][n] <= CALM * least for side, least in least_s.items())
-    ]
-    if len(calm) >= max(1, calm_rounds):
-        return Ratio(interval=median_interval(calm), least_s=least_s[slow], calm=len(calm))
-    sure = median_interval([least_s[slow] / a for a in times[fast]])
-    seen = Interval(low=sure.low, middle=sure.middle, high=median_interval(within).high)
-    return Ratio(interval=seen, least_s=least_s[slow], calm=len(calm), few=True)
+    if not calm_rounds:
+        return Ratio(interval=median_interval(within), calm=len(within))
+    least_s = {side: _least_s(side, times, first_s) for side in ("over", LOOP, QUICK)}
+    loops = {
+        n for n in range(len(within)) if all(_calm(times[side][n], least_s[side]) for side in ("over", LOOP))
+    }
+    on_gpu = {n for n in range(len(within)) if _calm_on_gpu(times[QUICK][n], least_s[QUICK])}
+    calm = loops & on_gpu
+    if len(calm) >= calm_rounds:
+        return Ratio(interval=median_interval([within[n] for n in calm]), calm=len(calm))
+    sure = median_interval(
+        [within[n] for n in loops] if len(loops) >= calm_rounds else [least_s[slow] / a for a in times[fast]]
+    )
+    if len(on_gpu) >= calm_rounds:
+        high = median_interval([within[n] for n in on_gpu]).high
+        slowed = _slowed(len(calm), "the slow function", least_s[slow], "its core")
+    else:
+        high = max(one * max(1.0, s / least_s[QUICK]) for one, s in zip(within, times[QUICK], strict=True))
+        slowed = _slowed(
+            len(calm), "the reference's call on the GPU", least_s[QUICK], "the GPU or its driver"
+        )
+    seen = Interval(low=sure.low, middle=sure.middle, high=max(sure.high, high))
+    return Ratio(interval=seen, calm=len(calm), slowed=slowed)
+
+
+def _calm(taken_s: float, least_s: float) -> bool:
+    return taken_s <= CALM * least_s
+
+
+def _calm_on_gpu(taken_s: float, least_s: float) -> bool:
+    return taken_s <= CALM_ON_GPU * least_s + GRACE_S
+
+
+def _slowed(calm: int, what: str, least_s: float, where: str) -> str:
+    little = f"about as little as it can here, {least_s:.3g} s"
+    return (
+        f"in only {calm} rounds did {what} take {little}: something that cannot be seen slowed {where} down"
+    )
 
 
 def _least_s(side: str, times: Samples, first_s: Mapping[str, float]) -> float:

@@ -38,7 +38,8 @@ class Speedup:
     The decision is taken on an interval of the median: clearly above is earned, clearly below is not, and
     what lies between is measured for longer, up to `budget_s`. If it still lies between, the student gets
     the benefit, and a person is told that it is near the threshold. Where a GPU computes, rounds in which the
-    loop was slowed by what nobody can see do not count, for they would give a ratio away; if too few are left
+    loop was slowed by what nobody can see do not count, for they would give a ratio away, and neither do
+    those in which the reference's own call on the GPU was, for they would take one away; if too few are left
     to tell, the item stays open.
     """
 
