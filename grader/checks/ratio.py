@@ -42,7 +42,7 @@ class Ratio:
     calm: int
     """How many rounds are left."""
     slowed: str = ""
-    """If these are too few to go by them alone: what was slowed, and by what."""
+    """What to say of it if these are too few to go by them alone."""
 
     def reaches(self, threshold: float) -> bool | None:
         """Whether it is clearly so much, or clearly not; None if it lies between."""
@@ -55,8 +55,9 @@ class Ratio:
         if not self.slowed or self.reaches(threshold) is not None:
             return ""
         low, high = number(self.interval.low), number(self.interval.high)
-        between = f"{threshold:g} lies between what is sure, {low}, and what may be, {high}"
-        return f"noisy: {self.slowed}, and {between}"
+        return (
+            f"noisy: {self.slowed}; {threshold:g} lies between what is sure, {low}, and what may be, {high}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,14 +142,17 @@ def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], c
     )
     if len(on_gpu) >= calm_rounds:
         high = median_interval([within[n] for n in on_gpu]).high
-        slowed = _slowed(len(calm), "the slow function", least_s[slow], "its core")
     else:
         high = max(one * max(1.0, s / least_s[QUICK]) for one, s in zip(within, times[QUICK], strict=True))
-        slowed = _slowed(
-            len(calm), "the reference's call on the GPU", least_s[QUICK], "the GPU or its driver"
-        )
-    seen = Interval(low=sure.low, middle=sure.middle, high=max(sure.high, high))
-    return Ratio(interval=seen, calm=len(calm), slowed=slowed)
+    return Ratio(
+        interval=Interval(low=sure.low, middle=sure.middle, high=max(sure.high, high)),
+        calm=len(calm),
+        slowed=(
+            f"{len(within) - len(calm)} of {len(within)} rounds were slowed by something that cannot be seen "
+            f"(the slow function can take {least_s[slow]:.3g} s here, the reference on the GPU "
+            f"{least_s[QUICK]:.3g} s)"
+        ),
+    )
 
 
 def _calm(taken_s: float, least_s: float) -> bool:
@@ -157,13 +161,6 @@ def _calm(taken_s: float, least_s: float) -> bool:
 
 def _calm_on_gpu(taken_s: float, least_s: float) -> bool:
     return taken_s <= CALM_ON_GPU * least_s + GRACE_S
-
-
-def _slowed(calm: int, what: str, least_s: float, where: str) -> str:
-    little = f"about as little as it can here, {least_s:.3g} s"
-    return (
-        f"in only {calm} rounds did {what} take {little}: something that cannot be seen slowed {where} down"
-    )
 
 
 def _least_s(side: str, times: Samples, first_s: Mapping[str, float]) -> float:

@@ -48,7 +48,7 @@ def test_a_slowed_loop_gives_no_ratio_away(slow_s):
     taken = samples(slow_s, reference_slow_s=slow_s)
     ratio = seen(taken).ratio
     assert ratio.reaches(AT_LEAST) is None
-    assert ratio.noise(AT_LEAST).startswith("noisy: in only ")
+    assert ratio.noise(AT_LEAST).startswith("noisy: ")
     assert seen(taken, calm_rounds=0).ratio.interval.high >= AT_LEAST, "it would not have been given away"
     first = {"over": SLOW_S, "reference_over": SLOW_S}
     assert not decided(taken, taken, first, at_least=AT_LEAST, calm_rounds=6)
@@ -114,7 +114,9 @@ DRIVER_AT_WORK = {
 def test_what_a_busy_driver_slowed_is_not_too_slow():
     found = measured(DRIVER_AT_WORK, DRIVER_AT_WORK, {}, band=2, calm_rounds=6)
     assert found.ratio.reaches(1.5) is None
-    assert "the reference's call on the GPU take about as little" in found.ratio.noise(1.5)
+    noise = found.ratio.noise(1.5)
+    assert noise.startswith("noisy: 6 of 6 rounds were slowed by something that cannot be seen (")
+    assert noise.endswith("; 1.5 lies between what is sure, 0.132, and what may be, 5.05")
     assert not decided(DRIVER_AT_WORK, DRIVER_AT_WORK, {}, at_least=1.5, calm_rounds=6)
     assert found.ratio.interval.low < 0.6, "nor is it given away"
     assert found.ratio.reaches(20) is False, "and so much it cannot be"
