@@ -136,6 +136,14 @@ def test_who_is_fast_enough_although_the_gpu_was_slowed_is_fast_enough():
     assert seen(taken).ratio.reaches(AT_LEAST) is True
 
 
+def test_where_only_the_gpu_was_slowed_the_loop_counts_as_ever():
+    slow_s = [SLOW_S] + [1.08 * SLOW_S] * (ROUNDS - 1)
+    taken = samples(slow_s, fast_s=[slow / 42 for slow in slow_s], reference_slow_s=slow_s)
+    assert seen(taken).ratio.reaches(AT_LEAST) is True
+    taken["reference_of"] = [0.001] + [0.01] * (ROUNDS - 1)
+    assert seen(taken).ratio.reaches(AT_LEAST) is True
+
+
 def test_a_call_of_two_milliseconds_that_takes_three_was_not_slowed():
     taken = samples(SLOW_S)
     taken["reference_of"] = [0.002] * 4 + [0.003, 0.0032, 0.0034, 0.0035]

@@ -196,6 +196,22 @@ def seen_by(other):
     return found
 
 
+@pytest.mark.parametrize(("lent", "kept"), [(("GPU-0",), True), ((), False)])
+def test_programs_that_imported_are_kept_while_a_gpu_is_lent(utils, own_folder, lent, kept):
+    other = Beside(utils, Shares(company=frozenset({"some"})), os.sched_getaffinity(0))
+    pid = other._examiner._process.pid
+    servers = []
+    for one in utils.tasks[:2]:
+        other.give([one], {}, lent)
+        assert [task.item for task, _ in seen_by(other)] == [one.item]
+        while other.wait():  # until that job is over
+            pass
+        servers.append(set(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    assert bool(servers[0]) is kept
+    assert servers[0] == servers[1]
+    other.close()
+
+
 def test_it_is_on_a_gpu_as_long_as_it_has_an_item_there(utils):
     other = Beside(utils, Shares(), ())
     assert not other.idle, "there is no such process"
