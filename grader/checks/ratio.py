@@ -130,10 +130,13 @@ def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], c
     if not calm_rounds:
         return Ratio(interval=median_interval(within), calm=len(within))
     least_s = {side: _least_s(side, times, first_s) for side in ("over", LOOP, QUICK)}
-    loops = {
-        n for n in range(len(within)) if all(_calm(times[side][n], least_s[side]) for side in ("over", LOOP))
+    most_s = {
+        "over": CALM * least_s["over"],
+        LOOP: CALM * least_s[LOOP],
+        QUICK: CALM_ON_GPU * least_s[QUICK] + GRACE_S,
     }
-    on_gpu = {n for n in range(len(within)) if _calm_on_gpu(times[QUICK][n], least_s[QUICK])}
+    quiet = {side: {n for n, s in enumerate(times[side]) if s <= most} for side, most in most_s.items()}
+    loops, on_gpu = quiet["over"] & quiet[LOOP], quiet[QUICK]
     calm = loops & on_gpu
     if len(calm) >= calm_rounds:
         return Ratio(interval=median_interval([within[n] for n in calm]), calm=len(calm))
@@ -153,14 +156,6 @@ def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], c
             f"{least_s[QUICK]:.3g} s)"
         ),
     )
-
-
-def _calm(taken_s: float, least_s: float) -> bool:
-    return taken_s <= CALM * least_s
-
-
-def _calm_on_gpu(taken_s: float, least_s: float) -> bool:
-    return taken_s <= CALM_ON_GPU * least_s + GRACE_S
 
 
 def _least_s(side: str, times: Samples, first_s: Mapping[str, float]) -> float:

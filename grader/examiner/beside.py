@@ -20,6 +20,9 @@ from grader.machine.cores import Cores
 from grader.model.job import Job, Task
 from grader.model.observation import Observation
 
+WORTH_SHARING = 4
+"""Fewer items on a GPU are not given away: another program would have to import first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
@@ -65,12 +68,14 @@ class Beside:
 
         Where there is nothing for it to do there is no such process.
         """
+        self.company = given.company
+        """What it may be given, in turn."""
         self.left: dict[str, Task] = {}
         """What it was given and has not seen yet, by the item."""
         self._examiner: Examiner | None = None
         self._jobs = 0
         """How many it was given and has not ended."""
-        if not given.apart and not given.company:
+        if not given.apart and len(given.company) < WORTH_SHARING:
             return
         self._job = job
         self._folder = Path(tempfile.mkdtemp(prefix="grader-beside-"))
@@ -83,7 +88,7 @@ class Beside:
             os.sched_setaffinity(0, own)
         self._log = self._examiner.log()
         if given.apart:
-            self.give(given.apart)
+            self.give(given.apart, job.passed)
 
     @property
     def idle(self) -> bool:
@@ -95,9 +100,7 @@ class Beside:
         """Whether it has something to do on a GPU of ours."""
         return any(task.devices for task in self.left.values())
 
-    def give(
-        self, tasks: Sequence[Task], standing: Mapping[str, bool] | None = None, lent: tuple[str, ...] = ()
-    ) -> None:
+    def give(self, tasks: Sequence[Task], standing: Mapping[str, bool], lent: tuple[str, ...] = ()) -> None:
         """Have it look at these, when it has seen what it was given before.
 
         `standing` says of items that were seen whether they passed, and `lent` which of our GPUs it may use.
@@ -105,8 +108,7 @@ class Beside:
         assert self._examiner is not None  # noqa: S101 - nothing is given to nobody
         self.left |= {task.item: task for task in tasks}
         file = self._folder / f"job-{self._jobs}.json"
-        passed = self._job.passed if standing is None else standing
-        file.write_text(dumps(replace(self._job, tasks=tuple(tasks), passed=passed, lent=lent)))
+        file.write_text(dumps(replace(self._job, tasks=tuple(tasks), passed=standing, lent=lent)))
         self._examiner.give(file, self._folder)
         self._jobs += 1
 

@@ -53,16 +53,12 @@ class Devices:
 
     @cached_property
     def _all(self) -> tuple[Gpu, ...]:
-        return whole_gpus()
+        return tuple(gpu for gpu in whole_gpus() if not self._lent or gpu.uuid in self._lent)
 
     @property
     def found(self) -> tuple[Gpu, ...]:
         """What this machine has that is whole and well."""
-        return tuple(
-            gpu
-            for gpu in self._all
-            if gpu.uuid not in self._ill and (not self._lent or gpu.uuid in self._lent)
-        )
+        return tuple(gpu for gpu in self._all if gpu.uuid not in self._ill)
 
     @property
     def leased(self) -> tuple[Gpu, ...]:

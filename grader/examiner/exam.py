@@ -70,7 +70,7 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
             resources.enter_context(closing(builds))
         quiet = Watched(own.cores, devices)
         items = Items(job, plugins.checks, children, devices, quiet, builds)
-        for observation in in_turn(job.tasks, items, beside, given.company):
+        for observation in in_turn(job.tasks, items, beside):
             evidence.write(ItemObserved(exam=job.id, observation=observation))
             _say(f"{observation.item}: {observation.outcome}")
         evidence.write(ExamEnded(exam=job.id))

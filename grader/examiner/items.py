@@ -98,9 +98,8 @@ class Items:
             return passed(item, observation, self._kinds, seen)
         return None
 
-    def note(self, task: Task, observation: Observation) -> None:
+    def note(self, task: Task, observation: Observation, passes: bool | None) -> None:
         """Take what was seen of an item, here or elsewhere, for those that need or use it."""
-        passes = self.passes(task, observation)
         self._seen[task.item] = observation
         if passes is not None:
             self._standing[task.item] = passes

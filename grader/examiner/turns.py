@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from grader.examiner.beside import Beside
+from grader.examiner.beside import WORTH_SHARING, Beside
 from grader.model.job import Task
 from grader.model.observation import Observation
 
 if TYPE_CHECKING:
     from grader.examiner.items import Items
 
-_WORTH_SHARING = 4
-"""Fewer items on a GPU are not given away: another program would have to import first."""
 
-
-def in_turn(
-    tasks: Sequence[Task], items: Items, beside: Beside, company: Set[str] = frozenset()
-) -> Iterator[Observation]:
+def in_turn(tasks: Sequence[Task], items: Items, beside: Beside) -> Iterator[Observation]:
     """What is seen of every item: one after the other here, each after what it needs, and others beside.
 
     Of those that can be looked at, those that are lent the most GPUs come first: what the rest does not
     need is given back early.
 
-    Half of those that bear `company` on a GPU are given to whoever is beside and has nothing to do. Nothing
+    Half of those that bear company on a GPU are given to whoever is beside and has nothing to do. Nothing
     else is looked at meanwhile. Whatever did not pass in company is looked at once more, without: nobody may
     lose anything by a program that took memory or time beside his.
     """
     left = [task for task in tasks if task.item not in beside.left]
-    alone: set[str] = set()
-    """Those that did not pass in company."""
+    company = set(beside.company)
+    """Those that have not failed to pass in it."""
 
     def settled(task: Task, observation: Observation, *, accompanied: bool) -> bool:
-        if accompanied and task.devices and not items.passes(task, observation):
-            alone.add(task.item)
+        passes = items.passes(task, observation)
+        if accompanied and not passes:
+            company.remove(task.item)
             left.append(task)
             return False
-        items.note(task, observation)
+        items.note(task, observation, passes)
         return True
 
     while left or beside.left:
         for task, observation in beside.seen():
-            if settled(task, observation, accompanied=True):
+            if settled(task, observation, accompanied=bool(task.devices)):
                 yield observation
         missing = {one.item for one in left} | beside.left.keys()
         ready = [task for task in left if missing.isdisjoint({*task.needs, *task.uses})]
-        bearing = [task for task in ready if task.item in company - alone]
-        if beside.idle and len(bearing) >= _WORTH_SHARING and (lent := items.prepare(bearing[0])):
+        bearing = [task for task in ready if task.item in company]
+        if beside.idle and len(bearing) >= WORTH_SHARING and (lent := items.prepare(bearing[0])):
             beside.give(bearing[1::2], items.standing, lent)
             left = [task for task in left if task.item not in beside.left]
             bearing = bearing[::2]

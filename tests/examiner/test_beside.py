@@ -11,22 +11,19 @@ from pathlib import Path
 import pytest
 
 from grader.config.codec import dumps
-from grader.config.course import load_course
 from grader.config.evidence_file import EVIDENCE, read_evidence
-from grader.config.rubric import load_rubric
 from grader.examiner import beside as module
 from grader.examiner import exam
 from grader.examiner.beside import Beside, Shares, shares
 from grader.examiner.kept import Kept
 from grader.examiner.quiet import OwnCores
-from grader.jobs import tasks_of
 from grader.machine.cores import Cores
 from grader.model.job import Job, Task
 from grader.model.observation import Outcome
 from grader.model.submission import Submission
-from grader.plugins import Plugins
 
 ROOT = Path(__file__).resolve().parents[2]
+SOME = frozenset({"relu", "softmax", "reduce", "add"})
 UTILS = "utils.sigmoid", "utils.zeros_weights", "utils.zeros_biases", "utils.add_elementwise"
 
 
@@ -98,33 +95,9 @@ def test_on_a_gpu_company_is_for_kinds_that_see_the_same_in_it(cores, monkeypatc
 
 
 @pytest.fixture
-def utils(tmp_path):
+def utils(reference_job):
     """A job over some functions of the reference of cdp_hw1."""
-    plugins = Plugins(ROOT)
-    folder, workspace = plugins.assignment_folders["cdp_hw1"], tmp_path / "workspace"
-    workspace.mkdir(mode=0o755)
-    (workspace / "utils.py").write_bytes((folder / "reference" / "utils.py").read_bytes())
-    rubric = load_rubric(
-        load_course(ROOT).rubric_for("cdp_hw1", "cdp_hw1_utils"),
-        kinds=plugins.checks,
-        assignments=plugins.assignment_folders,
-    )
-    submission = Submission(
-        student="reference", assignment="cdp_hw1", archive="", digest="d", files=("utils.py",)
-    )
-    assignment = plugins.assignments["cdp_hw1"]
-    tasks = tasks_of(rubric, submission, assignment, folder, plugins.checks)
-    return Job(
-        id="1",
-        submission=submission,
-        course=str(ROOT),
-        assignment_folder=str(folder),
-        workspace=str(workspace),
-        tasks=tuple(task for task in tasks if task.item in UTILS),
-        preloads=assignment.preloads,
-        limits=assignment.limits,
-        seed="0" * 32,
-    )
+    return reference_job("cdp_hw1", "cdp_hw1_utils", UTILS)[1]
 
 
 @pytest.fixture
@@ -174,9 +147,9 @@ def test_what_was_taken_from_it_is_not_seen_once_more(utils, own_folder):
 
 def test_it_is_given_one_thing_after_the_other(utils, own_folder):
     first, *rest = utils.tasks
-    other = Beside(utils, Shares(company=frozenset({"some"})), os.sched_getaffinity(0))
+    other = Beside(utils, Shares(company=SOME), os.sched_getaffinity(0))
     assert other.idle
-    other.give([first])
+    other.give([first], {})
     assert not other.idle
     assert [task.item for task, _ in seen_by(other)] == [first.item]
     assert other.idle
@@ -198,7 +171,7 @@ def seen_by(other):
 
 @pytest.mark.parametrize(("lent", "kept"), [(("GPU-0",), True), ((), False)])
 def test_programs_that_imported_are_kept_while_a_gpu_is_lent(utils, own_folder, lent, kept):
-    other = Beside(utils, Shares(company=frozenset({"some"})), os.sched_getaffinity(0))
+    other = Beside(utils, Shares(company=SOME), os.sched_getaffinity(0))
     pid = other._examiner._process.pid
     servers = []
     for one in utils.tasks[:2]:
@@ -213,6 +186,7 @@ def test_programs_that_imported_are_kept_while_a_gpu_is_lent(utils, own_folder, 
 
 
 def test_it_is_on_a_gpu_as_long_as_it_has_an_item_there(utils):
+    assert not Beside(utils, Shares(company=frozenset([*SOME][1:])), ()).idle, "three are not worth a process"
     other = Beside(utils, Shares(), ())
     assert not other.idle, "there is no such process"
     other.left = {"right": task("right")}

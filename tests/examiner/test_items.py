@@ -189,6 +189,6 @@ def test_whether_an_item_passes_is_told_before_it_is_noted(exam):
     waits = replace(task("plain"), uses=("other",))
     crashed = replace(before, outcome=Outcome.CRASHED)
     assert items.passes(waits, crashed) is None
-    items.note(task("other"), replace(crashed, item="other"))
+    items.note(task("other"), replace(crashed, item="other"), False)
     assert items.passes(waits, crashed) is False
     assert dict(items.standing) == {"other": False}

@@ -30,7 +30,7 @@ class Looked:
         self.fails.discard(task.item)
         return not failed
 
-    def note(self, task, observation):
+    def note(self, task, observation, passes):
         if observation.note == "beside":
             self.order.append(f"{task.item} beside")
 
@@ -52,8 +52,9 @@ def seen(item, where):
 class Other:
     """A second examiner that sees one item whenever it is waited for, until it ends."""
 
-    def __init__(self, *tasks, ends_after=99):
+    def __init__(self, *tasks, ends_after=99, company=()):
         self.left = {task.item: task for task in tasks}
+        self.company = frozenset(company)
         self.given = []
         self._ends_after = ends_after
         self._new = []
@@ -131,6 +132,13 @@ def test_what_the_other_one_leaves_when_it_ends_is_looked_at_here():
     assert items.order[-2:] == ["trains", "fast"]
 
 
+def test_what_needs_no_gpu_is_looked_at_once_whether_it_passes_or_not():
+    items = Looked(fail_once=("trains",))
+    seen = [one.item for one in in_turn(TASKS, items, Other(*TASKS[:2]))]
+    assert seen == ["build", "relu", "trains", "fast"]
+    assert "trains" not in items.order
+
+
 ONE = {"devices": {"gpu": 1}}
 ON_GPU = tuple(task(f"gpu {number}", **ONE) for number in range(5))
 NAMES = frozenset(one.item for one in ON_GPU)
@@ -138,8 +146,8 @@ NAMES = frozenset(one.item for one in ON_GPU)
 
 def test_half_of_what_bears_company_goes_on_beside_and_nothing_else_does_meanwhile():
     fast, right = task("fast", **ONE), task("right")
-    items, other = Looked(), Other()
-    found = [one.item for one in in_turn((fast, *ON_GPU, right), items, other, NAMES)]
+    items, other = Looked(), Other(company=NAMES)
+    found = [one.item for one in in_turn((fast, *ON_GPU, right), items, other)]
     assert other.given == [(["gpu 1", "gpu 3"], items.standing, ("GPU-0",))]
     assert items.order == [
         "gpu 0 is next",
@@ -152,7 +160,7 @@ def test_half_of_what_bears_company_goes_on_beside_and_nothing_else_does_meanwhi
 
 def test_the_gpu_is_kept_as_long_as_somebody_beside_uses_it():
     items = Looked()
-    list(in_turn(ON_GPU, items, Other(), NAMES))
+    list(in_turn(ON_GPU, items, Other(company=NAMES)))
     assert items.kept == [
         {"gpu 1", "gpu 2", "gpu 3", "gpu 4"},
         {"gpu 1", "gpu 3", "gpu 4"},
@@ -161,35 +169,35 @@ def test_the_gpu_is_kept_as_long_as_somebody_beside_uses_it():
 
 
 def test_what_did_not_pass_in_company_is_looked_at_once_more_alone_and_that_counts():
-    items, other = Looked(fail_once=("gpu 1", "gpu 2")), Other()
-    found = {one.item: one.note for one in in_turn(ON_GPU, items, other, NAMES)}
+    items, other = Looked(fail_once=("gpu 1", "gpu 2")), Other(company=NAMES)
+    found = {one.item: one.note for one in in_turn(ON_GPU, items, other)}
     assert found == {**dict.fromkeys(NAMES, "here"), "gpu 3": "beside"}
     assert items.order[1:] == ["gpu 0", "gpu 2", "gpu 4", "gpu 3 beside", "gpu 2", "gpu 1"]
 
 
 def test_what_does_not_pass_alone_does_not_pass():
     failing = Looked(fail_once=NAMES)
-    found = [one.item for one in in_turn(ON_GPU[:3], failing, Other(), NAMES)]
+    found = [one.item for one in in_turn(ON_GPU[:3], failing, Other(company=NAMES))]
     assert found == failing.order == ["gpu 0", "gpu 1", "gpu 2"], "three are not worth a second program"
 
 
 def test_without_a_lease_nothing_is_given_away():
-    items, other = Looked(lent=()), Other()
-    assert len(list(in_turn(ON_GPU, items, other, NAMES))) == 5
+    items, other = Looked(lent=()), Other(company=NAMES)
+    assert len(list(in_turn(ON_GPU, items, other))) == 5
     assert not other.given
 
 
 def test_what_is_only_ready_later_is_given_later():
     build = task("build")
     after = [task(f"gpu {number}", needs=("build",), **ONE) for number in range(4)]
-    items, other = Looked(), Other()
-    list(in_turn((*after, build), items, other, NAMES))
+    items, other = Looked(), Other(company=NAMES)
+    list(in_turn((*after, build), items, other))
     assert items.order[0] == "build"
     assert [given for given, *_ in other.given] == [["gpu 1", "gpu 3"]]
 
 
 def test_when_the_other_one_ends_its_part_on_the_gpu_is_looked_at_here():
-    items, other = Looked(), Other(ends_after=1)
-    found = [one.item for one in in_turn(ON_GPU, items, other, NAMES)]
+    items, other = Looked(), Other(ends_after=1, company=NAMES)
+    found = [one.item for one in in_turn(ON_GPU, items, other)]
     assert sorted(found) == sorted(NAMES)
     assert items.order[-2:] == ["gpu 1 beside", "gpu 3"]
