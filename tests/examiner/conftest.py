@@ -1,4 +1,4 @@
-"""A job as the host would write it, over the reference of an assignment that ships with grader."""
+"""What several of these tests need: a card as NVML would list it, and a job as the host would write it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from grader.config.course import load_course
 from grader.config.rubric import load_rubric
+from grader.cuda.gpus import Gpu
 from grader.jobs import tasks_of
 from grader.model.job import Job
 from grader.model.rubric import Rubric
@@ -20,8 +21,28 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
+def gpu() -> Callable[..., Gpu]:
+    """Makes cards; the first two have files that are there on any machine."""
+
+    def make(number: int, *, mig: bool = False) -> Gpu:
+        return Gpu(
+            index=number,
+            uuid=f"GPU-{number}",
+            name="H200",
+            memory_bytes=2**37,
+            compute_capability=(9, 0),
+            driver="580",
+            cuda=(13, 0),
+            mig=mig,
+            node="/dev/null" if number == 0 else "/dev/zero",
+        )
+
+    return make
+
+
+@pytest.fixture
 def reference_job(tmp_path) -> Callable[[str, str, Collection[str]], tuple[Rubric, Job]]:
-    """Makes a job over some items of a rubric."""
+    """Makes a job over some items of a rubric, for the reference of an assignment that ships with grader."""
 
     def make(name: str, rubric_name: str, wanted: Collection[str]) -> tuple[Rubric, Job]:
         plugins = Plugins(ROOT)

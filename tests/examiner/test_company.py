@@ -10,7 +10,6 @@ import pytest
 
 from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, read_evidence
-from grader.cuda.gpus import Gpu
 from grader.examiner import devices, exam
 from grader.examiner.beside import Beside
 from grader.examiner.kept import Kept
@@ -27,34 +26,24 @@ ITEMS = (
     "utils.zeros_biases",
     "utils.add_elementwise",
 )
-CARD = Gpu(
-    index=0,
-    uuid="GPU-0",
-    name="a card",
-    memory_bytes=2**37,
-    compute_capability=(9, 0),
-    driver="580",
-    cuda=(13, 0),
-    mig=False,
-    node="/dev/null",
-)
-SAID_TO_BE_THERE = f"""
+SAID_TO_BE_THERE = """
 from grader.cuda.gpus import Gpu
 from grader.examiner import devices
-devices.gpus = lambda: ({CARD!r},)
+devices.gpus = lambda: ({card!r},)
 devices.probe = lambda gpu: ""
 """
 
 
 @pytest.fixture
-def examined(reference_job, tmp_path, monkeypatch):
+def examined(reference_job, tmp_path, monkeypatch, gpu):
     """What two examiners see of some items that say that they need a GPU, and what the second was given."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs a core for each of the two")
     monkeypatch.setenv("GRADER_LEASES", str(tmp_path / "leases"))
-    monkeypatch.setattr(devices, "gpus", lambda: (CARD,))
+    card = gpu(0)
+    monkeypatch.setattr(devices, "gpus", lambda: (card,))
     monkeypatch.setattr(devices, "probe", lambda gpu: "")
-    (tmp_path / "sitecustomize.py").write_text(SAID_TO_BE_THERE)  # for the second one
+    (tmp_path / "sitecustomize.py").write_text(SAID_TO_BE_THERE.format(card=card))  # for the second one
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     given, give, came_back, seen_there = [], Beside.give, [], Beside.seen
 

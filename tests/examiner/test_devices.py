@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from grader.bench.setup import NOTHING, Setup, virtual_gpus
-from grader.cuda.gpus import Gpu
 from grader.errors import NotObservedError
 from grader.examiner import devices, exam
 from grader.examiner.devices import SIMULATED, Devices
@@ -15,20 +14,6 @@ from grader.machine.lease import Leases
 from grader.model.job import Job, Task
 from grader.model.observation import Case, Observation, Outcome
 from grader.model.submission import Submission
-
-
-def gpu(number: int, *, mig: bool = False) -> Gpu:
-    return Gpu(
-        index=number,
-        uuid=f"GPU-{number}",
-        name="H200",
-        memory_bytes=2**37,
-        compute_capability=(9, 0),
-        driver="580",
-        cuda=(13, 0),
-        mig=mig,
-        node="/dev/null" if number == 0 else "/dev/zero",
-    )
 
 
 @pytest.fixture
@@ -45,7 +30,7 @@ def machine(monkeypatch, tmp_path):
     return make
 
 
-def test_a_machine_says_which_gpus_it_lacks(machine):
+def test_a_machine_says_which_gpus_it_lacks(machine, gpu):
     none = machine()
     assert none.lacking({"gpu": 1}, simulates=False) == "needs 1 GPU; this machine has none (no driver)"
     assert none.lacking({"gpu": 1}, simulates=True) == ""
@@ -56,7 +41,7 @@ def test_a_machine_says_which_gpus_it_lacks(machine):
     assert machine(gpu(0, mig=True)).lacking({"gpu": 1}, simulates=False).startswith("needs 1 GPU; ")
 
 
-def test_what_needs_nothing_gets_nothing_and_a_simulator_stands_in_for_a_gpu(machine):
+def test_what_needs_nothing_gets_nothing_and_a_simulator_stands_in_for_a_gpu(machine, gpu):
     assert machine(gpu(0)).lend({}) == NOTHING
     assert machine().lend({"gpu": 1}) == SIMULATED
 
@@ -75,7 +60,7 @@ def torch_for(monkeypatch, tmp_path):
     return install
 
 
-def test_virtual_gpus_stand_in_for_a_program_of_torch_where_there_are_too_few(machine, torch_for):
+def test_virtual_gpus_stand_in_for_a_program_of_torch_where_there_are_too_few(machine, torch_for, gpu):
     torch_for(None)
     for found in ((), (gpu(0),)):
         exam = machine(*found)
@@ -87,7 +72,7 @@ def test_virtual_gpus_stand_in_for_a_program_of_torch_where_there_are_too_few(ma
     assert machine(gpu(0), gpu(1)).lend({"gpu": 2}, torch=True).devices
 
 
-def test_a_machine_says_why_it_has_no_virtual_gpus(machine, torch_for, monkeypatch):
+def test_a_machine_says_why_it_has_no_virtual_gpus(machine, torch_for, monkeypatch, gpu):
     torch_for("13.0")
     assert machine(gpu(0)).lacking({"gpu": 2}, simulates=True, torch=True) == (
         "needs 2 GPUs; this machine has 1, and no virtual ones: "
@@ -99,7 +84,7 @@ def test_a_machine_says_why_it_has_no_virtual_gpus(machine, torch_for, monkeypat
     )
 
 
-def test_only_the_leased_gpus_are_shown_and_named(machine):
+def test_only_the_leased_gpus_are_shown_and_named(machine, gpu):
     exam = machine(gpu(0), gpu(1))
     lent = exam.lend({"gpu": 1})
     assert (lent.devices[0], lent.count) == ("/dev/null", 1)
@@ -111,7 +96,7 @@ def test_only_the_leased_gpus_are_shown_and_named(machine):
     assert not Leases().held()
 
 
-def test_whoever_needs_more_gives_back_what_it_has_before_it_waits(machine):
+def test_whoever_needs_more_gives_back_what_it_has_before_it_waits(machine, gpu):
     log = []
     exam = machine(gpu(0), gpu(1), log=log)
     exam.lend({"gpu": 1})
@@ -121,7 +106,7 @@ def test_whoever_needs_more_gives_back_what_it_has_before_it_waits(machine):
     assert sorted(Leases().held()) == ["gpu-GPU-0", "gpu-GPU-1"], "who has enough keeps it"
 
 
-def test_a_gpu_that_is_ill_is_put_into_quarantine_and_is_nobodys_fault(machine):
+def test_a_gpu_that_is_ill_is_put_into_quarantine_and_is_nobodys_fault(machine, gpu):
     exam = machine(gpu(0), ill={"GPU-0"})
     with pytest.raises(NotObservedError, match="H200 GPU-0 is put into quarantine: it is dead"):
         exam.lend({"gpu": 1})
@@ -131,7 +116,7 @@ def test_a_gpu_that_is_ill_is_put_into_quarantine_and_is_nobodys_fault(machine):
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY])
-def test_after_a_fault_the_gpu_is_examined(machine, monkeypatch, outcome):
+def test_after_a_fault_the_gpu_is_examined(machine, monkeypatch, outcome, gpu):
     exam = machine(gpu(0))
     exam.lend({"gpu": 1})
     monkeypatch.setattr(devices, "probe", lambda one: "it hangs")
@@ -143,7 +128,7 @@ def test_after_a_fault_the_gpu_is_examined(machine, monkeypatch, outcome):
     assert exam.lacking({"gpu": 1}, simulates=False).startswith("needs 1 GPU")
 
 
-def test_what_an_item_will_be_lent_is_known_beforehand_if_it_needs_all_there_is(machine):
+def test_what_an_item_will_be_lent_is_known_beforehand_if_it_needs_all_there_is(machine, gpu):
     exam = machine(gpu(1), gpu(0))
     assert devices.foreseen({"gpu": 1}) is None
     assert devices.foreseen({}) is None
@@ -155,7 +140,7 @@ def test_what_an_item_will_be_lent_is_known_beforehand_if_it_needs_all_there_is(
     assert devices.foreseen({"gpu": 1}) is None
 
 
-def test_only_servers_whose_devices_are_known_are_started_before_the_lease(machine):
+def test_only_servers_whose_devices_are_known_are_started_before_the_lease(machine, gpu):
     machine(gpu(0))
     submission = Submission(student="s", assignment="a", archive="", digest="d", files=())
     calls = {"check": "plain", "options": {}, "calls": ("work",)}
@@ -180,7 +165,7 @@ def test_only_servers_whose_devices_are_known_are_started_before_the_lease(machi
     assert exam._setups(tasks[2:], job) == [Setup()]
 
 
-def test_what_later_items_do_not_need_is_given_back(machine):
+def test_what_later_items_do_not_need_is_given_back(machine, gpu):
     log = []
     exam = machine(gpu(0), gpu(1), log=log)
     exam.lend({"gpu": 2})
@@ -193,7 +178,7 @@ def test_what_later_items_do_not_need_is_given_back(machine):
     assert not Leases().held()
 
 
-def test_whoever_is_lent_a_gpu_leases_none_and_leaves_its_health_to_the_lender(machine):
+def test_whoever_is_lent_a_gpu_leases_none_and_leaves_its_health_to_the_lender(machine, gpu):
     ours = machine(gpu(0), gpu(1))
     lent = ours.lend({"gpu": 1})
     theirs = Devices("beside", retire=lambda: None, say=print, lent=("GPU-0",))

@@ -9,7 +9,6 @@ import pytest
 from grader.bench.built import Built
 from grader.bench.setup import OBSERVER, SIMULATOR, VIRTUAL_GPUS
 from grader.bench.workbench import Unwatched
-from grader.cuda.gpus import Gpu
 from grader.examiner import devices
 from grader.examiner.devices import Devices
 from grader.examiner.items import Items
@@ -17,18 +16,6 @@ from grader.model.job import Job, Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.submission import Submission
-
-H200 = Gpu(
-    index=0,
-    uuid="GPU-0",
-    name="H200",
-    memory_bytes=2**37,
-    compute_capability=(9, 0),
-    driver="580",
-    cuda=(13, 0),
-    mig=False,
-    node="/dev/null",
-)
 
 
 @dataclass
@@ -109,8 +96,8 @@ def task(item, *, gpu=0, **options):
     return Task(item=item, check="looks", options=options, devices=needed, built=item in {"relu", "plain"})
 
 
-def test_the_hand_in_is_built_for_the_gpu_that_the_machine_has(exam):
-    items, made, _ = exam(H200)
+def test_the_hand_in_is_built_for_the_gpu_that_the_machine_has(exam, gpu):
+    items, made, _ = exam(gpu(0))
     items.observe(task("build", builds=True))
     assert made.asked == [("submission", "sm_90", False)]
 
@@ -150,9 +137,9 @@ def test_what_loads_nothing_is_simulated_as_ever(exam):
     assert kind.setups["numba"].preloads == (SIMULATOR, OBSERVER)
 
 
-def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_torch(exam, monkeypatch):
+def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_torch(exam, monkeypatch, gpu):
     monkeypatch.setattr(devices, "_why_no_virtual", lambda: "")
-    items, _, kind = exam(H200)
+    items, _, kind = exam(gpu(0))
     seen = items.observe(replace(task("split", gpu=4, simulated_inputs="few"), calls=("network",)))
     assert (seen.outcome, seen.simulated) == (Outcome.OBSERVED, True)
     setup = kind.setups["split"]
@@ -169,19 +156,19 @@ def test_a_kind_may_say_itself_that_it_simulated(exam):
     assert not items.observe(task("other")).simulated
 
 
-def test_what_a_machine_lacks_is_lent_to_nobody(exam):
-    items, *_ = exam(H200)
+def test_what_a_machine_lacks_is_lent_to_nobody(exam, gpu):
+    items, *_ = exam(gpu(0))
     assert [items.gpus_for(task("x", gpu=count)) for count in (0, 1, 2)] == [0, 1, 0]
 
 
-def test_what_is_leased_beforehand_is_told_by_its_number(exam):
-    items, *_ = exam(H200)
+def test_what_is_leased_beforehand_is_told_by_its_number(exam, gpu):
+    items, *_ = exam(gpu(0))
     assert items.prepare(task("x", gpu=1)) == ("GPU-0",)
     assert items.prepare(task("y")) == items.prepare(task("z", gpu=2)) == ()
 
 
-def test_whether_an_item_passes_is_told_before_it_is_noted(exam):
-    items, *_ = exam(H200)
+def test_whether_an_item_passes_is_told_before_it_is_noted(exam, gpu):
+    items, *_ = exam(gpu(0))
     before = items.observe(task("plain"))
     assert items.passes(task("plain"), before) is None, "this kind judges nothing"
     assert items.passes(task("plain"), replace(before, outcome=Outcome.CRASHED)) is False
