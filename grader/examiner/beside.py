@@ -97,8 +97,8 @@ class Beside:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether it has something to do on a GPU of ours."""
-        return any(task.devices for task in self.left.values())
+        """Whether it has something to do on a GPU of ours; what a simulator shows needs none."""
+        return not self.company.isdisjoint(self.left)
 
     def give(self, tasks: Sequence[Task], standing: Mapping[str, bool], lent: tuple[str, ...] = ()) -> None:
         """Have it look at these, when it has seen what it was given before.

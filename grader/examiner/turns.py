@@ -38,7 +38,7 @@ def in_turn(tasks: Sequence[Task], items: Items, beside: Beside) -> Iterator[Obs
 
     while left or beside.left:
         for task, observation in beside.seen():
-            if settled(task, observation, accompanied=bool(task.devices)):
+            if settled(task, observation, accompanied=task.item in beside.company):
                 yield observation
         missing = {one.item for one in left} | beside.left.keys()
         ready = [task for task in left if missing.isdisjoint({*task.needs, *task.uses})]
@@ -60,5 +60,5 @@ def in_turn(tasks: Sequence[Task], items: Items, beside: Beside) -> Iterator[Obs
             continue
         if left and not accompanied:
             items.prepare(max(left, key=items.gpus_for))
-        if not beside.wait():  # it ended before its time
+        if beside.left and not beside.wait():  # it ended before its time
             left += beside.taken()

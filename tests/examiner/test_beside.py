@@ -187,12 +187,14 @@ def test_programs_that_imported_are_kept_while_a_gpu_is_lent(utils, own_folder, 
 
 def test_it_is_on_a_gpu_as_long_as_it_has_an_item_there(utils):
     assert not Beside(utils, Shares(company=frozenset([*SOME][1:])), ()).idle, "three are not worth a process"
-    other = Beside(utils, Shares(), ())
+    other = Beside(utils, Shares(company=frozenset({"launch"})), ())
     assert not other.idle, "there is no such process"
     other.left = {"right": task("right")}
     assert not other.on_gpu
     other.left = {"launch": task("launch", devices={"gpu": 1})}
     assert other.on_gpu
+    other.left = {"simulated": task("simulated", devices={"gpu": 1})}
+    assert not other.on_gpu
 
 
 def test_it_stays_on_its_cores(utils, own_folder):

@@ -65,7 +65,7 @@ class Other:
 
     @property
     def on_gpu(self):
-        return any(task.devices for task in self.left.values())
+        return not self.company.isdisjoint(self.left)
 
     def give(self, tasks, standing, lent):
         self.given.append(([task.item for task in tasks], dict(standing), lent))
@@ -73,14 +73,13 @@ class Other:
 
     def seen(self):
         new, self._new = self._new, []
-        return new
+        return [(self.left.pop(one.item), one) for one in new]
 
     def wait(self):
         if not self._ends_after:
             return False
         self._ends_after -= 1
-        item = next(iter(self.left))
-        self._new.append((self.left.pop(item), seen(item, "beside")))
+        self._new.append(seen(next(iter(self.left)), "beside"))
         return True
 
     def taken(self):
@@ -137,6 +136,14 @@ def test_what_needs_no_gpu_is_looked_at_once_whether_it_passes_or_not():
     seen = [one.item for one in in_turn(TASKS, items, Other(*TASKS[:2]))]
     assert seen == ["build", "relu", "trains", "fast"]
     assert "trains" not in items.order
+
+
+def test_what_is_only_simulated_beside_keeps_nobody_waiting_and_is_looked_at_once():
+    simulated = task("simulated", devices={"gpu": 1})
+    items, other = Looked(fail_once=("simulated",)), Other(simulated)
+    seen = [one.item for one in in_turn((simulated, task("timed")), items, other)]
+    assert seen == ["timed", "simulated"]
+    assert items.order == ["timed", "simulated beside"]
 
 
 ONE = {"devices": {"gpu": 1}}
