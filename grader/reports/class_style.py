@@ -18,10 +18,7 @@ svg .settled { fill: var(--open); fill-opacity: .6; } svg .hatch { fill: var(--o
 .spread text { font-size: .75rem; }
 .ranked .noise { fill: var(--partial); fill-opacity: .2; }
 .ranked .whisker { stroke: var(--soft); stroke-opacity: .55; stroke-width: 1.2; }
-.ranked circle { fill: var(--skipped); fill-opacity: .9; }
-.ranked .full { fill: var(--full); } .ranked .lost { fill: var(--lost); }
-.ranked .partial { fill: var(--partial); } .ranked .open { fill: var(--open); }
-.ranked .held { fill: var(--held); }
+.ranked circle { fill: var(--mark, var(--skipped)); fill-opacity: .9; }
 
 .items { margin-top: 0; table-layout: fixed; }
 .items .no { width: 2.6rem; text-align: end; color: var(--soft); font-variant-numeric: tabular-nums; }

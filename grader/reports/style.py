@@ -70,10 +70,9 @@ th p { font-size: .92rem; margin-top: .15rem; }
 .hint::before { content: "Hint: "; font-weight: 600; }
 .advice { border-inline-start: 3px solid var(--open); padding-inline-start: .9rem; }
 .advice::before { content: "Look at: "; font-weight: 600; }
-.sign { color: var(--skipped); }
-.full .sign { color: var(--full); } .partial .sign { color: var(--partial); }
-.lost .sign { color: var(--lost); }
-.open .sign { color: var(--open); } .held .sign { color: var(--held); }
+.full { --mark: var(--full); } .partial { --mark: var(--partial); } .lost { --mark: var(--lost); }
+.open { --mark: var(--open); } .held { --mark: var(--held); }
+.sign { color: var(--mark, var(--skipped)); }
 tr.full th p { color: var(--soft); }
 
 .item { background: var(--sheet); border: 1px solid var(--line); border-radius: 10px; margin-top: .75rem; }
@@ -101,8 +100,8 @@ figure { margin: 0; min-width: 0; }
 figcaption { font-size: .9rem; color: var(--soft); margin-top: .3rem; overflow-wrap: anywhere; }
 svg { display: block; overflow: visible; font-size: .8rem; fill: var(--soft); }
 svg .track { fill: var(--sunk); stroke: var(--line); }
-svg .reached { fill: var(--full); } svg .short { fill: var(--lost); } svg .time { fill: var(--open); }
-svg .reached, svg .short { fill-opacity: .75; } svg .time { fill-opacity: .45; }
+svg .ratio { fill: var(--mark, var(--skipped)); fill-opacity: .75; }
+svg .time { fill: var(--open); fill-opacity: .45; }
 svg .whisker { stroke: var(--ink); stroke-width: 2; }
 svg .needed { stroke: var(--ink); stroke-width: 2; stroke-dasharray: 4 3; }
 svg .kernels { fill: var(--full); fill-opacity: .8; } svg .copies { fill: var(--partial); fill-opacity: .8; }

@@ -11,6 +11,7 @@ from grader.model.observation import Outcome, Quantity
 from grader.reports.html import Html
 from grader.reports.markup import LONGEST
 from grader.reports.sections import MOST_CASES
+from grader.reports.style import CSS
 
 
 class Page(HTMLParser):
@@ -119,7 +120,7 @@ def test_what_is_pending_is_gathered_by_its_reason(make):
 def test_a_speedup_is_drawn_against_what_is_needed_and_told_in_words(stored):
     section = sections(stored("speedups"))["max_gpu is at least 40 times faster than max_cpu"]
     assert "56 times faster, between 54 and 58; 40 times are needed." in section
-    assert '<rect class="reached" x="0" y="24" width="88.83%"' in section  # 92 % times 56 / 58
+    assert '<rect class="ratio" x="0" y="24" width="88.83%"' in section  # 92 % times 56 / 58
     assert 'class="needed" x1="63.45%"' in section
     assert section.count('class="whisker"') == 3
     assert "max_functions.max_gpu: 4.12 ms, median of 7" in section
@@ -131,10 +132,24 @@ def test_a_speedup_is_drawn_against_what_is_needed_and_told_in_words(stored):
     assert "<details open>" in section  # although it earned everything
 
 
-def test_a_speedup_that_falls_short_looks_different_and_says_so(stored):
-    section = sections(stored("speedups"))["max_numba is fast enough"]
-    assert 'class="short"' in section
-    assert 'class="reached"' not in section
+@pytest.mark.parametrize(
+    ("ratio", "share", "outcome", "looks"),
+    [
+        (39.9, 1.0, Outcome.OBSERVED, "full"),  # a doubt is for the student's benefit
+        (39.9, 0.0, Outcome.NOT_OBSERVED, "open"),
+        (56.0, 0.0, Outcome.NOT_OBSERVED, "open"),
+        (56.0, 0.0, Outcome.OBSERVED, "lost"),  # the GPU did not do it
+        (8.0, 0.0, Outcome.OBSERVED, "lost"),
+        (30.0, 0.5, Outcome.OBSERVED, "partial"),
+    ],
+)
+def test_the_bar_of_a_speedup_has_the_colour_of_the_verdict(make, ratio, share, outcome, looks):
+    card = make.graded([make.item("a", "Title")], [make.seen("a", share, outcome, **make.fast(ratio))])
+    section = sections(card)["Title"]
+    assert section.startswith(f'<section class="item {looks}"')
+    assert '<rect class="ratio" ' in section
+    assert f".{looks} {{ --mark: var(--{looks}); }}" in CSS
+    assert "svg .ratio { fill: var(--mark" in CSS
 
 
 def test_the_threshold_that_is_drawn_is_the_one_that_judges_now(make):
