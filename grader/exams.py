@@ -22,14 +22,14 @@ from grader.config.evidence_file import (
 from grader.config.points_file import with_points
 from grader.errors import CourseError, NotObservedError, UsageError
 from grader.intake.hand_in import HandIn
-from grader.jobs import cores_of, holding, lasting, left_to_do, tasks_of, wanted_items, wanting_quiet
+from grader.jobs import cores_of, holding, left_to_do, tasks_of, wanted_items, wanting_quiet
 from grader.model.evidence import Evidence
 from grader.model.job import Job, Task
 from grader.model.rubric import Rubric
 from grader.model.submission import Submission
 from grader.plugins import Plugins
 from grader.results import JOB, Results
-from grader.scoring.score import passed
+from grader.scoring.score import REPEATED, lasting, passed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,8 @@ class Request:
     stage: Path | None = None
     """A folder in which hand-ins may be put that one examiner looks at after the other."""
     looked_at: frozenset[str] = frozenset()
-    """Items that an exam of this run has looked at: what it simulated need not be simulated again."""
+    """Items that an exam of this run has looked at: what it simulated, or could not decide, the next one need
+    not look at again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +166,10 @@ def _prepared(request: Request, course: Course, plugins: Plugins, received: Rece
         item.id: passed(item, seen, plugins.checks, earlier)
         for item in rubric.items
         if (seen := earlier.get(item.id))
-        and (lasting(seen) or (seen.simulated and item.id in request.looked_at))
+        and (
+            lasting(item, seen, plugins.checks, earlier)
+            or (item.id in request.looked_at and seen.outcome not in REPEATED)
+        )
     }
     job = Job(
         id=os.urandom(8).hex(),

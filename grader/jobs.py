@@ -27,15 +27,6 @@ BUILD = "build"
 """The kind whose products other items load."""
 _HAND_IN = "the hand-in"
 """Stands for its digest."""
-_REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
-
-
-def lasting(observation: Observation) -> bool:
-    """Whether it holds until something changes; the next run tries the others again.
-
-    What a simulator showed is tried again as well: the next run may find a device.
-    """
-    return observation.outcome not in _REPEATED and not observation.simulated
 
 
 def tasks_of(

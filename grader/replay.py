@@ -15,14 +15,14 @@ from grader.config.problem import show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.errors import NotObservedError, UsageError
 from grader.intake.receive import receive
-from grader.jobs import course_digest, lasting, tasks_of
+from grader.jobs import course_digest, tasks_of
 from grader.model.evidence import Evidence, Exam
 from grader.model.job import Job, Task
 from grader.model.observation import Observation
 from grader.model.rubric import Rubric
 from grader.model.score import Line
 from grader.results import JOB, WORKSPACE, Results
-from grader.scoring.score import passed, score
+from grader.scoring.score import lasting, passed, score
 
 if TYPE_CHECKING:
     from grader.config.course import Course
@@ -190,7 +190,7 @@ def _job(
     judged = {
         item.id: passed(item, seen[item.id], plugins.checks, seen)
         for item in rubric.items
-        if item.id in seen and item.id != then.item and lasting(seen[item.id])
+        if item.id in seen and item.id != then.item and lasting(item, seen[item.id], plugins.checks, seen)
     }
     needed = [task for name, task in tasks.items() if name in _needs(then.item, tasks) and name not in judged]
     submission = evidence.submission

@@ -115,7 +115,7 @@ class DeviceSpeedup:
                 f"this machine cannot decide: the reference itself is only {reference.middle:.3g} times "
                 f"faster on two GPUs than on one, and {options.at_least:g} are asked for"
             )
-            return Award(fraction=0.0, reason=reason, undecided=True)
+            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
         if ratio.high < options.at_least:
             return Award(fraction=0.0, reason=f"{told}; at least {options.at_least:g} are needed")
         if ratio.low > LINEAR * reference.middle:

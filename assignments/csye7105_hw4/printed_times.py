@@ -99,7 +99,7 @@ class PrintedTimes:
         if watched is None or not watched.trace.complete:
             problem = watched.trace.problem if watched else "nothing was recorded"
             reason = f"what the program did on the GPUs could not be observed: {problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True)
+            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
         if observation.facts["processes"]:
             reason = "the program works in several processes, of which only the first was observed"
             return Award(fraction=0.0, reason=f"{reason}; a person looks", undecided=True)

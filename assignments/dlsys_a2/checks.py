@@ -97,7 +97,7 @@ class Learns:
             return Award(fraction=0.0, reason=wrong)
         if watched and not watched.trace.complete:
             reason = f"it could not be seen whether the GPU does the work: {watched.trace.problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True)
+            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
         first, least, share = _figures(observation.cases)
         told = f"the loss falls from {first:.4g} to {least:.4g}; {share:.2%} of the other pictures are right"
         return Award(fraction=1.0, reason=told)

@@ -84,7 +84,7 @@ class HoldsKernels:
             return given
         watched = watched_of(observation.facts)
         if unseen := _unseen(watched, observation.quantities):
-            return Award(fraction=0.0, reason=unseen, undecided=True)
+            return Award(fraction=0.0, reason=unseen, undecided=True, again=True)
         of = {name: float(quantity.value or 0.0) for name, quantity in observation.quantities.items()}
         if CLAIMED not in of:
             return Award(fraction=0.0, reason="the harness gives no number of seconds above 0")

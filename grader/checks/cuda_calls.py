@@ -165,7 +165,7 @@ class CudaCalls:
         own_asked = options.own == "flat"
         if missing := unseen(trainings, NEEDED | {"sites"} if own_asked else NEEDED):
             reason = f"the allocations could not be observed: {missing}"
-            return Award(fraction=0.0, reason=reason, undecided=True)
+            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
         if idle := _untrained(options, observation.cases) or not_on_device(trainings):
             return Award(fraction=0.0, reason=idle)
         asked = _asked(options, trainings)

@@ -111,7 +111,7 @@ class KernelLaunch:
             return Award(fraction=0.0, reason="nothing was launched")
         if not watched.trace.complete:
             reason = f"the launches could not be observed: {watched.trace.problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True)
+            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
         if unlike := _contradiction(watched.trace):
             flag = f"sources_disagree: {unlike}"
             return Award(fraction=0.0, reason="a person looks at the launches", flags=(flag,), undecided=True)

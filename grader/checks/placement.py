@@ -138,7 +138,7 @@ class Placement:
         if watched is None or not watched.trace.complete:
             problem = watched.trace.problem if watched else "nothing was recorded"
             reason = f"what the devices did could not be observed: {problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True)
+            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
         if watched.wrong:
             return Award(fraction=0.0, reason=f"the result of the observed call is wrong: {watched.wrong}")
         parts: Mapping[str, str] = observation.facts["parts"]

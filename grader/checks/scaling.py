@@ -145,7 +145,7 @@ class Scaling:
         told = _told(factors, fewest)
         asked = {int(count): factor for count, factor in sorted(options.at_least.items())}
         if missing := _missing(options, there):
-            return Award(fraction=0.0, reason=f"{missing}; {told}", undecided=True)
+            return Award(fraction=0.0, reason=f"{missing}; {told}", undecided=True, again=True)
         flags: tuple[str, ...] = ()
         if facts.get("quiet_untold"):
             flags = ("quiet_untold: it could not be told whether other work ran beside it",)
@@ -253,7 +253,7 @@ def _too_slow(samples: Samples, fewest: int, count: int, least: float, flags: tu
             f"this machine cannot decide: on {count} cores the reference itself is only "
             f"{reference.middle:.3g} times faster than on {fewest}, and {least:g} are asked for"
         )
-        return Award(fraction=0.0, reason=reason, undecided=True)
+        return Award(fraction=0.0, reason=reason, undecided=True, again=True)
     factor = _factor(samples, fewest, count)
     reason = (
         f"on {count} cores {factor.middle:.3g} times faster than on {fewest} "

@@ -141,11 +141,11 @@ class Speedup:
             return Award(fraction=0.0, reason=idle)
         if watched is not None and not watched.trace.complete:
             reason = f"it could not be seen whether the GPU does the work: {watched.trace.problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True)
+            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
         seen = _measured(options, observation.facts)
         flags = tuple(_flags(options, seen, observation.facts))
         if reason := _open(options, seen):
-            return Award(fraction=0.0, reason=reason, undecided=True, flags=flags)
+            return Award(fraction=0.0, reason=reason, undecided=True, again=True, flags=flags)
         ratio, reaches = seen.ratio.interval, seen.ratio.reaches(options.at_least)
         told = f"{number(ratio.middle)} times faster (between {number(ratio.low)} and {number(ratio.high)})"
         if reaches is False:

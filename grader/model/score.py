@@ -32,6 +32,14 @@ class Award:
     """What a person may want to look at, one sentence each; costs nothing."""
     undecided: bool = False
     """True if this evidence cannot decide: the points stay open, whatever the fraction says."""
+    again: bool = False
+    """Whether the next run looks once more at what is undecided, and not a person: another machine, or a
+    quieter hour, may decide."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if it is to be looked at again, and yet decided."""
+        if self.again and not self.undecided:
+            raise ValueError("again: only what is undecided is looked at again")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

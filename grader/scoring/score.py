@@ -34,6 +34,9 @@ REASONS: dict[Outcome, str] = {
 }
 """What a student reads where the observation has no note of its own."""
 
+REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
+"""What is tried again, whatever the kind of check makes of it."""
+
 CHANGED_INPUTS = "changed its inputs in place"
 
 _SLACK = 1e-9
@@ -51,6 +54,8 @@ class _Verdict:
     flags: tuple[str, ...] = ()
     gated: bool = False
     """Whether something it needs was lost, so that it was not judged by itself."""
+    again: bool = False
+    """Whether the kind of check would look once more before it decides."""
 
 
 def score(
@@ -117,6 +122,25 @@ def passed(
         ValueError: the kind awarded a fraction outside 0…1.
     """
     return _judge(item, {**related, item.id: observation}, kinds).fraction == 1
+
+
+def lasting(
+    item: Item,
+    observation: Observation,
+    kinds: Mapping[str, CheckKind],
+    related: Mapping[str, Observation],
+) -> bool:
+    """Whether an observation holds until something changes; the next run tries the others again.
+
+    What a simulator showed is tried again: the next run may find a device. So is what a kind of check cannot
+    decide by it: the next run may find a better machine, or a quieter one.
+
+    Raises:
+        ValueError: the kind awarded a fraction outside 0…1.
+    """
+    if observation.simulated or observation.outcome in REPEATED:
+        return False
+    return not _judge(item, {**related, item.id: observation}, kinds).again
 
 
 @lru_cache(maxsize=16)
@@ -196,7 +220,9 @@ def _award(
     if not -_SLACK <= award.fraction <= 1 + _SLACK:  # also true of NaN
         raise ValueError(f"check kind {kind.name!r} awarded {award.fraction!r} of item {item.id!r}: not 0…1")
     if award.undecided:
-        return _Verdict(reason=award.reason, standing=Standing.PROVISIONAL, flags=award.flags)
+        return _Verdict(
+            reason=award.reason, standing=Standing.PROVISIONAL, flags=award.flags, again=award.again
+        )
     if award.fraction < 1 - _SLACK:
         return _Verdict(
             fraction=max(0.0, award.fraction),

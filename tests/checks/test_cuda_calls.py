@@ -232,7 +232,7 @@ def test_one_incomplete_record_decides_nothing_whatever_else_is_wrong(more, keys
     traces = list(HANDLE_EACH_TIME)
     traces[which] = trace_of(**more)
     found = award(traces, evidence={"trained": False, "note": "got 1"}, **keys)
-    assert (found.fraction, found.undecided) == (0.0, True)
+    assert (found.fraction, found.undecided, found.again) == (0.0, True, True)
     assert found.reason.startswith("the allocations could not be observed: ")
     assert said in found.reason
 
@@ -284,7 +284,7 @@ def test_arrays_that_are_never_seen_to_be_allocated_are_for_a_person():
     traces = growing({NOWHERE: 64}, {NOWHERE: 64}, {NOWHERE: 64})
     assert award(traces).fraction == 1.0
     found = award(traces, totals="any", **OWN)
-    assert (found.fraction, found.undecided) == (0.0, True)
+    assert (found.fraction, found.undecided, found.again) == (0.0, True, False)
     assert found.flags == ("own_unseen: no allocation was seen inside DLArrayAlloc",)
 
 

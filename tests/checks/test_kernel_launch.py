@@ -204,7 +204,7 @@ def test_more_launches_than_are_kept_are_still_too_many():
 @pytest.mark.parametrize("seen", [(), (launched("other_kernel"),), (launched(blocks=(977,)),)])
 def test_where_the_device_did_not_run_what_numba_says_a_person_is_told(seen):
     found = award(trace=trace_of(*seen, framework_launches=(launched(),)))
-    assert (found.fraction, found.undecided) == (0.0, True)
+    assert (found.fraction, found.undecided, found.again) == (0.0, True, False)
     assert found.flags == (
         "sources_disagree: numba launched max_kernel[1000, 1000]; the device did not run it",
     )
@@ -236,7 +236,7 @@ def test_a_record_that_is_not_complete_decides_nothing_whatever_else_it_says():
     void = trace_of(launched(), complete=False, problem="the observer missed 1 launch of its own")
     for keys in ({}, {"right_without_kernels": True}, {"wrong": "got 1, expected 2"}):
         found = award(trace=void, **keys)
-        assert (found.fraction, found.undecided, found.flags) == (0.0, True, ())
+        assert (found.fraction, found.undecided, found.again, found.flags) == (0.0, True, True, ())
         assert found.reason.endswith("the observer missed 1 launch of its own")
 
 

@@ -147,7 +147,7 @@ def test_a_wrong_result_earns_nothing_however_the_work_was_shared():
 
 def test_an_incomplete_record_decides_nothing():
     found = award(trace_of([0.1], problem="two canaries are missing", complete=False))
-    assert found.undecided
+    assert (found.undecided, found.again) == (True, True)
     assert found.reason == "what the devices did could not be observed: two canaries are missing"
 
 

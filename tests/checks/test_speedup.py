@@ -5,8 +5,11 @@ from dataclasses import replace
 import pytest
 
 from grader.checks.speedup import Speedup
+from grader.checks.watched import WATCHED
+from grader.config.codec import to_plain
 from grader.errors import CourseError
 from grader.model.observation import Fault, Observation, Outcome
+from grader.model.trace import Trace, Watched
 
 OPTIONS = Speedup.Options(of="work.fast", over="work.slow", inputs="numbers", at_least=5.0)
 
@@ -185,9 +188,17 @@ def stored(of, over, reference_of=0.001, reference_over=1.0, cpu=None) -> Observ
 )
 def test_the_verdict_on_stored_samples(observation, fraction, undecided, flag):
     result = award(observation)
-    assert (result.fraction, result.undecided) == (fraction, undecided)
+    assert (result.fraction, result.undecided, result.again) == (fraction, undecided, undecided)
     assert bool(flag) == bool(result.flags)
     assert not flag or result.flags[0].startswith(flag)
+
+
+def test_a_hole_in_the_record_of_the_gpu_decides_nothing_and_the_next_run_looks_again():
+    observation = stored(0.1, 1.0)
+    watched = Watched(trace=Trace(source="cupti", complete=False, problem="a canary is missing"))
+    result = award(replace(observation, facts={**observation.facts, WATCHED: to_plain(watched)}))
+    assert (result.fraction, result.undecided, result.again) == (0.0, True, True)
+    assert result.reason == "it could not be seen whether the GPU does the work: a canary is missing"
 
 
 def test_another_threshold_is_judged_on_the_same_samples():

@@ -52,6 +52,15 @@ KINDS = """
         def award(self, options, observation, related):
             return Award(fraction=1.0, reason="it was looked at")
 
+    class Unsure(_Kind):
+        name = "unsure"
+
+        def act(self, path):
+            pass
+
+        def award(self, options, observation, related):
+            return Award(fraction=0.0, reason="who knows", undecided=True, again=True)
+
     class Alone(_Kind):
         name = "alone"
         timed = True
@@ -205,8 +214,10 @@ def lanes(course, tmp_path):
     """A course whose items meet, or want to be alone."""
     course.write("assignments/tiny/kinds.py", KINDS)
     text = (course.folder / "assignments/tiny/assignment.py").read_text()
-    text = text.replace("from .checks import", "from .kinds import Alone, Together\n    from .checks import")
-    text = text.replace("return [Breaks", "return [Alone, Together, Breaks")
+    text = text.replace(
+        "from .checks import", "from .kinds import Alone, Together, Unsure\n    from .checks import"
+    )
+    text = text.replace("return [Breaks", "return [Alone, Together, Unsure, Breaks")
     course.write("assignments/tiny/assignment.py", text)
     course.environment["GRADER_LEASES"] = str(tmp_path / "leases")  # nobody else's work holds ours up
     (tmp_path / "meeting").mkdir()
@@ -237,6 +248,17 @@ def test_what_was_simulated_beside_others_is_not_simulated_again(lanes, tmp_path
         assert done.returncode == 0, done.stderr
         for number in range(2):
             assert lanes.observed(f"s{number}") == ["double", "square", "later", "alone", *again]
+
+
+def test_what_was_looked_at_beside_others_and_not_decided_waits_for_the_next_run(lanes, tmp_path):
+    alone = {"id": "alone", "title": "a", "points": 1, "check": "alone", "path": str(tmp_path / "log")}
+    lanes.rubric(DOUBLE, alone | {"id": "unsure", "check": "unsure"}, alone)
+    names = [lanes.hand_in(f"s{n}", PROGRAMS["right"]) for n in range(2)]
+    for again in ([], ["unsure"]):
+        done = lanes.run("run", *names)
+        assert done.returncode == 0, done.stderr
+        for number in range(2):
+            assert lanes.observed(f"s{number}") == ["double", "unsure", "alone", *again]
 
 
 def test_two_hand_ins_of_one_student_are_graded_one_after_the_other(course):

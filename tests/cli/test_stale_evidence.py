@@ -7,6 +7,31 @@ import pytest
 DOUBLE = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
 DOUBLE |= {"of": "work.double", "inputs": "numbers"}
 SQUARE = DOUBLE | {"id": "square", "of": "work.square"}
+LISTENS = """
+    from dataclasses import dataclass
+    from pathlib import Path
+
+    from grader.model.observation import Observation, Outcome
+    from grader.model.options import option
+    from grader.model.score import Award
+
+    class Listens:
+        name = "listens"
+
+        @dataclass(frozen=True, slots=True, kw_only=True)
+        class Options:
+            path: str = option("A file outside: what there is to hear.")
+            again: bool = option("Whether the next run listens once more.", judges=True, default=True)
+
+        def observe(self, options, bench):
+            heard = {"heard": Path(options.path).read_text()}
+            return Observation(item=bench.item, outcome=Outcome.OBSERVED, facts=heard, seed=bench.seed)
+
+        def award(self, options, observation, related):
+            if observation.facts["heard"] == "noise":
+                return Award(fraction=0.0, reason="too loud", undecided=True, again=options.again)
+            return Award(fraction=1.0, reason="quiet")
+"""
 HALF_RIGHT = "def double(x): return 2 * x if x else 1\ndef square(x): return x * x"
 
 
@@ -91,6 +116,48 @@ def test_fresh_observes_everything_again(course):
     course.run("run", archive)
     course.run("run", archive, "--fresh")
     assert course.observed() == ["double", "square"] * 2
+
+
+@pytest.fixture
+def listening(course):
+    """A course with an item that hears what there is to hear, and another that needs it."""
+    course.write("assignments/tiny/kinds.py", LISTENS)
+    hooks = course.folder / "assignments/tiny/assignment.py"
+    text = hooks.read_text().replace(
+        "from .checks import", "from .kinds import Listens\n    from .checks import"
+    )
+    hooks.write_text(text.replace("return [Breaks", "return [Listens, Breaks"))
+    return course
+
+
+def test_what_another_look_may_decide_is_looked_at_until_it_is_decided(listening, tmp_path):
+    around = tmp_path / "around"
+    listens = {"id": "listens", "title": "l", "points": 3, "check": "listens", "path": str(around)}
+    listening.rubric(DOUBLE, listens, SQUARE | {"needs": ["listens"]})
+    archive = listening.hand_in()
+    seen = ["double", "listens", "square"]
+    for hears, points, more in [
+        ("noise", {"double": 1, "listens": 0, "square": 0}, []),
+        ("noise", {"double": 1, "listens": 0, "square": 0}, ["listens", "square"]),
+        ("nothing", {"double": 1, "listens": 3, "square": 1}, ["listens", "square"]),
+        ("noise", {"double": 1, "listens": 3, "square": 1}, []),
+    ]:
+        around.write_text(hears)
+        done = listening.run("run", archive)
+        assert (done.returncode, done.stderr) == (0, "")
+        seen += more
+        assert (listening.points(), listening.observed()) == (points, seen)
+
+
+def test_what_a_person_must_decide_is_not_looked_at_again(listening, tmp_path):
+    around = tmp_path / "around"
+    around.write_text("noise")
+    listens = {"id": "listens", "title": "l", "points": 3, "check": "listens", "path": str(around)}
+    listening.rubric(listens | {"again": False})
+    archive = listening.hand_in()
+    for _ in range(2):
+        listening.run("run", archive)
+        assert (listening.points(), listening.observed()) == ({"listens": 0}, ["listens"])
 
 
 def test_item_observes_what_it_names_and_what_that_needs_and_leaves_the_rest_open(course):

@@ -13,7 +13,7 @@ from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
-from grader.scoring.score import CHANGED_INPUTS, REASONS, passed, score
+from grader.scoring.score import CHANGED_INPUTS, REASONS, lasting, passed, score
 
 
 class Share:
@@ -35,6 +35,7 @@ class Share:
             hint=options.hint,
             flags=tuple(observation.facts.get("flags", ())),
             undecided=observation.facts.get("undecided", False),
+            again=observation.facts.get("again", False),
         )
 
 
@@ -404,6 +405,35 @@ def test_evidence_that_cannot_decide_leaves_the_points_open():
     undecided = replace(seen("a"), facts={"share": 0.0, "undecided": True})
     (line,) = score(rubric(item("a")), evidence(undecided), KINDS).lines
     assert (line.standing, line.points, line.fraction) == (Standing.PROVISIONAL, 0.0, None)
+
+
+def test_what_another_look_may_decide_does_not_last():
+    facts = {"share": 0.0, "undecided": True}
+    for_a_person, for_the_next_run = (replace(seen("a"), facts=facts | {"again": again}) for again in (0, 1))
+    assert lasting(item("a"), for_a_person, KINDS, {})
+    assert not lasting(item("a"), for_the_next_run, KINDS, {})
+    (line,) = score(rubric(item("a")), evidence(for_the_next_run), KINDS).lines
+    assert (line.standing, line.points, line.fraction) == (Standing.PROVISIONAL, 0.0, None)
+
+
+@pytest.mark.parametrize(
+    ("observation", "lasts"),
+    [
+        (seen("a"), True),
+        (seen("a", 0.0), True),
+        (seen("a", outcome=Outcome.CRASHED), True),
+        (seen("a", outcome=Outcome.SKIPPED), False),
+        (seen("a", outcome=Outcome.NOT_OBSERVED), False),
+        (seen("a", simulated=True), False),
+    ],
+)
+def test_what_was_not_seen_on_a_device_or_not_at_all_does_not_last(observation, lasts):
+    assert lasting(item("a"), observation, KINDS, {}) is lasts
+
+
+def test_only_what_is_undecided_can_be_looked_at_again():
+    with pytest.raises(ValueError, match="again"):
+        Award(fraction=1.0, reason="", again=True)
 
 
 def test_passed_means_everything_was_earned():
