@@ -29,7 +29,7 @@ from grader.model.rubric import Rubric
 from grader.model.submission import Submission
 from grader.plugins import Plugins
 from grader.results import JOB, Results
-from grader.scoring.score import REPEATED, lasting, passed
+from grader.scoring.score import lasting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,15 +162,7 @@ def _prepared(request: Request, course: Course, plugins: Plugins, received: Rece
             submission, submitted_at=stored.submission.submitted_at
         )  # said at an earlier run
     earlier = with_points(results.folder, submission, tasks, {} if request.fresh else holding(stored, tasks))
-    judged = {
-        item.id: passed(item, seen, plugins.checks, earlier)
-        for item in rubric.items
-        if (seen := earlier.get(item.id))
-        and (
-            lasting(item, seen, plugins.checks, earlier)
-            or (item.id in request.looked_at and seen.outcome not in REPEATED)
-        )
-    }
+    judged = lasting(rubric.items, earlier, plugins.checks, looked_at=request.looked_at)
     job = Job(
         id=os.urandom(8).hex(),
         submission=submission,

@@ -22,7 +22,7 @@ from grader.model.observation import Observation
 from grader.model.rubric import Rubric
 from grader.model.score import Line
 from grader.results import JOB, WORKSPACE, Results
-from grader.scoring.score import lasting, passed, score
+from grader.scoring.score import lasting, score
 
 if TYPE_CHECKING:
     from grader.config.course import Course
@@ -187,11 +187,7 @@ def _job(
 ) -> Job:
     """The item alone, with what it needs only where nothing is known of that."""
     seen = evidence.observations
-    judged = {
-        item.id: passed(item, seen[item.id], plugins.checks, seen)
-        for item in rubric.items
-        if item.id in seen and item.id != then.item and lasting(item, seen[item.id], plugins.checks, seen)
-    }
+    judged = lasting((item for item in rubric.items if item.id != then.item), seen, plugins.checks)
     needed = [task for name, task in tasks.items() if name in _needs(then.item, tasks) and name not in judged]
     submission = evidence.submission
     declared = plugins.assignments[submission.assignment]

@@ -10,7 +10,7 @@ from grader.api import CourseError
 from grader.checks.calls import cases_of
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
-from grader.checks.watched import WATCHED, watched_of
+from grader.checks.watched import WATCHED, unrecorded, watched_of
 from grader.config.codec import to_plain
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, option
@@ -97,9 +97,7 @@ class PrintedTimes:
             return given
         watched = watched_of(observation.facts)
         if watched is None or not watched.trace.complete:
-            problem = watched.trace.problem if watched else "nothing was recorded"
-            reason = f"what the program did on the GPUs could not be observed: {problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
+            return unrecorded("what the program did on the GPUs could not be observed", watched)
         if observation.facts["processes"]:
             reason = "the program works in several processes, of which only the first was observed"
             return Award(fraction=0.0, reason=f"{reason}; a person looks", undecided=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.api import case
 from grader.bench.tolerance import Tolerance, Tolerances
 from grader.checks.calls import cases_of
-from grader.checks.watched import WATCHED, idle_device, watch, watched_of
+from grader.checks.watched import WATCHED, idle_device, unrecorded, watch, watched_of
 from grader.config.codec import to_plain
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import InputsName, option
@@ -96,8 +96,7 @@ class Learns:
         if wrong := idle or "; ".join(_wrong(options, observation.cases)):
             return Award(fraction=0.0, reason=wrong)
         if watched and not watched.trace.complete:
-            reason = f"it could not be seen whether the GPU does the work: {watched.trace.problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
+            return unrecorded("it could not be seen whether the GPU does the work", watched)
         first, least, share = _figures(observation.cases)
         told = f"the loss falls from {first:.4g} to {least:.4g}; {share:.2%} of the other pictures are right"
         return Award(fraction=1.0, reason=told)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.calls import cases_of
 from grader.checks.manual import award_given
-from grader.checks.watched import WATCHED, watched_of
+from grader.checks.watched import WATCHED, unrecorded, watched_of
 from grader.config.codec import to_plain
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, option
@@ -84,7 +84,7 @@ class HoldsKernels:
             return given
         watched = watched_of(observation.facts)
         if unseen := _unseen(watched, observation.quantities):
-            return Award(fraction=0.0, reason=unseen, undecided=True, again=True)
+            return unseen
         of = {name: float(quantity.value or 0.0) for name, quantity in observation.quantities.items()}
         if CLAIMED not in of:
             return Award(fraction=0.0, reason="the harness gives no number of seconds above 0")
@@ -99,15 +99,15 @@ class HoldsKernels:
         return Award(fraction=0.0, reason=reason, hint=hint)
 
 
-def _unseen(watched: Watched | None, quantities: Mapping[str, Quantity]) -> str:
-    """Why nothing can be said; empty if something can."""
+def _unseen(watched: Watched | None, quantities: Mapping[str, Quantity]) -> Award | None:
+    """Why nothing can be said; None if something can."""
     if watched is None or not watched.trace.complete:
-        problem = watched.trace.problem if watched else "nothing was recorded"
-        return f"what the GPU did could not be observed: {problem}"
+        return unrecorded("what the GPU did could not be observed", watched)
     trained = watched.trace.launch_count and quantities["mini_batches"].value
     if trained and KERNELS not in quantities:
-        return f"{watched.trace.source} does not tell how long kernels ran"
-    return ""
+        reason = f"{watched.trace.source} does not tell how long kernels ran"
+        return Award(fraction=0.0, reason=reason, undecided=True, again=True)
+    return None
 
 
 def _busy_s(trace: Trace) -> float | None:

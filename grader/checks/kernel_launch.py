@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from grader.bench.tolerance import Tolerances
 from grader.checks.calls import function_name
-from grader.checks.watched import WATCHED, idle_device, trace_quantities, watch, watched_of
+from grader.checks.watched import WATCHED, idle_device, trace_quantities, unrecorded, watch, watched_of
 from grader.config.codec import to_plain
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -110,8 +110,7 @@ class KernelLaunch:
         if watched is None:
             return Award(fraction=0.0, reason="nothing was launched")
         if not watched.trace.complete:
-            reason = f"the launches could not be observed: {watched.trace.problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
+            return unrecorded("the launches could not be observed", watched)
         if unlike := _contradiction(watched.trace):
             flag = f"sources_disagree: {unlike}"
             return Award(fraction=0.0, reason="a person looks at the launches", flags=(flag,), undecided=True)

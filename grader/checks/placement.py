@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
 from grader.checks.manual import award_given
-from grader.checks.watched import WATCHED, watched_of
+from grader.checks.watched import WATCHED, unrecorded, watched_of
 from grader.config.codec import to_plain
 from grader.errors import CourseError
 from grader.model.observation import Observation, Outcome, Quantity
@@ -136,9 +136,7 @@ class Placement:
             return given
         watched = watched_of(observation.facts)
         if watched is None or not watched.trace.complete:
-            problem = watched.trace.problem if watched else "nothing was recorded"
-            reason = f"what the devices did could not be observed: {problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
+            return unrecorded("what the devices did could not be observed", watched)
         if watched.wrong:
             return Award(fraction=0.0, reason=f"the result of the observed call is wrong: {watched.wrong}")
         parts: Mapping[str, str] = observation.facts["parts"]

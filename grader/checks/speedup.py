@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.checks.calls import function_name
 from grader.checks.interval import median
 from grader.checks.ratio import MARGIN, Measured, decided, measured, number
-from grader.checks.watched import WATCHED, idle_device, trace_quantities, watch, watched_of
+from grader.checks.watched import WATCHED, idle_device, trace_quantities, unrecorded, watch, watched_of
 from grader.config.codec import to_plain
 from grader.errors import CourseError
 from grader.model.observation import Fault, Observation, Outcome, Quantity
@@ -140,8 +140,7 @@ class Speedup:
         if watched is not None and (idle := idle_device(watched)):
             return Award(fraction=0.0, reason=idle)
         if watched is not None and not watched.trace.complete:
-            reason = f"it could not be seen whether the GPU does the work: {watched.trace.problem}"
-            return Award(fraction=0.0, reason=reason, undecided=True, again=True)
+            return unrecorded("it could not be seen whether the GPU does the work", watched)
         seen = _measured(options, observation.facts)
         flags = tuple(_flags(options, seen, observation.facts))
         if reason := _open(options, seen):

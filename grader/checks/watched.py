@@ -10,6 +10,7 @@ from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
 from grader.config.codec import from_plain
 from grader.model.observation import Outcome, Quantity
+from grader.model.score import Award
 from grader.model.trace import Trace, Watched
 
 if TYPE_CHECKING:
@@ -64,6 +65,12 @@ def watched_of(facts: Mapping[str, Any]) -> Watched | None:
     """What an observation's facts hold of it; None if the call was not watched."""
     plain = facts.get(WATCHED)
     return None if plain is None else from_plain(Watched, plain, where=WATCHED)
+
+
+def unrecorded(what: str, watched: Watched | None) -> Award:
+    """Open, and looked at again: nothing was recorded, or the record has a hole. `what` could not be seen."""
+    problem = watched.trace.problem if watched else "nothing was recorded"
+    return Award(fraction=0.0, reason=f"{what}: {problem}", undecided=True, again=True)
 
 
 def idle_device(watched: Watched) -> str:

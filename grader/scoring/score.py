@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from functools import lru_cache
@@ -34,7 +34,7 @@ REASONS: dict[Outcome, str] = {
 }
 """What a student reads where the observation has no note of its own."""
 
-REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
+_REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
 """What is tried again, whatever the kind of check makes of it."""
 
 CHANGED_INPUTS = "changed its inputs in place"
@@ -125,22 +125,30 @@ def passed(
 
 
 def lasting(
-    item: Item,
-    observation: Observation,
+    items: Iterable[Item],
+    observations: Mapping[str, Observation],
     kinds: Mapping[str, CheckKind],
-    related: Mapping[str, Observation],
-) -> bool:
-    """Whether an observation holds until something changes; the next run tries the others again.
+    *,
+    looked_at: Collection[str] = (),
+) -> dict[str, bool]:
+    """Items whose observation holds until something changes, and whether each passed; others are tried again.
 
     What a simulator showed is tried again: the next run may find a device. So is what a kind of check cannot
-    decide by it: the next run may find a better machine, or a quieter one.
+    decide by it: the next run may find a better machine, or a quieter one. `looked_at` are those of which
+    this run knows already that it does not.
 
     Raises:
-        ValueError: the kind awarded a fraction outside 0…1.
+        ValueError: a kind awarded a fraction outside 0…1.
     """
-    if observation.simulated or observation.outcome in REPEATED:
-        return False
-    return not _judge(item, {**related, item.id: observation}, kinds).again
+    found = {}
+    for item in items:
+        if (seen := observations.get(item.id)) is None:
+            continue
+        verdict = _judge(item, observations, kinds)
+        unsure = seen.simulated or verdict.again
+        if item.id in looked_at if unsure else seen.outcome not in _REPEATED:
+            found[item.id] = verdict.fraction == 1
+    return found
 
 
 @lru_cache(maxsize=16)

@@ -410,25 +410,28 @@ def test_evidence_that_cannot_decide_leaves_the_points_open():
 def test_what_another_look_may_decide_does_not_last():
     facts = {"share": 0.0, "undecided": True}
     for_a_person, for_the_next_run = (replace(seen("a"), facts=facts | {"again": again}) for again in (0, 1))
-    assert lasting(item("a"), for_a_person, KINDS, {})
-    assert not lasting(item("a"), for_the_next_run, KINDS, {})
+    assert lasting([item("a")], {"a": for_a_person}, KINDS) == {"a": False}
+    assert lasting([item("a")], {"a": for_the_next_run}, KINDS) == {}
+    assert lasting([item("a")], {"a": for_the_next_run}, KINDS, looked_at={"a"}) == {"a": False}
     (line,) = score(rubric(item("a")), evidence(for_the_next_run), KINDS).lines
     assert (line.standing, line.points, line.fraction) == (Standing.PROVISIONAL, 0.0, None)
 
 
 @pytest.mark.parametrize(
-    ("observation", "lasts"),
+    ("observation", "lasts", "in_this_run"),
     [
-        (seen("a"), True),
-        (seen("a", 0.0), True),
-        (seen("a", outcome=Outcome.CRASHED), True),
-        (seen("a", outcome=Outcome.SKIPPED), False),
-        (seen("a", outcome=Outcome.NOT_OBSERVED), False),
-        (seen("a", simulated=True), False),
+        (seen("a"), {"a": True}, {"a": True}),
+        (seen("a", 0.0), {"a": False}, {"a": False}),
+        (seen("a", outcome=Outcome.CRASHED), {"a": False}, {"a": False}),
+        (seen("a", outcome=Outcome.SKIPPED), {}, {}),
+        (seen("a", outcome=Outcome.NOT_OBSERVED), {}, {}),
+        (seen("a", simulated=True), {}, {"a": True}),
+        (seen("a", outcome=Outcome.NOT_OBSERVED, simulated=True), {}, {"a": False}),
     ],
 )
-def test_what_was_not_seen_on_a_device_or_not_at_all_does_not_last(observation, lasts):
-    assert lasting(item("a"), observation, KINDS, {}) is lasts
+def test_what_was_not_seen_on_a_device_or_not_at_all_does_not_last(observation, lasts, in_this_run):
+    assert lasting([item("a"), item("b")], {"a": observation}, KINDS) == lasts
+    assert lasting([item("a")], {"a": observation}, KINDS, looked_at={"a"}) == in_this_run
 
 
 def test_only_what_is_undecided_can_be_looked_at_again():
