@@ -28,6 +28,11 @@ class Arena:
         self.arguments = whole[:arguments_bytes]
         self.result = whole[arguments_bytes:]
 
+    @property
+    def used_bytes(self) -> int:
+        """How much of it lies in memory."""
+        return os.fstat(self.fd).st_blocks * 512
+
     def close(self) -> None:
         """Let go of the memory; arrays that were not copied out of it become invalid."""
         os.close(self.fd)

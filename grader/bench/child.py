@@ -1,4 +1,9 @@
-"""One child of a subject server from outside: stopped, continued, timed, ended; it knows no values."""
+"""One child of a subject server from outside: stopped, continued, timed, ended; it knows no values.
+
+From the moment its program has begun, whatever goes wrong is the program's doing, unless a witness whom it
+cannot reach says otherwise: a fresh child that fails in the same place, or the kernel's count of processes
+that it ended because the machine had no memory left.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +13,26 @@ import signal
 import socket
 import struct
 import time
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, replace
 
 from grader.bench.arena import Arena
+from grader.bench.budget import CallBudget
+from grader.bench.endings import BROKE, CUT, Ended, LostError, read_end
 from grader.bench.output import Output
 from grader.bench.server import SubjectServer
 from grader.errors import NotObservedError
+from grader.machine.memory import oom_kills
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.subject.protocol import (
-    ENDED,
-    EXCEEDED,
-    FREEZE,
-    FROZEN,
     HELLO,
     MESSAGE_BYTES,
     NONCE_BYTES,
-    RESTLESS,
     THAW,
+    Freeze,
+    Frozen,
     Reply,
     Request,
 )
@@ -34,16 +40,12 @@ from grader.subject.protocol import (
 ARGUMENTS_BYTES = 512 * 2**20
 SET_UP_WITHIN_S = 20.0
 END_WITHIN_S = 10.0
+STAND_WITHIN_S = 2.0
+"""How long after the end of a call's time everything must stand; microseconds are usual."""
+ANSWER_WITHIN_S = 10.0
+"""How long after that pid 1, which is ours, may take to say so: it may have to wait for a core."""
 _CREDENTIALS = struct.Struct("iii")
 _POISON = b"\xff"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """The student's process is gone."""
-
-    outcome: Outcome
-    note: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,9 @@ class Exchange:
 
     answer: Reply | Ended
     wall_s: float
+    """Until nothing of the program could run any more."""
     freeze_s: float = 0.0
+    """The part of it that came after the answer."""
     cpu_s: float | None = None
 
 
@@ -67,11 +71,13 @@ class Child:
         *,
         cores: tuple[int, ...] = (),
         ahead: bool = False,
+        control: Callable[[], bool] | None = None,
     ) -> None:
         """Have it forked, and freeze it before any student code can run.
 
         With `cores` it stays on these. With `ahead` it is only asked for: `ready` must be called before
-        anything else.
+        anything else. `control` tries whether a fresh child works in the same place; without it no student
+        code may run here, and what goes wrong is the machine's fault.
 
         Raises:
             NotObservedError: the machine does not give it the namespaces it needs.
@@ -81,7 +87,8 @@ class Child:
         """How long it was not frozen."""
         self.given = server.given
         """Where it finds the course's own files; None if there are none."""
-        self._limits = limits
+        self.limits = limits
+        self._control = control
         self._used = 0
         with ExitStack() as resources:
             self.arena = resources.enter_context(
@@ -111,17 +118,25 @@ class Child:
             NotObservedError: the machine does not give it the namespaces it needs; it is closed then.
         """
         try:
-            init = self._greeting(self._init)
-            try:
-                self._init_pidfd = os.pidfd_open(init)
-            except ProcessLookupError:  # it ended right after its first word, and said why
-                said = self._init.recv(MESSAGE_BYTES).decode(errors="replace") or "ended at once"
-                raise NotObservedError(f"sandbox: pid 1 of a check: {said}") from None
-            self._cpu_clock = (~self._greeting(self._calls) << 3) | 2
-            self._freeze()
+            self._meet()
+        except LostError as error:
+            self.close()
+            raise NotObservedError(f"sandbox: pid 1 of a check: {error}") from None
         except BaseException:
             self.close()
             raise
+
+    def _meet(self) -> None:
+        init = self._greeting(self._init)
+        try:
+            self._init_pidfd = os.pidfd_open(init)
+        except ProcessLookupError:  # it ended right after its first word, and said why
+            message = self._word(SET_UP_WITHIN_S).decode(errors="replace")
+            raise LostError(message or "ended at once") from None
+        self._cpu_clock = (~self._greeting(self._calls) << 3) | 2
+        if not isinstance(self._freeze(_now_ns() + int(SET_UP_WITHIN_S * 1e9)), Frozen):
+            raise LostError("the child did not come to a stand before its program began")
+        self._oom_kills = oom_kills()
 
     def close(self) -> None:
         """End it, and let go of its memory."""
@@ -145,74 +160,128 @@ class Child:
     def exchange(self, start: int, length: int, within_s: float) -> Exchange:
         """Continue everything, hand over the document at `start` of the arguments, stop everything again.
 
-        The clock runs from *continue and call* until *done*.
+        The clock runs from *continue and call* until nothing of the program can run any more. Of its limit,
+        `within_s`, it does not lose what other processes kept it waiting for a core.
+
+        Raises:
+            NotObservedError: something broke, and a child that holds nothing of the student's broke too.
         """
         if self.ended is not None:
             return Exchange(answer=self.ended, wall_s=0.0)
         # what an earlier call left must not pass for the answer to this one
         self.arena.result[: self._used] = _POISON * self._used
         self._forget_messages()
-        request = Request(os.urandom(NONCE_BYTES), start, length)
         cpu = self._cpu_ns()
         begun = time.perf_counter()
-        self._calls.send(request.pack())
-        self._init.send(THAW)
-        answer = self._await(request.nonce, begun, within_s)
-        done = time.perf_counter()
-        self.ran_s += done - begun
-        if isinstance(answer, Ended):
-            self.ended = answer
+        try:
+            exchange = self._ask(Request(os.urandom(NONCE_BYTES), start, length), within_s)
+        except LostError as error:
+            exchange = Exchange(answer=self._blame(str(error)), wall_s=time.perf_counter() - begun)
+        self.ran_s += exchange.wall_s
+        if isinstance(exchange.answer, Ended):
+            self.ended = exchange.answer
             self.end()
             self.output.drain()
-            return Exchange(answer=answer, wall_s=done - begun)
-        self._freeze()
-        still = time.perf_counter()
-        self._used = min(answer.start + answer.length, len(self.arena.result))
-        return Exchange(
-            answer=answer,
-            wall_s=done - begun,
-            freeze_s=still - done,
-            cpu_s=None if cpu is None or self.ended else (self._cpu_ns() or cpu) / 1e9 - cpu / 1e9,
-        )
+            return exchange
+        self._used = min(exchange.answer.start + exchange.answer.length, len(self.arena.result))
+        now = None if cpu is None or self.ended else self._cpu_ns()
+        return replace(exchange, cpu_s=None if cpu is None or now is None else (now - cpu) / 1e9)
 
-    def _await(self, nonce: bytes, begun: float, within_s: float) -> Reply | Ended:
+    def _ask(self, request: Request, within_s: float) -> Exchange:
+        """Send a request; let the program go on until it answers, ends or has had its time."""
+        try:
+            self._calls.send(request.pack(), socket.MSG_DONTWAIT)
+        except OSError:  # shut, or filled with what it never read
+            return Exchange(answer=CUT, wall_s=0.0)
+        budget = CallBudget(within_s)
+        while True:
+            begun_ns, own_ns = _now_ns(), time.process_time_ns()
+            self._say(THAW)
+            deadline_ns = begun_ns + int(budget.left_s * 1e9)
+            answer = self._await(request.nonce, deadline_ns)
+            done_ns = _now_ns()
+            if isinstance(answer, Ended):
+                return Exchange(answer=answer, wall_s=budget.wall_s + (done_ns - begun_ns) / 1e9)
+            stand = self._freeze(max(deadline_ns, done_ns) + int(STAND_WITHIN_S * 1e9))
+            if isinstance(stand, Ended):
+                if answer is None or stand.outcome is Outcome.TIMED_OUT:
+                    answer = stand
+                else:  # it ended behind its answer, which counts
+                    self.ended = stand
+                return Exchange(answer=answer, wall_s=budget.wall_s + (_now_ns() - begun_ns) / 1e9)
+            # what it prints we read: what that takes of its cores is its own doing
+            delay_ns = stand.delay_ns - (time.process_time_ns() - own_ns)
+            budget.charge((stand.charged_ns - begun_ns) / 1e9, delay_ns / 1e9)
+            answer = budget.verdict(answer or self._reply(request.nonce))
+            if answer is not None:
+                freeze_s = max(0, stand.charged_ns - done_ns) / 1e9
+                return Exchange(answer=answer, wall_s=budget.wall_s, freeze_s=freeze_s)
+
+    def _await(self, nonce: bytes, deadline_ns: int) -> Reply | Ended | None:
+        """Its answer, or how it ended; None if there is neither in time."""
         wait = select.poll()
         for end in (self._calls.fileno(), self._init.fileno(), self.output.read_end):
             wait.register(end, select.POLLIN)
-        while (left := begun + within_s - time.perf_counter()) > 0:
-            ready = {end for end, _ in wait.poll(left * 1000)}
+        while (left_ns := deadline_ns - _now_ns()) > 0:
+            ready = {end for end, _ in wait.poll(left_ns / 1e6)}
             if self.output.read_end in ready:
                 self.output.drain()
             if self._calls.fileno() in ready:
                 message = self._calls.recv(MESSAGE_BYTES)
-                if not message:  # the program closed it, or ended: pid 1 will say
-                    wait.unregister(self._calls.fileno())
-                elif (reply := Reply.read(message)) and reply.nonce == nonce:
+                if not message:  # pid 1 holds that end as well, and says why it goes
+                    news = select.select([self._init], [], [], 0)[0]
+                    return self._how_it_ended(self._word(0.0)) if news else CUT
+                if (reply := Reply.read(message)) and reply.nonce == nonce:
                     return reply
             elif self._init.fileno() in ready:
-                return self._how_it_ended(self._init.recv(MESSAGE_BYTES))
-        return Ended(outcome=Outcome.TIMED_OUT, note=f"did not end within {within_s:g} s")
+                return self._how_it_ended(self._word(0.0))
+        return None
+
+    def _reply(self, nonce: bytes) -> Reply | None:
+        """The answer, if it lies there: everything stands, so what can be read is bounded."""
+        while select.select([self._calls], [], [], 0)[0] and (message := self._calls.recv(MESSAGE_BYTES)):
+            if (reply := Reply.read(message)) and reply.nonce == nonce:
+                return reply
+        return None
 
     def _how_it_ended(self, message: bytes) -> Ended:
-        if message.startswith(EXCEEDED):
-            return _over(message.removeprefix(EXCEEDED).decode(), self._limits)
-        if not message.startswith(ENDED):
-            raise NotObservedError(f"sandbox: pid 1 of a check: {message.decode(errors='replace') or 'gone'}")
-        code = os.waitstatus_to_exitcode(int(message.removeprefix(ENDED)))
-        if code == -signal.SIGKILL:
-            return Ended(outcome=Outcome.OUT_OF_MEMORY, note="was ended by the system: out of memory?")
-        if code < 0:
-            name = signal.strsignal(-code) or "a signal"
-            return Ended(outcome=Outcome.CRASHED, note=f"was ended by signal {-code} ({name})")
-        return Ended(outcome=Outcome.CRASHED, note=f"ended itself (exit status {code})")
+        return read_end(
+            message, self.limits, own_bytes=self.arena.used_bytes, oom_kills_before=self._oom_kills
+        )
 
-    def _freeze(self) -> None:
-        self._init.send(FREEZE)
-        message = self._init.recv(MESSAGE_BYTES)
-        if message == RESTLESS:
-            raise NotObservedError("sandbox: the student's program could not be brought to a stand")
-        if message != FROZEN:
-            self.ended = self._how_it_ended(message)
+    def _blame(self, what: str) -> Ended:
+        """Try the same place with a child that holds nothing of the student's.
+
+        Raises:
+            NotObservedError: that one does not work either, or no student code runs here.
+        """
+        self.end()  # what is left of the program must not disturb it
+        if self._control is None or not self._control():
+            raise NotObservedError(f"sandbox: pid 1 of a check: {what}")
+        return BROKE
+
+    def _freeze(self, deadline_ns: int) -> Frozen | Ended:
+        """Have pid 1 bring everything to a stand.
+
+        Raises:
+            LostError: it does not answer, or says something else.
+        """
+        self._say(Freeze(deadline_ns).pack())
+        message = self._word((deadline_ns - _now_ns()) / 1e9 + ANSWER_WITHIN_S)
+        return Frozen.read(message) or self._how_it_ended(message)
+
+    def _say(self, message: bytes) -> None:
+        # if it is gone, it has said why
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._init.send(message, socket.MSG_DONTWAIT)
+
+    def _word(self, within_s: float) -> bytes:
+        """The next message of pid 1; empty if it is gone."""
+        if not select.select([self._init], [], [], max(0.0, within_s))[0]:
+            raise LostError("does not answer")
+        with suppress(ConnectionResetError):
+            return self._init.recv(MESSAGE_BYTES)
+        return b""
 
     def _forget_messages(self) -> None:
         """Throw away what was said out of turn."""
@@ -240,15 +309,8 @@ class Child:
             signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
 
 
-def _over(excess: str, limits: Limits) -> Ended:
-    """What was too much of all processes together, as pid 1 counted it."""
-    what, amount = excess.split()
-    if what == "memory":
-        used = int(amount) // 2**20
-        note = f"used {used} MiB of memory with all its processes; {limits.memory_mb} MiB are allowed"
-        return Ended(outcome=Outcome.OUT_OF_MEMORY, note=note)
-    note = f"had {amount} processes at once; {limits.processes} are allowed"
-    return Ended(outcome=Outcome.CRASHED, note=note)
+def _now_ns() -> int:
+    return time.perf_counter_ns()
 
 
 def _pair(resources: ExitStack) -> tuple[socket.socket, socket.socket]:

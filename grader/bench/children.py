@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
 
 from grader.bench.bench import SUBMISSION, Call, InputCase, Subject
 from grader.bench.child import Child
 from grader.bench.servers import Servers
 from grader.bench.setup import Setup
-from grader.bench.subject import ChildSubject, DeviceMemory
+from grader.bench.subject import ChildSubject, DeviceMemory, ReferenceEnds, answers
 from grader.errors import NotObservedError
 from grader.model.assignment import Limits
 
@@ -27,6 +28,8 @@ class Order:
     """Whether an observer is put beside the program, before anything of it is imported."""
     group: str = ""
     """Items of one group share a child; empty for a fresh one."""
+    reference_ends: ReferenceEnds | None = field(default=None, compare=False)
+    """Tries whether the reference ends in time; None if there is nothing to compare with."""
 
 
 class Children:
@@ -64,8 +67,9 @@ class Children:
     @contextmanager
     def program(self, setup: Setup, whose: str = SUBMISSION, limits: Limits | None = None) -> Iterator[Child]:
         """A fresh child of the hand-in, or of the reference, for a program that is run and not imported."""
+        limits = limits or self._limits
         with self.servers.serving(setup) as server:
-            child = Child(server, whose, limits or self._limits)
+            child = Child(server, whose, limits, control=partial(self._works, setup, whose, limits))
             if whose == SUBMISSION:
                 self._own.append(child)
             yield child
@@ -109,18 +113,40 @@ class Children:
     def _start(self, order: Order, resources: ExitStack) -> ChildSubject:
         server = resources.enter_context(self.servers.serving(order.setup))
         cores = self.cores[: order.setup.cores or max(1, self._limits.cores)]
-        child = self._waiting(order.whose, order.setup) or Child(
-            server, order.whose, self._limits, cores=cores
+        fork = partial(
+            Child,
+            server,
+            order.whose,
+            self._limits,
+            cores=cores,
+            control=partial(self._works, order.setup, order.whose, self._limits),
         )
+        child = self._waiting(order.whose, order.setup) or fork()
         if server.shared:
-            self._ahead[order.whose, order.setup] = Child(
-                server, order.whose, self._limits, cores=cores, ahead=True
-            )
+            self._ahead[order.whose, order.setup] = fork(ahead=True)
         memory = self.device_memory if order.setup.devices else None
         if order.whose == SUBMISSION:
             self._own.append(child)
-        subject = ChildSubject(child, order.module, self._limits, observed=order.observed, devices=memory)
+        subject = ChildSubject(
+            child,
+            order.module,
+            self._limits,
+            observed=order.observed,
+            devices=memory,
+            reference_ends=order.reference_ends,
+        )
         return resources.enter_context(subject)
+
+    def _works(self, setup: Setup, whose: str, limits: Limits) -> bool:
+        """Whether a fresh child, in which no student code runs, can be started, called and stopped there."""
+        for _ in range(2):  # a server that the program may have broken is replaced after the first
+            with (
+                suppress(NotObservedError),
+                self.servers.serving(setup) as server,
+                closing(Child(server, whose, limits)) as child,
+            ):
+                return answers(child)
+        return False
 
 
 @dataclass(frozen=True, slots=True)

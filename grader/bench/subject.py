@@ -10,14 +10,19 @@ from typing import Self
 
 from grader.bench.answer import read_answer
 from grader.bench.bench import Call, InputCase, Run
-from grader.bench.child import ARGUMENTS_BYTES, Child
-from grader.errors import CourseError
+from grader.bench.child import ARGUMENTS_BYTES, Child, Exchange
+from grader.bench.endings import Ended
+from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.subject.wire import Encoder, TooLarge
 
 DeviceMemory = Callable[[], int]
 """How many bytes are taken of the devices that a child sees, by whomever."""
+
+
+ReferenceEnds = Callable[[str, InputCase | None], bool]
+"""Whether the reference's function of this name, or the import of its file, ends within the same limit."""
 
 
 class ChildSubject:
@@ -31,16 +36,19 @@ class ChildSubject:
         *,
         observed: bool = False,
         devices: DeviceMemory | None = None,
+        reference_ends: ReferenceEnds | None = None,
     ) -> None:
         """With `observed` an observer is put beside the program before anything of it is imported.
 
-        `devices` is how many bytes of its devices are in use, where it has any.
+        `devices` is how many bytes of its devices are in use, where it has any. `reference_ends` is tried
+        where others kept the cores so busy that the program did not get its time.
         """
         self._child = child
         self._module = module
         self._limits = limits
         self._observed = observed
         self._devices = devices
+        self._reference_ends = reference_ends
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
@@ -48,6 +56,7 @@ class ChildSubject:
         request: dict[str, object] = {"do": "import", "module": self._module, "observed": self._observed}
         try:
             exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
+            must_have_had_its_time(exchange, self._reference_ends)
             self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
         except BaseException:
             self._child.close()
@@ -76,6 +85,7 @@ class ChildSubject:
         request = {"do": "call", "function": function, **({"withhold": True} if withhold else {})}
         sent = self._send(case, request)
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
+        must_have_had_its_time(exchange, self._reference_ends, function, case)
         now = self._child.arena.arguments
         # bytes with bytes: a view is compared element by element, ten times slower
         changed = [name for name, span in sent.spans.items() if sent.content[span] != bytes(now[span])]
@@ -136,11 +146,45 @@ class _Sent:
     """All of them as they were."""
 
 
-def run_program(child: Child, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
+def answers(child: Child) -> bool:
+    """Whether a child that has run nothing of the student's can be called and stopped."""
+    encoder = Encoder(child.arena.arguments)
+    document = encoder.close({"do": "again", "args": [], "kwargs": {}})
+    return not isinstance(child.exchange(*document, child.limits.call_wall_s).answer, Ended)
+
+
+def must_have_had_its_time(
+    exchange: Exchange,
+    reference_ends: ReferenceEnds | None,
+    function: str = "",
+    case: InputCase | None = None,
+) -> None:
+    """Hold a program that was starved of its time against the reference in the same place.
+
+    Raises:
+        NotObservedError: the reference does not end in its time either.
+    """
+    if not isinstance(exchange.answer, Ended) or not exchange.answer.starved:
+        return
+    if reference_ends is not None and not reference_ends(function, case):
+        raise NotObservedError(
+            "the machine is too busy: the reference, tried right after, did not end in its time either; "
+            "grade again when less runs beside it"
+        )
+
+
+def run_program(
+    child: Child,
+    script: str,
+    argv: tuple[str, ...],
+    wall_s: float,
+    reference_ends: ReferenceEnds | None = None,
+) -> Run:
     """Run a file of the hand-in as a program in this child, then end the child."""
     with closing(child):
         encoder = Encoder(child.arena.arguments)
         document = encoder.close({"do": "run", "script": script, "argv": list(argv)})
         exchange = child.exchange(*document, wall_s)
+        must_have_had_its_time(exchange, reference_ends)
         call = read_answer(child, exchange, script)
         return Run(call=call, output=child.output.text())

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,12 +16,13 @@ from grader.bench.child import Child
 from grader.bench.children import Children, Order
 from grader.bench.ranks import Launched, RanksOrder, launch
 from grader.bench.setup import NOTHING, RUN_TESTS, Lent, Setup, of_tool
-from grader.bench.subject import run_program
+from grader.bench.subject import ReferenceEnds, run_program
 from grader.bench.tool import run_tool
 from grader.coursecode import course_module
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 from grader.model.job import Job
+from grader.model.observation import Outcome
 
 if TYPE_CHECKING:
     from grader.bench.built import Built
@@ -145,8 +146,22 @@ class Workbench:
         self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
     ) -> AbstractContextManager[Subject]:
         setup = replace(self._setup(module, whose), cores=cores)
-        order = Order(whose=whose, module=module, setup=setup, observed=observed, group=self._group)
+        order = Order(
+            whose=whose,
+            module=module,
+            setup=setup,
+            observed=observed,
+            group=self._group,
+            reference_ends=partial(self._reference_ends, module, cores) if whose == SUBMISSION else None,
+        )
         return self._children.subject(order)
+
+    def _reference_ends(self, module: str, cores: int | None, function: str, case: InputCase | None) -> bool:
+        """Whether the reference imports this file, and returns from this call, within the limits."""
+        with self.reference(module, cores=cores) as reference:
+            if case is None or reference.imported.outcome is not Outcome.OBSERVED:
+                return reference.imported.outcome is not Outcome.TIMED_OUT
+            return reference.call(function, case).outcome is not Outcome.TIMED_OUT
 
     def _setup(self, module: str, whose: str) -> Setup:
         preloads = self._job.preloads.get(module, ())
@@ -169,8 +184,13 @@ class Workbench:
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
-        with self._children.program(self._setup(script.removesuffix(".py"), SUBMISSION)) as child:
-            return run_program(child, script, argv, wall_s)
+
+        def run_of(whose: str, reference_ends: ReferenceEnds | None = None) -> Run:
+            setup = self._setup(script.removesuffix(".py"), whose)
+            with self._children.program(setup, whose) as child:
+                return run_program(child, script, argv, wall_s, reference_ends)
+
+        return run_of(SUBMISSION, lambda *_: run_of(REFERENCE).call.outcome is not Outcome.TIMED_OUT)
 
     def ranks(self, order: RanksOrder) -> Launched:
         """Run a file of the hand-in as a program of several processes that talk over a loopback."""

@@ -13,11 +13,14 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from . import linux
 from .memory import Meter
-from .protocol import ENDED, EXCEEDED, FAILED, FREEZE, FROZEN, HELLO, MESSAGE_BYTES, RESTLESS, THAW
+from .population import DescendantPopulation, NamespacePopulation, Population
+from .protocol import EXCEEDED, FAILED, HELLO, MESSAGE_BYTES, RESTLESS, THAW, Ended, Freeze, Frozen
+from .stand import bring_to_stand
+from .watch import Watch
 
 WORKSPACE = "/workspace"
 GIVEN = "/given"
@@ -29,16 +32,11 @@ DISK_FILES = 4
 """How many files of the largest size fit into `/tmp`, and into `/dev/shm`."""
 DISK_INODES = 16384
 
+END_WITHIN_S = 8.0
+"""How long we wait for what was killed: less than whoever waits for us."""
+
 _LOOK = b"look"
 """What this process tells itself."""
-FIRST_LOOK_S = 0.05
-LOOK_EVERY_S = 0.02
-"""A call that is over sooner is not looked at: looking takes a little of what is being timed."""
-LOOKING_SHARE = 0.1
-"""Of one core, at most, however many processes there are."""
-
-STAND_WITHIN_S = 2.0
-"""How long stopping everything may take before the observation is void; microseconds are usual."""
 
 
 def run(
@@ -55,9 +53,6 @@ def run(
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         control.send(HELLO)
-        if order["cores"]:
-            step = "take the cores"
-            os.sched_setaffinity(0, order["cores"])
         if order["namespaced"]:
             step = "mount"
             set_stage(order["workspace"], order["limits"]["file_mb"])
@@ -69,11 +64,16 @@ def run(
         step = "start the student's process"
         pid = os.fork()
         if pid == 0:
+            if order["cores"]:  # not ourselves: a busy program would keep us from stopping it
+                os.sched_setaffinity(0, order["cores"])
             control.close()
             student()
-        population = _Everyone() if order["namespaced"] else _Descendants()
+        # after the fork, or the program would inherit it: who waits for the stand is woken by who stops
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        population = NamespacePopulation() if order["namespaced"] else DescendantPopulation()
         folders = _DISKS if order["namespaced"] else ()
-        watch = _Watch(Meter(arena, folders), population, order["limits"])
+        cores = order["cores"] or os.sched_getaffinity(0)
+        watch = Watch(Meter(arena, folders), population, order["limits"], cores)
         _supervise(control, pid, population, watch)
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
         control.send(FAILED + f"{step}: {error}".encode()[:2000])
@@ -116,7 +116,7 @@ def set_stage(workspace: str, file_mb: int) -> None:
     os.chdir(WORKSPACE)
 
 
-def _supervise(control: socket.socket, pid: int, population: _Population, watch: _Watch) -> None:
+def _supervise(control: socket.socket, pid: int, population: Population, watch: Watch) -> None:
     child = os.pidfd_open(pid)
     wait = select.poll()
     wait.register(control, select.POLLIN)
@@ -126,12 +126,17 @@ def _supervise(control: socket.socket, pid: int, population: _Population, watch:
         while True:
             ready = {fd for fd, _ in wait.poll(watch.due_ms())}
             if child in ready:
-                status = os.waitpid(pid, 0)[1]
-                control.send(ENDED + str(status).encode())
+                _, status, usage = os.wait4(pid, 0)
+                control.send(Ended(status, usage.ru_maxrss * 1024).pack())
                 return
             message = control.recv(MESSAGE_BYTES) if ready else _LOOK
-            if message == FREEZE:
-                control.send(FROZEN if _freeze(population, pid) else RESTLESS)
+            freeze = Freeze.read(message)
+            if freeze is not None:
+                stand = bring_to_stand(population, freeze.deadline_ns)
+                if stand is None:
+                    control.send(RESTLESS)
+                    return
+                control.send(Frozen(*stand, watch.delay_ns()).pack())
                 excess = watch.rest()  # said when the next call begins: this one is over
             elif message == _LOOK:
                 excess = watch.look()
@@ -140,15 +145,23 @@ def _supervise(control: socket.socket, pid: int, population: _Population, watch:
                 population.signal(signal.SIGCONT)
             else:  # the examiner closed its end, or went away
                 return
-            if excess and message != FREEZE:
+            if excess and freeze is None:
                 control.send(EXCEEDED + excess.encode())
                 return
             _reap_orphans(pid)
     finally:
-        while population.members():
-            population.signal(signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(-1, 0)
+        _end(population)
+
+
+def _end(population: Population) -> None:
+    """Kill everything; what is left after `END_WITHIN_S`, the kernel ends with its namespace."""
+    deadline = time.monotonic() + END_WITHIN_S
+    while population.members() and time.monotonic() < deadline:
+        population.signal(signal.SIGKILL)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass
+        signal.sigtimedwait({signal.SIGCHLD}, 0.001)
 
 
 def _reap_orphans(pid: int) -> None:
@@ -161,117 +174,3 @@ def _reap_orphans(pid: int) -> None:
         if ended is None or ended.si_pid == pid:
             return
         os.waitpid(ended.si_pid, 0)
-
-
-class _Population(Protocol):
-    """The processes of one check."""
-
-    def members(self) -> set[int]:
-        """Their pids, pid 1 not among them."""
-        ...
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to all of them."""
-        ...
-
-
-class _Everyone:
-    """In a pid namespace: all but pid 1, in one system call that no fork can slip through."""
-
-    def members(self) -> set[int]:
-        return {int(name) for name in os.listdir("/proc") if name.isdigit()} - {1}
-
-    def signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(-1, number)
-
-
-class _Descendants:
-    """Without a namespace: whatever descends from this process; orphans come back to it."""
-
-    def members(self) -> set[int]:
-        parents = {}
-        for name in os.listdir("/proc"):
-            if name.isdigit() and (stat := _stat(f"/proc/{name}")):
-                parents[int(name)] = int(stat[1])
-        found: set[int] = set()
-        while more := {pid for pid, parent in parents.items() if parent in {os.getpid(), *found}} - found:
-            found |= more
-        return found
-
-    def signal(self, number: signal.Signals) -> None:
-        for member in self.members():
-            with suppress(ProcessLookupError):
-                os.kill(member, number)
-
-
-class _Watch:
-    """Looks now and then, while a call runs, at what all processes of the check use together."""
-
-    def __init__(self, meter: Meter, population: _Population, limits: dict[str, int]) -> None:
-        self._meter = meter
-        self._population = population
-        self._memory = limits["memory_mb"] * 2**20
-        self._processes = limits["processes"]
-        self._next: float | None = None
-
-    def begin(self) -> None:
-        """A call begins."""
-        self._next = time.monotonic() + FIRST_LOOK_S
-
-    def rest(self) -> str:
-        """Everything stands still, so that looking costs no time of the program's; like `look`."""
-        excess = self.look()
-        self._next = None
-        return excess
-
-    def due_ms(self) -> float | None:
-        """Milliseconds until the next look; None for no look."""
-        return None if self._next is None else max(0.0, self._next - time.monotonic()) * 1000
-
-    def look(self) -> str:
-        """Which limit is exceeded and by how much there is, in words of the protocol; empty for none."""
-        begun = time.monotonic()
-        members = self._population.members()
-        if len(members) > self._processes:  # the kernel counts them too, but never those of root
-            return f"processes {len(members)}"
-        used = self._meter.used_above(self._memory, members)
-        now = time.monotonic()
-        self._next = now + max(LOOK_EVERY_S, (now - begun) / LOOKING_SHARE)
-        return f"memory {used}" if used else ""
-
-
-def _freeze(population: _Population, pid: int) -> bool:
-    """Stop everyone; False if someone still moved after `STAND_WITHIN_S`."""
-    deadline = time.monotonic() + STAND_WITHIN_S
-    while True:
-        population.signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-        others = population.members() - {pid}
-        # who was forked while we looked is found by looking again
-        if all(map(_stands, others)) and population.members() <= {pid, *others}:
-            return True
-        if time.monotonic() > deadline:
-            return False
-
-
-_STANDING = frozenset("TtZX")
-
-
-def _stands(pid: int) -> bool:
-    """Whether no thread of a process runs, or can come to run without being continued."""
-    with suppress(FileNotFoundError, ProcessLookupError):  # it ended meanwhile
-        return all(
-            stat is None or stat[0] in _STANDING
-            for stat in (_stat(f"/proc/{pid}/task/{task}") for task in os.listdir(f"/proc/{pid}/task"))
-        )
-    return True
-
-
-def _stat(folder: str) -> list[str] | None:
-    """The fields of a `stat` file from the state on; None if the process is gone."""
-    try:
-        with open(f"{folder}/stat", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None

@@ -15,21 +15,82 @@ NAMESPACED = "namespaced"
 """A server is told so at its start if every check gets namespaces of its own."""
 
 # examiner -> pid 1
-FREEZE = b"freeze"
 THAW = b"thaw"
 
 # pid 1 -> examiner
 HELLO = b"hello"
 """The first word, also of the child: the kernel adds who says it."""
-FROZEN = b"frozen"
 RESTLESS = b"restless"
-"""Something could not be brought to a stand."""
-ENDED = b"ended "
-"""Followed by the wait status of the student's process, in decimal."""
+"""Something could not be brought to a stand in time: it ended everything."""
 EXCEEDED = b"exceeded "
 """Followed by the limit that all processes together were over, and by how much there was: it ended them."""
 FAILED = b"failed "
 """Followed by the step of the set-up that failed."""
+
+
+class Freeze(NamedTuple):
+    """Examiner -> pid 1: bring everything to a stand, by this moment of CLOCK_MONOTONIC."""
+
+    deadline_ns: int
+
+    def pack(self) -> bytes:
+        """The message."""
+        return _FREEZE + _pack(self)
+
+    @classmethod
+    def read(cls, message: bytes) -> Freeze | None:
+        """The order in a message; None for anything else."""
+        return cls(*_unpack(message, _FREEZE, 1)) if message.startswith(_FREEZE) else None
+
+
+class Frozen(NamedTuple):
+    """Pid 1 -> examiner: everything stands."""
+
+    stood_ns: int
+    """Since when, by CLOCK_MONOTONIC."""
+    charged_ns: int
+    """Until when the call's time is counted; see `grader.subject.stand.Stand`."""
+    delay_ns: int
+    """How much of the time since it was continued it waited for cores that others used."""
+
+    def pack(self) -> bytes:
+        """The message."""
+        return _FROZEN + _pack(self)
+
+    @classmethod
+    def read(cls, message: bytes) -> Frozen | None:
+        """The news in a message; None for anything else."""
+        return cls(*_unpack(message, _FROZEN, 3)) if message.startswith(_FROZEN) else None
+
+
+class Ended(NamedTuple):
+    """Pid 1 -> examiner: the student's process ended by itself."""
+
+    status: int
+    """Its wait status."""
+    peak_bytes: int
+    """The most memory that it, or a child that it waited for, ever had at once, by the kernel's count."""
+
+    def pack(self) -> bytes:
+        """The message."""
+        return _ENDED + _pack(self)
+
+    @classmethod
+    def read(cls, message: bytes) -> Ended | None:
+        """The news in a message; None for anything else."""
+        return cls(*_unpack(message, _ENDED, 2)) if message.startswith(_ENDED) else None
+
+
+_FREEZE, _FROZEN, _ENDED = b"freeze ", b"frozen ", b"ended "
+
+
+def _pack(numbers: tuple[int, ...]) -> bytes:
+    return struct.pack(f"<{len(numbers)}q", *numbers)
+
+
+def _unpack(message: bytes, word: bytes, count: int) -> tuple[int, ...]:
+    return struct.unpack(f"<{count}q", message.removeprefix(word))
+
 
 NONCE_BYTES = 8
 

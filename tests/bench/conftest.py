@@ -48,10 +48,10 @@ class Classroom:
         self._servers.append(start(self.sandbox, self.workspace, limits))
         return self._servers[-1]
 
-    def hand_in(self, code: str, limits: Limits = LIMITS) -> ChildSubject:
+    def hand_in(self, code: str, limits: Limits = LIMITS, cores: tuple[int, ...] = ()) -> ChildSubject:
         (self.workspace / "work.py").write_text(dedent(code))
         server = self._servers[0] if self._servers and self.sandbox.namespaced else self.server(limits)
-        return ChildSubject(Child(server, "submission", limits), "work", limits)
+        return ChildSubject(Child(server, "submission", limits, cores=cores), "work", limits)
 
     def close(self) -> None:
         for server in self._servers:

@@ -1,0 +1,92 @@
+"""How a student's process ended, and whose doing that is."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+
+from grader.errors import NotObservedError
+from grader.machine.memory import oom_kills
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+from grader.subject import protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The student's process is gone."""
+
+    outcome: Outcome
+    note: str
+    starved: bool = False
+    """Whether it was others who kept it from its time: whether the machine is to blame must be tried."""
+
+
+class LostError(Exception):
+    """Pid 1 of the check is gone, silent, or failed: it is open whose doing that is."""
+
+
+CUT = Ended(outcome=Outcome.CRASHED, note="closed the connection over which its functions are called")
+BROKE = Ended(
+    outcome=Outcome.CRASHED,
+    note="broke off the connection to those who watch it (a fresh program works in the same place)",
+)
+_RESTLESS = Ended(
+    outcome=Outcome.TIMED_OUT,
+    note="did not come to rest in its time: something that it started goes on and on",
+)
+
+
+def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before: int) -> Ended:
+    """What pid 1 says of the end of the program.
+
+    Args:
+        message: its words.
+        limits: what the program may use.
+        own_bytes: how much of the memory that is counted as the program's is ours.
+        oom_kills_before: `oom_kills()` before its code began.
+
+    Raises:
+        LostError: these are not words about an end.
+        NotObservedError: the kernel ended it for want of memory on the machine.
+    """
+    if message == protocol.RESTLESS:
+        return _RESTLESS
+    if message.startswith(protocol.EXCEEDED):
+        what, amount = message.removeprefix(protocol.EXCEEDED).decode().split()
+        return _too_much_memory(int(amount), limits) if what == "memory" else _too_many(int(amount), limits)
+    end = protocol.Ended.read(message)
+    if end is None:
+        raise LostError(message.decode(errors="replace") or "gone")
+    code = os.waitstatus_to_exitcode(end.status)
+    if code == -signal.SIGKILL:
+        return _killed(end.peak_bytes - own_bytes, limits, oom_kills_before)
+    if code < 0:
+        name = signal.strsignal(-code) or "a signal"
+        return Ended(outcome=Outcome.CRASHED, note=f"was ended by signal {-code} ({name})")
+    return Ended(outcome=Outcome.CRASHED, note=f"ended itself (exit status {code})")
+
+
+def _killed(peak_bytes: int, limits: Limits, oom_kills_before: int) -> Ended:
+    """Whose doing a SIGKILL is that is not ours."""
+    if peak_bytes > limits.memory_mb * 2**20:
+        return _too_much_memory(peak_bytes, limits)
+    if oom_kills() > oom_kills_before:
+        raise NotObservedError(
+            "the machine ran out of memory and ended a program that used less than it may; free some, or "
+            "grade fewer at once"
+        )
+    return Ended(outcome=Outcome.CRASHED, note="was ended by a SIGKILL that it sent itself")
+
+
+def _too_much_memory(used_bytes: int, limits: Limits) -> Ended:
+    note = (
+        f"used {used_bytes // 2**20} MiB of memory with all its processes; {limits.memory_mb} MiB are allowed"
+    )
+    return Ended(outcome=Outcome.OUT_OF_MEMORY, note=note)
+
+
+def _too_many(processes: int, limits: Limits) -> Ended:
+    note = f"had {processes} processes at once; {limits.processes} are allowed"
+    return Ended(outcome=Outcome.CRASHED, note=note)

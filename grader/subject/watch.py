@@ -1,0 +1,138 @@
+"""Looks, while a call runs, at what its processes use, and at how long others kept them waiting."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+
+from .memory import Meter
+from .population import (
+    CHILDREN_SYSTEM_TICKS,
+    CHILDREN_USER_TICKS,
+    SYSTEM_TICKS,
+    USER_TICKS,
+    Population,
+    run_delay_ns,
+    stat_fields,
+    thread_folders,
+)
+
+FIRST_LOOK_S = 0.05
+LOOK_EVERY_S = 0.02
+"""A call that is over sooner is not looked at: looking takes a little of what is being timed."""
+LOOKING_SHARE = 0.1
+"""Of one core, at most, however many processes there are."""
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+_IDLE, _IOWAIT = 3, 4
+"""Where they stand in a line of /proc/stat."""
+
+
+class Watch:
+    """Looks now and then at all processes of a check together."""
+
+    def __init__(
+        self, meter: Meter, population: Population, limits: dict[str, int], cores: Iterable[int]
+    ) -> None:
+        """`cores` are those on which the program may run."""
+        self._meter = meter
+        self._population = population
+        self._memory = limits["memory_mb"] * 2**20
+        self._processes = limits["processes"]
+        self._delay = _Delay(cores)
+        self._next: float | None = None
+
+    def delay_ns(self) -> int:
+        """For how long other processes kept the program from running since the first look of this call."""
+        if self._delay.begun:
+            self._delay.look(self._population.members())
+        return self._delay.by_others_ns
+
+    def begin(self) -> None:
+        """A call begins, or goes on."""
+        self._delay = _Delay(self._delay.cores)
+        self._next = time.monotonic() + FIRST_LOOK_S
+
+    def rest(self) -> str:
+        """Everything stands still, so that looking costs no time of the program's: what `look` says."""
+        self._next = None
+        return self._excess(self._population.members())
+
+    def due_ms(self) -> float | None:
+        """Milliseconds until the next look; None for no look."""
+        return None if self._next is None else max(0.0, self._next - time.monotonic()) * 1000
+
+    def look(self) -> str:
+        """Which limit is exceeded and by how much there is, in words of the protocol; empty for none."""
+        begun = time.monotonic()
+        members = self._population.members()
+        excess = self._excess(members)
+        self._delay.look(members)
+        now = time.monotonic()
+        self._next = now + max(LOOK_EVERY_S, (now - begun) / LOOKING_SHARE)
+        return excess
+
+    def _excess(self, members: set[int]) -> str:
+        if len(members) > self._processes:  # the kernel counts them too, but never those of root
+            return f"processes {len(members)}"
+        used = self._meter.used_above(self._memory, members)
+        return f"memory {used}" if used else ""
+
+
+class _Delay:
+    """How long a program had to wait for cores that others used.
+
+    Two counts of the kernel's bound it. Threads that were ready to run and waited (`schedstat`): that is
+    nothing where a program sleeps, and much where its own threads wait for each other. And core time that
+    others used on the same cores (/proc/stat, less the program's own): that is nothing where only its own
+    threads compete. The smaller of the two is what others are to blame for. It errs upwards: a limit of time
+    that is stretched by it takes no points from anybody.
+    """
+
+    def __init__(self, cores: Iterable[int]) -> None:
+        self.cores = frozenset(cores)
+        self.begun = False
+        self._waits: dict[str, int] = {}
+        self._waited_ns = 0
+        self._others_ns = 0
+        self._others_before_ns = 0
+
+    @property
+    def by_others_ns(self) -> int:
+        return max(0, min(self._waited_ns, self._others_ns - self._others_before_ns))
+
+    def look(self, members: Iterable[int]) -> None:
+        """Count; the first look is what later ones are compared with."""
+        waits = {folder: run_delay_ns(folder) for folder in thread_folders(members)}
+        if self.begun:
+            self._waited_ns += sum(ns - self._waits.get(folder, 0) for folder, ns in waits.items())
+        self._waits |= waits
+        self._others_ns = _busy_ns(self.cores) - _own_ns(members)
+        if not self.begun:
+            self._others_before_ns = self._others_ns
+        self.begun = True
+
+
+def _busy_ns(cores: frozenset[int]) -> int:
+    """CPU time that was spent on some cores since the machine started, by whomever."""
+    ticks = 0
+    with open("/proc/stat") as file:
+        for line in file:
+            name, *counts = line.split()
+            if not name.startswith("cpu"):
+                break
+            if name[3:].isdigit() and int(name[3:]) in cores:
+                ticks += sum(int(n) for place, n in enumerate(counts[:8]) if place not in (_IDLE, _IOWAIT))
+    return ticks * _TICK_NS
+
+
+def _own_ns(members: Iterable[int]) -> int:
+    """CPU time of these processes, of their children that ended, and of ours."""
+    ticks = 0
+    for pid in members:
+        if fields := stat_fields(f"/proc/{pid}"):
+            places = (USER_TICKS, SYSTEM_TICKS, CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS)
+            ticks += sum(int(fields[place]) for place in places)
+    times = os.times()
+    own_s = times.user + times.system + times.children_user + times.children_system
+    return ticks * _TICK_NS + int(own_s * 1e9)

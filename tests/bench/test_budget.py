@@ -1,0 +1,39 @@
+"""What a call may use of the clock on the wall, when others keep it waiting."""
+
+import pytest
+
+from grader.bench.budget import PATIENCE, CallBudget
+from grader.bench.endings import Ended
+
+
+@pytest.mark.parametrize(
+    ("turns", "answer", "verdict"),
+    [
+        pytest.param([(5, 0)], "answer", "answer", id="in time"),
+        pytest.param([(5, 0)], None, None, id="it may go on"),
+        pytest.param([(10.1, 0)], "answer", "late", id="an answer behind its time is late"),
+        pytest.param([(10.1, 0.2)], "answer", "answer", id="unless others made it late"),
+        pytest.param([(10, 8), (8, 6)], None, None, id="what others took it gets back, again and again"),
+        pytest.param([(10, 8), (8.1, 0)], None, "late", id="what it used itself it does not"),
+        pytest.param([(10, 50)], None, None, id="no more than it ran can have been others' doing"),
+        pytest.param([(5, -3), (5.1, 0)], None, "late", id="nobody is charged for what was not waited"),
+        pytest.param([(60, 59), (41, 40)], None, "starved", id="far behind it is tried whose doing it is"),
+    ],
+)
+def test_a_limit_counts_what_the_program_used_itself(turns, answer, verdict):
+    budget = CallBudget(10.0)
+    for turn in turns:
+        budget.charge(*turn)
+    outcome = budget.verdict(answer)
+    if verdict in ("late", "starved"):
+        assert isinstance(outcome, Ended)
+        assert outcome.starved is (verdict == "starved")
+    else:
+        assert outcome == verdict
+
+
+def test_no_call_takes_longer_than_the_bound_on_the_wall():
+    budget = CallBudget(10.0)
+    while budget.verdict(None) is None:
+        budget.charge(budget.left_s, budget.left_s)
+    assert budget.wall_s <= PATIENCE * 10.0 + 0.1

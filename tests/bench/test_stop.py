@@ -1,0 +1,257 @@
+"""Everything is brought to a stand; time is counted until it stands; who hinders that has itself to blame."""
+
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from grader.bench.bench import InputCase
+from grader.bench.budget import PATIENCE
+from grader.errors import NotObservedError
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+from tests.bench.test_attacks import LOOT
+
+SHORT = Limits(call_wall_s=1.0, import_wall_s=10.0)
+
+
+def case(*args) -> InputCase:
+    return InputCase(name="a case", args=args)
+
+
+# --- honest programs with threads and processes of their own
+
+HONEST = {
+    "a thread that runs commands": """
+        import subprocess, threading
+        def shell():
+            while True: subprocess.run(["/bin/true"])
+        threading.Thread(target=shell, daemon=True).start()
+        def double(x): return 2 * x
+    """,
+    "a pool of threads that goes on": """
+        from concurrent.futures import ThreadPoolExecutor
+        pool = ThreadPoolExecutor(4)
+        def spin():
+            while True: sum(range(1000))
+        for _ in range(4): pool.submit(spin)
+        def double(x): return 2 * x
+    """,
+    "a pool of processes that stays open": """
+        import multiprocessing
+        def twice(x): return 2 * x
+        pool = multiprocessing.get_context("fork").Pool(2)
+        def double(x): return pool.apply(twice, (x,))
+    """,
+    "a child inside vfork": """
+        import ctypes, subprocess, threading
+        # the parent's thread is held inside vfork until the child has become another program
+        command = ["/bin/sh", "-c", "sleep 60"]
+        threading.Thread(target=subprocess.run, args=(command,), daemon=True).start()
+        def double(x): return 2 * x
+    """,
+}
+
+
+@pytest.mark.parametrize("code", HONEST.values(), ids=HONEST)
+def test_an_honest_program_with_threads_or_processes_is_called_like_any_other(classroom, code):
+    with classroom.hand_in(code) as subject:
+        assert subject.imported.outcome is Outcome.OBSERVED, subject.imported.note
+        assert [subject.call("double", case(n)).value for n in range(20)] == [2 * n for n in range(20)]
+
+
+# --- what keeps the stop from completing
+
+
+def test_a_thread_held_in_vfork_stands_and_nothing_of_the_program_runs_then(classroom):
+    code = (
+        LOOT
+        + """
+    import ctypes
+    def work_on():
+        ticks = np.frombuffer(loot("results"), np.uint64)
+        def hold():
+            ctypes.CDLL(None).syscall(56, 0x4000 | 0x100 | 17, 0, 0, 0, 0) or time.sleep(60)
+        threading.Thread(target=hold, daemon=True).start()
+        def fill():
+            while True: ticks[1000] += 1
+        threading.Thread(target=fill, daemon=True).start()
+        time.sleep(0.2)
+    """
+    )
+    with classroom.hand_in(code) as subject:
+        call = subject.call("work_on", case())
+        assert call.outcome in (Outcome.OBSERVED, Outcome.CRASHED), call.note
+        if call.outcome is Outcome.OBSERVED:
+            ticks = np.frombuffer(subject._child.arena.result, np.uint64)
+            before = int(ticks[1000])
+            time.sleep(0.2)
+            assert int(ticks[1000]) == before > 0
+            del ticks
+
+
+def test_work_behind_the_answer_is_on_the_clock(classroom):
+    """Many threads take their time to stop: what they compute until then is counted."""
+    code = (
+        LOOT
+        + """
+    def answer_first(x):
+        calls, request, results = loot("calls"), loot("request"), loot("results")
+        def work():
+            until = time.perf_counter() + 0.02
+            while time.perf_counter() < until: pass
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(40)]
+        for thread in threads: thread.start()
+        return x
+    """
+    )
+    with classroom.hand_in(code) as subject:
+        call = subject.call("answer_first", case(1))
+    assert call.outcome is Outcome.OBSERVED
+    assert call.freeze_s > 0
+    assert call.wall_s > call.freeze_s
+
+
+NEVER_STANDS = """
+    import os, threading
+    def storm():
+        # processes that are born faster than they can be stopped
+        def bear():
+            while True: os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+        for _ in range(40): threading.Thread(target=bear, daemon=True).start()
+    def double(x):
+        storm()
+        return 2 * x
+"""
+
+
+def test_a_storm_of_processes_ends_in_an_outcome_of_the_program(classroom):
+    begun = time.monotonic()
+    with classroom.hand_in(NEVER_STANDS) as subject:
+        calls = [subject.call("double", case(2)) for _ in range(3)]
+    assert all(call.outcome in (Outcome.OBSERVED, Outcome.TIMED_OUT, Outcome.CRASHED) for call in calls)
+    assert time.monotonic() - begun < 60
+
+
+# --- what breaks the wire
+
+BROKEN = {
+    "shut for reading": "loot('calls').shutdown(0)",
+    "shut for writing": "loot('calls').shutdown(1)",
+    "shut both ways": "loot('calls').shutdown(2)",
+    "closed": "os.close(loot('calls').fileno())",
+    "all closed": "os.closerange(0, 256)",
+    "replaced": "os.dup2(os.open('/dev/null', os.O_RDWR), loot('calls').fileno())",
+    "junk": "[loot('calls').send(os.urandom(500), 0x40) for _ in range(50)]",
+    "endless junk": "threading.Thread(target=list, args=[map(loot('calls').send, [b'x'] * 10**6)]).start()",
+    "stopped": "os.kill(os.getpid(), 19)",
+    "killed": "os.kill(os.getpid(), 9)",
+    "gone": "os._exit(0)",
+    "another program": "os.execv('/bin/sleep', ['sleep', '100'])",
+}
+
+
+@pytest.mark.parametrize("act", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("again", [False, True], ids=["at once", "with the next call"])
+def test_a_program_that_breaks_the_wire_has_itself_to_blame(any_classroom, act, again):
+    """Neither an exception of ours nor an open item: an outcome with a sentence, and an end in time."""
+    code = LOOT + f"\n    def act(): {act}\n    def double(x): return 2 * x\n"
+    begun = time.monotonic()
+    with any_classroom.hand_in(code, SHORT) as subject:
+        call = subject.call("act", case())
+        if again:
+            call = subject.call("double", case(21))
+    assert call.outcome is not Outcome.NOT_OBSERVED
+    if call.outcome is Outcome.OBSERVED:  # junk is thrown away
+        assert call.value in (None, 42) or act.startswith("[")
+    else:
+        assert call.note
+        assert "Errno" not in call.note
+        assert "pipe" not in call.note.lower()
+    assert time.monotonic() - begun < 30
+
+
+def test_a_program_that_kills_everybody_has_itself_to_blame(classroom):
+    """Only in a pid namespace: elsewhere it would be everybody on the machine."""
+    with classroom.hand_in("def act():\n    import os; os.kill(-1, 9)") as subject:
+        assert subject.call("act", case()).outcome in (Outcome.CRASHED, Outcome.OBSERVED)
+
+
+def test_a_program_that_kills_itself_has_not_run_out_of_memory(any_classroom):
+    with any_classroom.hand_in("def die():\n    import os; os.kill(os.getpid(), 9)") as subject:
+        call = subject.call("die", case())
+    assert call.outcome is Outcome.CRASHED
+    assert "memory" not in call.note
+
+
+def test_what_the_machine_ended_for_want_of_memory_is_not_the_programs_doing(classroom, monkeypatch):
+    monkeypatch.setattr("grader.bench.endings.oom_kills", lambda: 0)
+    with classroom.hand_in("def die():\n    import os; os.kill(os.getpid(), 9)") as subject:
+        monkeypatch.setattr("grader.bench.endings.oom_kills", lambda: 1)
+        with pytest.raises(NotObservedError, match="out of memory"):
+            subject.call("die", case())
+
+
+# --- limits of time on a busy machine
+
+
+@contextmanager
+def burning(core: int, processes: int):
+    """Other programs that want the same core."""
+    code = f"import os; os.sched_setaffinity(0, [{core}])\nwhile True: pass"
+    others = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+COMPUTE = """
+    import time
+    def compute(cpu_s):
+        until = time.process_time() + cpu_s
+        while time.process_time() < until: pass
+        return cpu_s
+"""
+
+
+def test_waiting_for_a_core_that_others_use_is_not_counted(classroom):
+    with classroom.hand_in(COMPUTE, SHORT, cores=(0,)) as subject, burning(0, 4):
+        call = subject.call("compute", case(0.7))
+    assert call.outcome is Outcome.OBSERVED, call.note
+    assert call.wall_s > SHORT.call_wall_s, "the others did not disturb it"
+
+
+def test_computing_for_longer_than_the_limit_is_counted_on_a_busy_machine_too(classroom):
+    with classroom.hand_in(COMPUTE, SHORT, cores=(0,)) as subject, burning(0, 2):
+        call = subject.call("compute", case(60.0))
+    assert call.outcome is Outcome.TIMED_OUT
+    assert call.wall_s < PATIENCE * SHORT.call_wall_s
+
+
+def test_a_program_that_sleeps_gets_no_time_from_a_busy_machine(classroom):
+    code = "import time\ndef sleep(s): time.sleep(s)"
+    with classroom.hand_in(code, SHORT, cores=(0,)) as subject, burning(0, 2):
+        call = subject.call("sleep", case(60.0))
+    assert call.outcome is Outcome.TIMED_OUT
+    assert call.wall_s < PATIENCE * SHORT.call_wall_s
+
+
+def test_threads_of_its_own_are_no_busy_machine(classroom):
+    code = """
+        import threading, time
+        def crowd():
+            def spin():
+                while True: pass
+            for _ in range(50): threading.Thread(target=spin, daemon=True).start()
+            time.sleep(60)
+    """
+    with classroom.hand_in(code, SHORT, cores=(0,)) as subject:
+        call = subject.call("crowd", case())
+    assert call.outcome is Outcome.TIMED_OUT
+    assert call.wall_s < PATIENCE * SHORT.call_wall_s
