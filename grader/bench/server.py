@@ -77,6 +77,7 @@ class SubjectServer:
         renamed = () if sandbox.namespaced else setup.mounts
         self._extra = [outside for _, outside in renamed]
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control.settimeout(START_WITHIN_S)  # a server that takes no more orders must not hold us
         with theirs:
             number = theirs.fileno()
             self._process = sandbox.launch(

@@ -40,23 +40,27 @@ class Watch:
         self._memory = limits["memory_mb"] * 2**20
         self._processes = limits["processes"]
         self._delay = _Delay(cores)
+        self._begun = 0.0
         self._next: float | None = None
 
     def delay_ns(self) -> int:
-        """For how long other processes kept the program from running since the first look of this call."""
-        if self._delay.begun:
+        """For how long other processes kept the program from running since `begin`; 0 for a short call."""
+        if self._next is not None and time.monotonic() > self._begun + FIRST_LOOK_S:
             self._delay.look(self._population.members())
         return self._delay.by_others_ns
 
     def begin(self) -> None:
         """A call begins, or goes on."""
-        self._delay = _Delay(self._delay.cores)
-        self._next = time.monotonic() + FIRST_LOOK_S
+        self._delay.begin()
+        self._begun = time.monotonic()
+        self._next = self._begun + FIRST_LOOK_S
 
     def rest(self) -> str:
         """Everything stands still, so that looking costs no time of the program's: what `look` says."""
         self._next = None
-        return self._excess(self._population.members())
+        members = self._population.members()
+        self._delay.rest(members)
+        return self._excess(members)
 
     def due_ms(self) -> float | None:
         """Milliseconds until the next look; None for no look."""
@@ -90,27 +94,49 @@ class _Delay:
     """
 
     def __init__(self, cores: Iterable[int]) -> None:
-        self.cores = frozenset(cores)
-        self.begun = False
+        self._cores = frozenset(cores)
         self._waits: dict[str, int] = {}
+        self._begun_ns = 0
+        self._before_ns = 0
+        """What was waited before the first look, all of it: /proc/stat is too slow for short calls."""
         self._waited_ns = 0
+        self._others_from_ns: int | None = None
         self._others_ns = 0
-        self._others_before_ns = 0
+
+    def rest(self, members: Iterable[int]) -> None:
+        """Everything stands: nobody waits from now on."""
+        self._waits = {}
+        self._waiting(members)
+
+    def begin(self) -> None:
+        """Everything goes on."""
+        self._begun_ns = time.perf_counter_ns()
+        self._before_ns = self._waited_ns = 0
+        self._others_from_ns = None
+
+    def look(self, members: Iterable[int]) -> None:
+        """Count; what others used is counted from the first look on."""
+        waited_ns = self._waiting(members)
+        self._others_ns = _busy_ns(self._cores) - _own_ns(members)
+        if self._others_from_ns is None:
+            self._before_ns = min(waited_ns, time.perf_counter_ns() - self._begun_ns)
+            self._others_from_ns = self._others_ns
+        else:
+            self._waited_ns += waited_ns
 
     @property
     def by_others_ns(self) -> int:
-        return max(0, min(self._waited_ns, self._others_ns - self._others_before_ns))
+        """As far as it was seen; nothing before the first look."""
+        if self._others_from_ns is None:
+            return 0
+        return self._before_ns + max(0, min(self._waited_ns, self._others_ns - self._others_from_ns))
 
-    def look(self, members: Iterable[int]) -> None:
-        """Count; the first look is what later ones are compared with."""
+    def _waiting(self, members: Iterable[int]) -> int:
+        """How long threads have waited since this was last asked, together."""
         waits = {folder: run_delay_ns(folder) for folder in thread_folders(members)}
-        if self.begun:
-            self._waited_ns += sum(ns - self._waits.get(folder, 0) for folder, ns in waits.items())
+        waited_ns = sum(ns - self._waits.get(folder, 0) for folder, ns in waits.items())
         self._waits |= waits
-        self._others_ns = _busy_ns(self.cores) - _own_ns(members)
-        if not self.begun:
-            self._others_before_ns = self._others_ns
-        self.begun = True
+        return waited_ns
 
 
 def _busy_ns(cores: frozenset[int]) -> int:
