@@ -23,6 +23,7 @@ from grader.bench.endings import BROKE, CUT, Ended, LostError, read_end
 from grader.bench.output import Output
 from grader.bench.server import SubjectServer
 from grader.errors import NotObservedError
+from grader.machine.freezer import new_freezer
 from grader.machine.memory import oom_kills
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -95,6 +96,8 @@ class Child:
                 closing(Arena(arguments_bytes=ARGUMENTS_BYTES, result_bytes=limits.result_mb * 2**20))
             )
             self.output = resources.enter_context(closing(Output(limits.output_kb * 1024)))
+            # removed at last, when nothing is in it any more
+            freezer = resources.enter_context(closing(made)).fds if (made := new_freezer()) else ()
             self._init, inits = _pair(resources)
             self._calls, calls = _pair(resources)
             with inits, calls:
@@ -102,7 +105,7 @@ class Child:
                     workspace,
                     arguments_bytes=self.arena.arguments_bytes,
                     arena_bytes=self.arena.size,
-                    fds=[inits.fileno(), calls.fileno(), self.arena.fd, self.output.write_end],
+                    fds=[inits.fileno(), calls.fileno(), self.arena.fd, self.output.write_end, *freezer],
                     cores=cores,
                     limits=limits,
                 )

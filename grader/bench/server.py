@@ -130,7 +130,9 @@ class SubjectServer:
         cores: tuple[int, ...] = (),
         limits: Limits | None = None,
     ) -> None:
-        """Have it fork a child: `fds` are the sockets of pid 1 and child, the arena, the pipe for output.
+        """Have it fork a child.
+
+        `fds` are the sockets of pid 1 and child, the arena, the pipe for output, and the files of a freezer.
 
         With `cores` it, and all it starts, stays on these. With `limits` it has others than the server.
         """

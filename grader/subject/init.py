@@ -11,7 +11,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -19,7 +19,7 @@ from . import linux
 from .memory import Meter
 from .population import DescendantPopulation, NamespacePopulation, Population
 from .protocol import EXCEEDED, FAILED, HELLO, MESSAGE_BYTES, RESTLESS, THAW, Ended, Freeze, Frozen
-from .stand import bring_to_stand
+from .stand import CgroupStopper, SignalStopper, Stopper, bring_to_stand
 from .watch import Watch
 
 WORKSPACE = "/workspace"
@@ -40,12 +40,17 @@ _LOOK = b"look"
 
 
 def run(
-    control: socket.socket, order: dict[str, Any], arena: int, student: Callable[[], NoReturn]
+    control: socket.socket,
+    order: dict[str, Any],
+    arena: int,
+    freezer: Sequence[int],
+    student: Callable[[], NoReturn],
 ) -> NoReturn:
     """Be pid 1: never returns.
 
     `order` has `namespaced`, `workspace`, `uid` (or None), `limits` and `cores` (empty for all); `arena` is
-    the shared memory for arguments and results; `student` runs in the process below.
+    the shared memory for arguments and results; `freezer` are the open files of a cgroup (`cgroup.freeze`,
+    `cgroup.events`, `cgroup.procs`), or nothing; `student` runs in the process below.
     """
     step = "start"
     scratch = ""
@@ -62,19 +67,26 @@ def run(
             # no PDEATHSIG: we end after whatever descends from us, as soon as the examiner's socket closes
             linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         step = "start the student's process"
+        reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
             if order["cores"]:  # not ourselves: a busy program would keep us from stopping it
                 os.sched_setaffinity(0, order["cores"])
+            os.write(writing, b"1" if _enter(freezer) else b"0")
+            for file in (*freezer, reading, writing):
+                os.close(file)
             control.close()
             student()
         # after the fork, or the program would inherit it: who waits for the stand is woken by who stops
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        os.close(writing)
         population = NamespacePopulation() if order["namespaced"] else DescendantPopulation()
+        entered = os.read(reading, 1) == b"1"
+        stopper = CgroupStopper(population, *freezer[:2]) if entered else SignalStopper(population)
         folders = _DISKS if order["namespaced"] else ()
         cores = order["cores"] or os.sched_getaffinity(0)
         watch = Watch(Meter(arena, folders), population, order["limits"], cores)
-        _supervise(control, pid, population, watch)
+        _supervise(control, pid, population, stopper, watch)
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
         control.send(FAILED + f"{step}: {error}".encode()[:2000])
     _remove(scratch)
@@ -116,7 +128,20 @@ def set_stage(workspace: str, file_mb: int) -> None:
     os.chdir(WORKSPACE)
 
 
-def _supervise(control: socket.socket, pid: int, population: Population, watch: Watch) -> None:
+def _enter(freezer: Sequence[int]) -> bool:
+    """Put this process, and all that it will start, into the cgroup that can be frozen."""
+    if not freezer:
+        return False
+    try:
+        os.write(freezer[2], b"0")
+    except OSError:  # whose cgroups these are may forbid it: then signals must do
+        return False
+    return True
+
+
+def _supervise(
+    control: socket.socket, pid: int, population: Population, stopper: Stopper, watch: Watch
+) -> None:
     child = os.pidfd_open(pid)
     wait = select.poll()
     wait.register(control, select.POLLIN)
@@ -132,7 +157,7 @@ def _supervise(control: socket.socket, pid: int, population: Population, watch: 
             message = control.recv(MESSAGE_BYTES) if ready else _LOOK
             freeze = Freeze.read(message)
             if freeze is not None:
-                stand = bring_to_stand(population, freeze.deadline_ns)
+                stand = bring_to_stand(stopper, population, freeze.deadline_ns)
                 if stand is None:
                     control.send(RESTLESS)
                     return
@@ -142,7 +167,7 @@ def _supervise(control: socket.socket, pid: int, population: Population, watch: 
                 excess = watch.look()
             elif message == THAW:
                 watch.begin()
-                population.signal(signal.SIGCONT)
+                stopper.go()
             else:  # the examiner closed its end, or went away
                 return
             if excess and freeze is None:

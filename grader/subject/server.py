@@ -18,6 +18,9 @@ from typing import Any, NoReturn
 from . import child, init, landlock, linux, seccomp
 from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED
 
+_FDS = 7
+"""With an order come at most so many open files."""
+
 
 def main(argv: Sequence[str]) -> NoReturn:
     """Serve on the socket whose number is given, until the examiner closes it; never returns.
@@ -53,7 +56,7 @@ def main(argv: Sequence[str]) -> NoReturn:
         seccomp.program(network=network, pinned=pinned)  # made once, for all children
     _say(control, {"ready": facts})
     while True:
-        message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 4)
+        message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, _FDS)
         if not message:
             os._exit(0)
         _spawn(control, json.loads(message), fds)
@@ -103,14 +106,14 @@ def _what_is_wrong(trial: int) -> str:
 
 
 def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> None:
-    """Start pid 1 of one check, with the sockets to the examiner, the arena and the pipe for output."""
+    """Start pid 1 of one check: sockets of pid 1 and child, arena, pipe for output, files of a freezer."""
     if os.fork() == 0:
         control.close()
         inits, calls = (socket.socket(fileno=fd) for fd in fds[:2])
         try:
             if order["namespaced"]:
                 _enter_namespaces()
-            init.run(inits, order, fds[2], lambda: _student(order, calls, *fds[2:]))
+            init.run(inits, order, fds[2], fds[4:], lambda: _student(order, calls, *fds[2:4]))
         except BaseException as error:  # nobody above this process would hear of it
             inits.send(FAILED + f"namespaces: {error}".encode()[:2000])
         finally:

@@ -1,4 +1,7 @@
-"""Brings every thread of a check to a stand with SIGSTOP, and proves by two equal looks that it stands.
+"""Brings every process of a check to a stand, and knows since when it stands.
+
+Two ways. The freezer of a cgroup v2, where we may make one: one write, and only a thaw, or SIGKILL, wakes what is
+frozen. Otherwise SIGSTOP, and two equal looks that prove it:
 
 A thread that was sent SIGSTOP still runs until it is next back in the kernel, and may wake another one until
 then. So we look at the state and at the CPU clock of everybody, twice: if all stand both times and no clock
@@ -11,15 +14,18 @@ back to user mode, and its child, which shares its memory, is looked at like eve
 
 from __future__ import annotations
 
+import os
 import signal
 import time
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from .population import Population, cpu_clocks, inside_clone, thread_folders, thread_state
 
 _STANDING = "TtZX"
 _GIVE_WAY_S = 0.0002
 """A thread must get a core in order to stop: whoever spins, or yields in a loop, keeps it from its core."""
+_READS_AT_ONCE = 3
+"""How often the freezer is asked without giving way: it is done within the time of a few reads."""
 _UNSURE_NS = 20_000_000
 """Where the kernel hides in which call a thread sleeps: for how long no clock may have moved."""
 
@@ -36,49 +42,105 @@ class Stand(NamedTuple):
     """
 
 
+class Stopper(Protocol):
+    """Stops and continues all processes of a check."""
+
+    def stop(self, deadline_ns: int) -> Stopped | None:
+        """Stop everything; None if something still moves at the deadline (CLOCK_MONOTONIC)."""
+        ...
+
+    def go(self) -> None:
+        """Continue everything."""
+        ...
+
+
+class Stopped(NamedTuple):
+    """All threads stand since `stamp_ns`."""
+
+    clocks: dict[int, int]
+    stamp_ns: int
+
+
+def bring_to_stand(stopper: Stopper, population: Population, deadline_ns: int) -> Stand | None:
+    """Stop everything; None if something still moves at the deadline (CLOCK_MONOTONIC)."""
+    before = cpu_clocks(population.members())
+    begun_ns = time.perf_counter_ns()
+    stopped = stopper.stop(deadline_ns)
+    if stopped is None:
+        return None
+    wall_ns = max(0, stopped.stamp_ns - begun_ns)
+    same = before.keys() == stopped.clocks.keys()  # the clock of a process that came or went tells nothing
+    ran_ns = sum(stopped.clocks.values()) - sum(before.values()) if same else wall_ns
+    return Stand(stopped.stamp_ns, begun_ns + min(wall_ns, ran_ns))
+
+
+class CgroupStopper:
+    """The freezer of a cgroup v2 of the program's own."""
+
+    def __init__(self, population: Population, freeze: int, events: int) -> None:
+        """`freeze` and `events` are `cgroup.freeze` and `cgroup.events`, open for writing and for reading."""
+        self._population = population
+        self._freeze = freeze
+        self._events = events
+
+    def stop(self, deadline_ns: int) -> Stopped | None:
+        """Write once; then read, for the kernel tells of a change at most every 10 ms to those who poll."""
+        os.pwrite(self._freeze, b"1", 0)
+        reads = 0
+        while b"frozen 1" not in os.pread(self._events, 256, 0):
+            reads += 1
+            if time.perf_counter_ns() > deadline_ns:
+                return None
+            if reads > _READS_AT_ONCE:
+                time.sleep(_GIVE_WAY_S / 4)
+        stamp_ns = time.perf_counter_ns()
+        return Stopped(cpu_clocks(self._population.members()), stamp_ns)
+
+    def go(self) -> None:
+        """Thaw."""
+        os.pwrite(self._freeze, b"0", 0)
+
+
+class SignalStopper:
+    """SIGSTOP, and two looks between which nobody ran.
+
+    SIGCHLD must be blocked: it ends the waiting as soon as a process of ours has stopped.
+    """
+
+    def __init__(self, population: Population) -> None:
+        self._population = population
+
+    def go(self) -> None:
+        """Continue everything."""
+        self._population.signal(signal.SIGCONT)
+
+    def stop(self, deadline_ns: int) -> Stopped | None:
+        """The first of two equal looks."""
+        earlier: _Look | None = None
+        self._population.signal(signal.SIGSTOP)
+        _give_way()
+        while True:
+            look = _look(self._population)
+            if look and earlier and look.clocks == earlier.clocks:
+                if look.sure or look.stamp_ns - earlier.stamp_ns >= _UNSURE_NS:
+                    return Stopped(earlier.clocks, earlier.stamp_ns)
+            else:
+                earlier = look
+            if time.perf_counter_ns() > deadline_ns:
+                return None
+            if look is None:  # somebody was woken, by one of theirs that was on its way into the stop
+                _give_way()
+                self._population.signal(signal.SIGSTOP)
+            elif not look.sure:
+                _give_way()
+
+
 class _Look(NamedTuple):
     """All threads stand; since `stamp_ns` nobody ran if the next look finds the same clocks."""
 
     clocks: dict[int, int]
     stamp_ns: int
     sure: bool
-
-
-def bring_to_stand(population: Population, deadline_ns: int) -> Stand | None:
-    """Stop everything; None if something still moves at the deadline (CLOCK_MONOTONIC).
-
-    SIGCHLD must be blocked: it ends the waiting as soon as a process of ours has stopped.
-    """
-    before = cpu_clocks(population.members())
-    begun_ns = time.perf_counter_ns()
-    stood = _stop(population, deadline_ns)
-    if stood is None:
-        return None
-    wall_ns = max(0, stood.stamp_ns - begun_ns)
-    same = before.keys() == stood.clocks.keys()  # the clock of a process that came or went tells nothing
-    ran_ns = sum(stood.clocks.values()) - sum(before.values()) if same else wall_ns
-    return Stand(stood.stamp_ns, begun_ns + min(wall_ns, ran_ns))
-
-
-def _stop(population: Population, deadline_ns: int) -> _Look | None:
-    """The first of two equal looks."""
-    earlier: _Look | None = None
-    population.signal(signal.SIGSTOP)
-    _give_way()
-    while True:
-        look = _look(population)
-        if look and earlier and look.clocks == earlier.clocks:
-            if look.sure or look.stamp_ns - earlier.stamp_ns >= _UNSURE_NS:
-                return earlier
-        else:
-            earlier = look
-        if time.perf_counter_ns() > deadline_ns:
-            return None
-        if look is None:  # somebody was woken, by one of theirs that was on its way into the stop
-            _give_way()
-            population.signal(signal.SIGSTOP)
-        elif not look.sure:
-            _give_way()
 
 
 def _look(population: Population) -> _Look | None:

@@ -11,9 +11,22 @@ import pytest
 from grader.bench.bench import InputCase
 from grader.bench.budget import PATIENCE
 from grader.errors import NotObservedError
+from grader.machine.freezer import new_freezer
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from tests.bench.test_attacks import LOOT
+
+
+@pytest.fixture(params=["signals", "cgroup"], autouse=True)
+def _stopped_by(request, monkeypatch):
+    """Each way to stop a program, where the machine has it."""
+    if request.param == "signals":
+        monkeypatch.setattr("grader.bench.child.new_freezer", lambda: None)
+    elif (freezer := new_freezer()) is None:
+        pytest.skip("no cgroup v2 may be made here")
+    else:
+        freezer.close()
+
 
 SHORT = Limits(call_wall_s=1.0, import_wall_s=10.0)
 
