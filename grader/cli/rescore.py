@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,23 +17,34 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.gradebook.rescore import Rescored
-    from grader.model.score import Scorecard
+    from grader.scoring.changes import Difference, Pair
+
+T = TypeVar("T")
 
 
 @click.command("rescore")
 @click.argument("assignment")
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @click.option("--apply", is_flag=True, help="Keep the new scores, all of them or none.")
-@click.option("--json", "as_json", is_flag=True, help="Print an object on a line for each change, then sums.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print an object on a line for each total that changes, then sums.",
+)
 @GRADEBOOK
 @click.pass_context
 def command(
     context: click.Context, assignment: str, rubric: str | None, apply: bool, as_json: bool, gradebook: Path
 ) -> None:
-    """Say what the present rubric would change in the marks of ASSIGNMENT, or change them with --apply.
+    """Say what the present rubric would change in the totals of ASSIGNMENT, or change them with --apply.
 
-    Nothing is run for it: stored evidence is judged. Where the rubric asks for something that was not
-    observed in this way, the mark stays as it is, and the items that must run again are named.
+    Nothing is run for it: stored evidence is judged. A line says for each student which items, limits or late
+    rule change the total or its standing. Where the rubric asks for something that was not observed in this
+    way, the total stays as it is, and the items that must run again are named.
+
+    Exit codes: 0 the plan is whole, or all new scores are kept, also if items must run again; 2 usage,
+    4 the course's files are wrong, 5 the gradebook cannot be read or written, and then nothing is kept.
     """
     from grader.config.rubric import load_rubric
     from grader.jobs import task_digests
@@ -45,115 +58,133 @@ def command(
     if loaded.assignment != assignment:
         raise UsageError(f"{path}: marks {loaded.assignment}, not {assignment}; name another rubric")
     digests = task_digests(loaded, plugins.assignments[assignment], plugins.assignment_folders[assignment])
-    tally = Tally(assignment)
+    tally = Tally()
     with opened(gradebook) as book:
         from grader.gradebook.rescore import Judge, rescore
 
         extensions = course.extensions_of(assignment)
         judge = Judge(loaded, plugins.checks, digests, extensions=extensions, zone=course.zone)
         for rescored in rescore(book, judge, apply=apply):
-            tally.add(rescored)
-            if moved := _moved(rescored):
-                click.echo(json.dumps(moved) if as_json else _line(moved))
+            found = rescored.differences
+            tally.add(rescored, found)
+            for line in map(json.dumps, _documents(rescored, found)) if as_json else _lines(rescored, found):
+                click.echo(line)
     click.echo(json.dumps(tally.document(apply)) if as_json else tally.text(apply))
 
 
 class Tally:
-    """What becomes of a class."""
+    """What becomes of the totals of a class."""
 
-    def __init__(self, assignment: str) -> None:
-        self._assignment = assignment
-        self._hand_ins: Counter[str] = Counter()
+    def __init__(self) -> None:
+        self._submissions: Counter[str] = Counter()
+        self._totals: Counter[str] = Counter()
         self._points: Counter[str] = Counter()
+        self._standings: Counter[str] = Counter()
+        self._causes: Counter[str] = Counter()
         self._to_run: Counter[str] = Counter()
 
-    def add(self, rescored: Rescored) -> None:
-        """One more hand-in."""
-        self._hand_ins["all"] += 1
-        self._hand_ins["changed"] += rescored.changes
+    def add(self, rescored: Rescored, differences: Sequence[Difference]) -> None:
+        """Count one more submission."""
+        self._submissions["all"] += 1
+        self._submissions["changed"] += rescored.changes
+        self._submissions["only_texts"] += rescored.changes and not differences
         self._to_run.update(rescored.to_run)
-        difference = rescored.after.points.raw - rescored.before.points.raw
-        if rescored.to_run:
-            self._hand_ins["waiting"] += 1
-        elif difference:
-            way = "gain" if difference > 0 else "lose"
-            self._hand_ins[way] += 1
-            self._points[way] += abs(difference)  # type: ignore[assignment]  # a Counter counts anything
+        self._totals["all"] += len(rescored.students)
+        self._totals["wait" if rescored.to_run else "stay"] += len(rescored.students)
+        for one in differences:
+            self._causes.update(one.causes)
+            if one.standing.differs:
+                self._standings[f"{one.standing.before} -> {one.standing.after}"] += 1
+            if difference := one.total.after - one.total.before:
+                way = "rise" if difference > 0 else "fall"
+                self._totals[way] += 1
+                self._totals["stay"] -= 1
+                self._points[way] += abs(difference)  # type: ignore[assignment]  # a Counter counts anything
 
     def document(self, applied: bool) -> dict[str, Any]:
         """The sums as JSON values."""
-        counts = {name: self._hand_ins[name] for name in ("all", "gain", "lose", "changed", "waiting")}
-        points = {name: round(self._points[name], 9) for name in ("gain", "lose")}
         return {
-            "hand_ins": counts,
-            "points": points,
+            "totals": {name: self._totals[name] for name in ("all", "rise", "fall", "stay", "wait")},
+            "points": {name: round(self._points[name], 9) for name in ("rise", "fall")},
+            "standings": dict(self._standings),
+            "causes": dict(self._causes),
+            "submissions": {name: self._submissions[name] for name in ("all", "changed", "only_texts")},
             "must_run_again": dict(self._to_run),
             "applied": applied,
         }
 
     def text(self, applied: bool) -> str:
         """The sums in words, and what to do."""
+        return "\n".join(self._lines(applied))
+
+    def _lines(self, applied: bool) -> Iterator[str]:
         from grader.reports.words import counted
 
-        there, points = self._hand_ins, self._points
-        moves = [
-            f"{there[way]} {way} {counted(points[way], 'point')} together"
-            for way in ("gain", "lose")
-            if there[way]
-        ]
-        lines = [f"{counted(there['all'], 'hand-in')}: {', '.join(moves) or 'no points change'}"]
+        submissions, totals = self._submissions["all"], self._totals["all"]
+        moves = ", ".join(self._moves()) or "no points change"
+        yield f"{counted(submissions, 'submission')}, {counted(totals, 'total')}: {moves}"
+        if self._causes:
+            causes = (f"{cause} ({counted(count, 'total')})" for cause, count in self._causes.items())
+            yield f"because of: {', '.join(causes)}"
+        if self._standings:
+            yield f"standing: {', '.join(f'{count} {change}' for change, count in self._standings.items())}"
         for item, count in self._to_run.items():
-            lines.append(f"{item} must run again for {counted(count, 'hand-in')}: grade the archives again")
-        if self._to_run:
-            lines.append(f"{there['waiting']} of the marks stay as they are until then")
+            yield f"{item} must run again for {counted(count, 'submission')}: grade the archives again"
+        changed, only_texts = self._submissions["changed"], self._submissions["only_texts"]
+        texts = f", {only_texts} of them with other texts alone" if only_texts else ""
         if applied:
-            lines.append(f"{counted(there['changed'], 'new score')} kept")
-        elif there["changed"]:
-            lines.append(f"{counted(there['changed'], 'score')} would be new; --apply keeps them")
-        return "\n".join(lines)
+            yield f"{counted(changed, 'new score')} kept{texts}"
+        elif changed:
+            yield f"{counted(changed, 'score')} would be new{texts}; --apply keeps them"
+
+    def _moves(self) -> Iterator[str]:
+        """How many totals go which way; nothing if there is nothing to tell."""
+        from grader.reports.words import counted
+
+        if not (self._causes or self._totals["wait"]):
+            return
+        for way in ("rise", "fall"):
+            if count := self._totals[way]:
+                points = counted(self._points[way], "point")
+                yield f"{count} {way} by {points} together" if count > 1 else f"1 {way}s by {points}"
+        if count := self._totals["stay"]:
+            yield "1 stays" if count == 1 else f"{count} stay"
+        if count := self._totals["wait"]:
+            yield f"{count} {'stays' if count == 1 else 'stay'} until items have run again"
 
 
-def _moved(rescored: Rescored) -> dict[str, Any]:
-    """What moves, as JSON values; empty if no points do and nothing has to run."""
-    before, after = _points(rescored.before), _points(rescored.after)
-    names = dict.fromkeys((*after, *before))
-    items = {
-        name: [before.get(name), after.get(name)] for name in names if before.get(name) != after.get(name)
-    }
-    totals = {
-        total.student: [was.adjusted, total.adjusted]
-        for was, total in zip(rescored.before.totals, rescored.after.totals, strict=False)
-        if was.adjusted != total.adjusted and total.student in rescored.students
-    }
-    if not (items or totals or rescored.to_run):
-        return {}
-    return {
-        "student": rescored.student,
-        "raw": [rescored.before.points.raw, rescored.after.points.raw],
-        "possible": rescored.after.points.possible,
-        "totals": totals,
-        "items": items,
-        "must_run_again": list(rescored.to_run),
-    }
+def _lines(rescored: Rescored, differences: Sequence[Difference]) -> Iterator[str]:
+    from grader.reports.changed_totals import changed_totals
+
+    if rescored.to_run:
+        yield f"{rescored.student}  must run again: {', '.join(rescored.to_run)}"
+    yield from changed_totals(rescored.after, differences)
 
 
-def _points(card: Scorecard) -> dict[str, float | None]:
-    """By item; None while they are open."""
-    return {line.item: None if line.fraction is None else line.points for line in card.lines}
+def _documents(rescored: Rescored, differences: Sequence[Difference]) -> Iterator[dict[str, Any]]:
+    """A JSON object for each student whose total changes or waits."""
+    if rescored.to_run:
+        for student in rescored.students:
+            yield {
+                "student": student,
+                "submitted_as": rescored.student,
+                "must_run_again": list(rescored.to_run),
+            }
+    for one in differences:
+        yield {
+            "student": one.student,
+            "submitted_as": rescored.student,
+            "total": _values(one.total),
+            "possible": _values(one.possible),
+            "standing": _values(one.standing),
+            "late": _values(one.late),
+            "items": {
+                name: [None if state is None else asdict(state) for state in _values(states)]
+                for name, states in one.items.items()
+            },
+            "causes": list(one.causes),
+        }
 
 
-def _line(moved: dict[str, Any]) -> str:
-    from grader.reports.words import number, out_of, signed
-
-    before, after = moved["raw"]
-    if moved["must_run_again"]:
-        return f"{moved['student']}  must run again: {', '.join(moved['must_run_again'])}"
-    figures = f"{number(before)} -> {out_of(after, moved['possible'])}  {signed(round(after - before, 9))}"
-    items = (f"{name} {_open(was)} -> {_open(now)}" for name, (was, now) in moved["items"].items())
-    return f"{moved['student']}  {figures}  ({', '.join(items) or 'by the late rule'})"
-
-
-def _open(points: float | None) -> str:
-    from grader.reports.words import number
-
-    return "open" if points is None else number(points)
+def _values(pair: Pair[T]) -> list[T]:
+    return [pair.before, pair.after]

@@ -21,6 +21,7 @@ from grader.model.evidence import Evidence
 from grader.model.observation import Observation, Outcome
 from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
+from grader.scoring.changes import Difference, differences
 from grader.scoring.score import MISSING, score
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ class Rescored:
     def changes(self) -> bool:
         """Whether there is a new score."""
         return self.after is not self.before and not self.to_run
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What that changes for each student; none if the new score has other texts alone."""
+        return differences(self.before, self.after, self.students) if self.changes else ()
 
 
 class Judge:

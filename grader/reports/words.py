@@ -65,6 +65,12 @@ def number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
+def distinct(*values: float) -> tuple[str, ...]:
+    """Numbers for people side by side: values that differ never look alike."""
+    short = tuple(number(value) for value in values)
+    return short if len(set(short)) == len(set(values)) else tuple(f"{value:.9g}" for value in values)
+
+
 def out_of(points: float, possible: float) -> str:
     """`2.5 / 3`; never rounded so far that something lost looks like nothing lost."""
     shown, whole = number(points), number(possible)

@@ -1,7 +1,7 @@
 """Brings every process of a check to a stand, and knows since when it stands.
 
-Two ways. The freezer of a cgroup v2, where we may make one: one write, and only a thaw, or SIGKILL, wakes what is
-frozen. Otherwise SIGSTOP, and two equal looks that prove it:
+Two ways. The freezer of a cgroup v2, where we may make one: one write, and only a thaw, or SIGKILL, wakes
+what is frozen. Otherwise SIGSTOP, and two equal looks that prove it:
 
 A thread that was sent SIGSTOP still runs until it is next back in the kernel, and may wake another one until
 then. So we look at the state and at the CPU clock of everybody, twice: if all stand both times and no clock

@@ -39,47 +39,82 @@ def points(course):
 def test_an_unchanged_rubric_changes_nothing(graded):
     book = graded.cwd / "gradebook.db"
     before = book.read_bytes()
-    assert rescored(graded) == ["2 hand-ins: no points change"]
-    assert rescored(graded, "--apply") == ["2 hand-ins: no points change", "0 new scores kept"]
+    assert rescored(graded) == ["2 submissions, 2 totals: no points change"]
+    assert rescored(graded, "--apply") == [
+        "2 submissions, 2 totals: no points change",
+        "0 new scores kept",
+    ]
     assert book.read_bytes() == before
 
 
 def test_the_plan_names_who_gains_and_by_what_and_apply_keeps_it(graded):
     graded.rubric(DOUBLE | {"points": 4, "credit": "per_case"}, SQUARE | {"points": 1})
     plan = [
-        "ann  3 -> 5 / 5  +2  (double 1 -> 4, square 2 -> 1)",
-        "ben  2 -> 3 / 5  +1  (double 0 -> 2, square 2 -> 1)",
-        "2 hand-ins: 2 gain 3 points together",
+        "ann  3 / 3 -> 5 / 5  +2  (double 1 / 1 -> 4 / 4, square 2 / 2 -> 1 / 1)",
+        "ben  2 / 3 -> 3 / 5  +1  (double 0 / 1 -> 2 / 4, square 2 / 2 -> 1 / 1)",
+        "2 submissions, 2 totals: 2 rise by 3 points together",
+        "because of: items (2 totals)",
     ]
     assert rescored(graded) == [*plan, "2 scores would be new; --apply keeps them"]
     assert points(graded) == {"ann": 3, "ben": 2}
     assert rescored(graded, "--apply") == [*plan, "2 new scores kept"]
     assert points(graded) == {"ann": 5, "ben": 3}
-    assert rescored(graded) == ["2 hand-ins: no points change"]
+    assert rescored(graded) == ["2 submissions, 2 totals: no points change"]
+
+
+def test_a_late_rule_is_planned_and_applied_like_any_other_change_of_a_total(course):
+    archive = course.hand_in()
+    book = ("--gradebook", str(course.cwd / "gradebook.db"))
+    late = {"due": "2024-12-20T12:00:00+00:00", "late": {"per_day": "10%"}}
+    course.rubric(DOUBLE, SQUARE, **late)
+    at = ("--submitted-at", "2024-12-21T11:00:00+00:00")
+    assert course.run("run", archive, *at, *book).returncode == 0
+    course.rubric(DOUBLE, SQUARE, **late | {"late": {"per_day": "50%"}})
+    plan = [
+        "ann  2.7 -> 1.5 / 3  -1.2  (late rule: 0.3 -> 1.5 points off)",
+        "1 submission, 1 total: 1 falls by 1.2 points",
+        "because of: late rule (1 total)",
+    ]
+    assert rescored(course) == [*plan, "1 score would be new; --apply keeps them"]
+    assert rescored(course, "--apply") == [*plan, "1 new score kept"]
+    assert json.loads(course.run("export", "json").stdout)[0]["adjusted"] == 1.5
+    assert rescored(course) == ["1 submission, 1 total: no points change"]
 
 
 def test_who_loses_is_named_too_and_programs_get_a_line_each(graded):
     graded.rubric(DOUBLE | {"points": 3, "credit": "per_case"}, SQUARE | {"points": 1})
     *changes, sums = map(json.loads, rescored(graded, "--json"))
-    assert [(c["student"], c["raw"], c["totals"]) for c in changes] == [
-        ("ann", [3, 4], {"ann": [3, 4]}),
-        ("ben", [2, 2.5], {"ben": [2, 2.5]}),
+    assert [(c["student"], c["total"], c["possible"]) for c in changes] == [
+        ("ann", [3, 4], [3, 4]),
+        ("ben", [2, 2.5], [3, 4]),
     ]
-    assert changes[1]["items"] == {"double": [0, 1.5], "square": [2, 1]}
+    ben = changes[1]
+    double = {"standing": "final", "counts": "earns"}
+    assert ben["items"]["double"] == [
+        {"points": 0, "possible": 1, **double},
+        {"points": 1.5, "possible": 3, **double},
+    ]
+    assert (ben["standing"], ben["late"], ben["causes"]) == (["final", "final"], [0, 0], ["items"])
     assert sums == {
-        "hand_ins": {"all": 2, "gain": 2, "lose": 0, "changed": 2, "waiting": 0},
-        "points": {"gain": 1.5, "lose": 0},
+        "totals": {"all": 2, "rise": 2, "fall": 0, "stay": 0, "wait": 0},
+        "points": {"rise": 1.5, "fall": 0},
+        "standings": {},
+        "causes": {"items": 2},
+        "submissions": {"all": 2, "changed": 2, "only_texts": 0},
         "must_run_again": {},
         "applied": False,
     }
     graded.rubric(DOUBLE, SQUARE | {"points": 1})
-    *_, sums = rescored(graded)[:-1]
-    assert sums == "2 hand-ins: 2 lose 2 points together"
+    *_, sums, _, _ = rescored(graded)
+    assert sums == "2 submissions, 2 totals: 2 fall by 2 points together"
 
 
 def test_words_alone_make_new_scores_and_change_no_points(graded):
     graded.rubric(DOUBLE | {"title": "other"}, SQUARE)
-    assert rescored(graded, "--apply") == ["2 hand-ins: no points change", "2 new scores kept"]
+    assert rescored(graded, "--apply") == [
+        "2 submissions, 2 totals: no points change",
+        "2 new scores kept, 2 of them with other texts alone",
+    ]
 
 
 def test_what_must_run_again_is_named_and_its_marks_stay(graded):
@@ -87,9 +122,8 @@ def test_what_must_run_again_is_named_and_its_marks_stay(graded):
     assert rescored(graded, "--apply") == [
         "ann  must run again: double",
         "ben  must run again: double",
-        "2 hand-ins: no points change",
-        "double must run again for 2 hand-ins: grade the archives again",
-        "2 of the marks stay as they are until then",
+        "2 submissions, 2 totals: 2 stay until items have run again",
+        "double must run again for 2 submissions: grade the archives again",
         "0 new scores kept",
     ]
     assert points(graded) == {"ann": 3, "ben": 2}
@@ -107,7 +141,7 @@ def test_course_code_that_changed_makes_all_of_it_run_again(graded):
 def test_another_rubric_may_be_named(graded):
     text = (graded.folder / "rubrics/tiny.yaml").read_text().replace('"points": 2', '"points": 7')
     graded.write("rubrics/kind.yaml", text.replace('"points": 3', '"points": 8'))
-    assert rescored(graded, "--rubric", "kind")[0].startswith("ann  3 -> 8 / 8  +5")
+    assert rescored(graded, "--rubric", "kind")[0].startswith("ann  3 / 3 -> 8 / 8  +5")
 
 
 @pytest.mark.parametrize(

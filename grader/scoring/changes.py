@@ -1,0 +1,154 @@
+"""What differs for a student between two scorecards of one submission, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from grader.scoring.totals import exact
+
+if TYPE_CHECKING:
+    from grader.model.score import Late, Line, Points, Scorecard, Standing, Total
+
+T = TypeVar("T")
+
+ITEMS = "items"
+AT_MOST = "at_most"
+FLOOR = "floor"
+LIMITS = (AT_MOST, FLOOR)
+LATE_RULE = "late rule"
+DEADLINE = "deadline"
+TIME_ZONE = "time zone"
+ARITHMETIC = "another version of grader"
+"""Left when the same items, limits and share of lateness give another total."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(Generic[T]):
+    """A value of the card that holds, and of the card that would replace it."""
+
+    before: T
+    after: T
+
+    @property
+    def differs(self) -> bool:
+        """Whether it is another value."""
+        return self.before != self.after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemState:
+    """What an item adds to a total."""
+
+    points: float | None
+    """None while they are open."""
+    possible: float
+    standing: Standing
+    counts: str
+    """`earns`, `bonus` or `penalty`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Everything that one student would see change, texts apart."""
+
+    student: str
+    total: Pair[float]
+    """After the late rule."""
+    possible: Pair[float]
+    standing: Pair[Standing]
+    items: Mapping[str, Pair[ItemState | None]]
+    """Those that differ; None where the rubric has no such item."""
+    limited: Pair[float]
+    """What `at_most` takes from the sum of the items (below 0), or `floor` gives back (above 0)."""
+    late: Pair[float]
+    """The points that lateness costs."""
+    causes: tuple[str, ...]
+    """What alone explains it: changed items, limits of the total, or what decides on lateness."""
+
+
+def differences(before: Scorecard, after: Scorecard, students: Collection[str]) -> tuple[Difference, ...]:
+    """Compare two cards of one submission for each of `students` for whom anything but texts differs."""
+    items = dict(_items(before, after))
+    totals = {total.student: total for total in before.totals}
+    found = (
+        _difference(before, after, totals[total.student], total, items)
+        for total in after.totals
+        if total.student in students
+    )
+    return tuple(one for one in found if one is not None)
+
+
+def _difference(
+    before: Scorecard,
+    after: Scorecard,
+    old: Total,
+    new: Total,
+    items: Mapping[str, Pair[ItemState | None]],
+) -> Difference | None:
+    total = Pair(old.adjusted, new.adjusted)
+    possible = Pair(before.points.possible, after.points.possible)
+    standing = Pair(before.standing, after.standing)
+    limited = Pair(_limited(before.points), _limited(after.points))
+    late = Pair(_lost(old), _lost(new))
+    causes = [ITEMS] if items else []
+    if limited.differs:
+        causes += [AT_MOST] if min(limited.before, limited.after) < 0 else []
+        causes += [FLOOR] if max(limited.before, limited.after) > 0 else []
+    if total.differs or late.differs:  # of no points any share is the same
+        causes += _late_causes(old.late, new.late)
+    if not causes:
+        if not any(pair.differs for pair in (total, possible, standing, late)):
+            return None
+        causes.append(ARITHMETIC)
+    return Difference(
+        student=new.student,
+        total=total,
+        possible=possible,
+        standing=standing,
+        items=items,
+        limited=limited,
+        late=late,
+        causes=tuple(causes),
+    )
+
+
+def _items(before: Scorecard, after: Scorecard) -> Iterator[tuple[str, Pair[ItemState | None]]]:
+    """Items that differ, in the order of the new rubric; then those that it does not have."""
+    old, new = ({line.item: _state(line) for line in card.lines} for card in (before, after))
+    for name in dict.fromkeys((*new, *old)):
+        states = Pair(old.get(name), new.get(name))
+        if states.differs:
+            yield name, states
+
+
+def _state(line: Line) -> ItemState:
+    return ItemState(
+        points=None if line.fraction is None else line.points,
+        possible=line.possible,
+        standing=line.standing,
+        counts=line.counts,
+    )
+
+
+def _limited(points: Points) -> float:
+    return exact(points.raw - points.earned - points.bonus - points.penalty)
+
+
+def _lost(total: Total) -> float:
+    return total.late.lost if total.late else 0.0
+
+
+def _late_causes(before: Late | None, after: Late | None) -> Iterator[str]:
+    """What made lateness cost another share of the points; a share of other points has other causes."""
+    if (before.share if before else 0.0) == (after.share if after else 0.0):
+        return
+    moved = (before and before.due) != (after and after.due)
+    ruled = before is not None and after is not None and before.rule != after.rule
+    if moved:
+        yield DEADLINE
+    if ruled:
+        yield LATE_RULE
+    if not (moved or ruled):  # all else that counts days: where midnight is
+        yield TIME_ZONE
