@@ -60,7 +60,7 @@ def test_every_package_is_named_in_pyproject():
 def test_what_is_installed_is_the_package_its_marker_of_types_and_nothing_of_the_course():
     if Path(grader.__file__).is_relative_to(ROOT / "grader"):
         pytest.skip("grader runs from the clone here: nothing was copied")
-    files = {file.as_posix() for file in distribution("grader").files or ()}
+    files = {file.as_posix() for file in distribution("gpu-grader").files or ()}
     own = {file for file in files if file.endswith(".py") and not file.startswith("..")}
     assert {f"{package.replace('.', '/')}/__init__.py" for package in PACKAGES} <= own
     assert "grader/py.typed" in files

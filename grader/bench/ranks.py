@@ -13,6 +13,7 @@ from grader.bench.child import Child
 from grader.bench.setup import RUN_RANKS, TORCHRUN, Setup
 from grader.bench.tool import run_tool
 from grader.errors import NotObservedError
+from grader.extras import ANY_PIP, install_command
 from grader.model.observation import Outcome
 
 Launcher = Literal["torchrun", "spawn"]
@@ -55,9 +56,8 @@ class RanksOrder:
         if self.launcher == "spawn":
             return plain.importing(RUN_RANKS)
         if find_spec("torch") is None:
-            raise NotObservedError(
-                "torchrun: torch is not installed where grader is; pip install 'grader[torch]'"
-            )
+            advice = install_command("torch", pip=ANY_PIP)
+            raise NotObservedError(f"torchrun: torch is not installed where grader is; {advice}")
         return plain.importing(RUN_RANKS, TORCHRUN)
 
 

@@ -14,6 +14,7 @@ from grader.bench.setup import RUN_TESTS
 from grader.checks.junit_results import Result, Unreadable, read_results
 from grader.checks.manual import award_given
 from grader.errors import CourseError, NotObservedError
+from grader.extras import ANY_PIP, install_command
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
@@ -76,7 +77,8 @@ class Pytest:
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Collect with the reference and with the hand-in, then run test after test."""
         if find_spec("pytest") is None:
-            raise NotObservedError("pytest: is not installed where grader is; pip install pytest")
+            advice = install_command("pytest", pip=ANY_PIP)
+            raise NotObservedError(f"pytest: is not installed where grader is; {advice}")
         tests, waits = _existing(options, bench)
         if waits:
             return Observation(item=bench.item, outcome=Outcome.NOT_OBSERVED, note=waits, seed=bench.seed)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.errors import UsageError
+from grader.extras import install_command
 from grader.markers import hookimpl
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def opened(path: Path, *, create: bool = False) -> Iterator[Gradebook]:
         NotObservedError: it cannot be used.
     """
     if find_spec("sqlalchemy") is None:
-        raise UsageError("a gradebook needs SQLAlchemy, which is not here; pip install 'grader[class]'")
+        raise UsageError(f"a gradebook needs SQLAlchemy, which is not here; {install_command('sqlalchemy')}")
     from grader.gradebook.book import Gradebook
 
     with Gradebook(path, create=create) as book:

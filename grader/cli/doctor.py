@@ -13,16 +13,10 @@ import click
 from grader.cli.course import require_linux
 from grader.cli.finding import SPOILS, Finding
 from grader.errors import ExitCode
+from grader.extras import EXTRAS, install_command
 
 GOOD_ENOUGH = "namespaces"
 """The weakest layer in which a stranger's program should run."""
-
-_PACKAGES = {
-    "numba": "pip install numba",
-    "torch": "pip install 'grader[torch]'",
-    "sqlalchemy": "pip install 'grader[class]'",
-} | dict.fromkeys(("numba-cuda", "cupti-python", "nvidia-ml-py"), "pip install 'grader[gpu]'")
-
 
 _MAY_MOUNT = "run grader as root that may mount, or where user namespaces are allowed (see below)"
 
@@ -137,10 +131,11 @@ def _machine() -> Iterator[Finding]:
 def _packages() -> Iterator[Finding]:
     from importlib.metadata import PackageNotFoundError, version
 
-    for name, advice in _PACKAGES.items():
+    for name in EXTRAS:
         try:
             yield Finding(about="optional packages", name=name, there=True, says=version(name))
         except PackageNotFoundError:
+            advice = install_command(name)
             yield Finding(
                 about="optional packages", name=name, there=False, says="not installed", advice=advice
             )

@@ -15,6 +15,7 @@ from grader.config.problem import Problem, show_path, suggestion
 from grader.config.roster import Roster, read_roster
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
+from grader.extras import install_command
 from grader.model.options import option
 
 FILE = "course.yaml"
@@ -175,6 +176,6 @@ def zone_objection(name: str) -> str:
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
         known = zoneinfo.available_timezones()
         if not known:
-            return "this machine has no time zone data; install the package tzdata, or write UTC"
+            return f"this machine has no time zone data; {install_command('tzdata')}, or write UTC"
         return f"no time zone is called {quoted(name)}; {suggestion(name, known)}"
     return ""

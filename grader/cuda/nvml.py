@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from grader.extras import ANY_PIP, install_command
+
 _DRIVER = (Path("/proc/driver/nvidia/version"), Path("/dev/nvidiactl"))
 """Either shows that a driver is loaded; containers may have only the second."""
 
@@ -55,7 +57,7 @@ def load() -> tuple[Nvml | None, str]:
     except ImportError:
         if not driver_loaded():
             return None, "no NVIDIA driver is loaded"
-        return None, "nvidia-ml-py is not installed: pip install 'grader[gpu]'"
+        return None, f"nvidia-ml-py is not installed: {install_command('nvidia-ml-py', pip=ANY_PIP)}"
     try:
         module.nvmlInit()
     except module.NVMLError as error:

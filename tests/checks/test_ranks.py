@@ -260,7 +260,7 @@ def test_nccl_takes_a_gpu_for_each_process(real_bench):
 
 def test_where_torch_is_missing_torchrun_waits(real_bench, monkeypatch):
     monkeypatch.setattr(bench_ranks, "find_spec", lambda name: None)
-    with pytest.raises(NotObservedError, match=r"^torchrun: torch is not installed"):
+    with pytest.raises(NotObservedError, match=r"^torchrun: torch .*; pip install 'gpu-grader\[torch\]'$"):
         observe(real_bench, REPORTS, replace(OPTIONS, launcher="torchrun"))
 
 

@@ -248,7 +248,8 @@ def test_without_sqlalchemy_a_line_says_what_to_install_and_a_run_needs_none(cou
         done = run(*arguments)
         assert done.returncode == 2
         assert said(done) == (
-            "grader: a gradebook needs SQLAlchemy, which is not here; pip install 'grader[class]'"
+            "grader: a gradebook needs SQLAlchemy, which is not here; "
+            f"{sys.executable} -m pip install 'gpu-grader[gradebook]'"
         )
     done = run("run", course.hand_in(), "--out", str(course.out))
     assert (done.returncode, done.stderr) == (0, "")

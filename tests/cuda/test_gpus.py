@@ -84,7 +84,7 @@ def loaded(monkeypatch):
 
 def test_a_missing_package_is_named_with_how_to_get_it(forget, loaded, monkeypatch):
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    assert (gpus(), why_none()) == ((), "nvidia-ml-py is not installed: pip install 'grader[gpu]'")
+    assert (gpus(), why_none()) == ((), "nvidia-ml-py is not installed: pip install 'gpu-grader[gpu]'")
 
 
 def test_where_no_driver_is_loaded_no_package_is_asked_for(forget, monkeypatch):
