@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
+import signal
 import socket
 import struct
 from collections.abc import Iterable
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 from . import linux
@@ -28,6 +31,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "clone3": (435, 435),
     "delete_module": (176, 106),
     "fanotify_init": (300, 262),
+    "fcntl": (72, 25),
     "finit_module": (313, 273),
     "fsconfig": (431, 431),
     "fsmount": (432, 432),
@@ -37,6 +41,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
     "io_uring_setup": (425, 425),
+    "ioctl": (16, 29),
     "ioperm": (173, None),
     "iopl": (172, None),
     "kcmp": (312, 272),
@@ -48,7 +53,13 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "mount": (165, 40),
     "mount_setattr": (442, 442),
     "move_mount": (429, 429),
+    "mq_notify": (244, 184),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "msgctl": (71, 187),
     "msgget": (68, 186),
+    "msgrcv": (70, 188),
+    "msgsnd": (69, 189),
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
     "open_tree": (428, 428),
@@ -69,16 +80,23 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "sched_setattr": (314, 274),
     "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119),
+    "semctl": (66, 191),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
     "setdomainname": (171, 162),
     "sethostname": (170, 161),
     "setns": (308, 268),
     "setpriority": (141, 140),
     "settimeofday": (164, 170),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
     "shmget": (29, 194),
     "socket": (41, 198),
     "swapoff": (168, 225),
     "swapon": (167, 224),
     "syslog": (103, 116),
+    "timer_create": (222, 107),
     "umount2": (166, 39),
     "unshare": (272, 97),
     "userfaultfd": (323, 282),
@@ -87,9 +105,18 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
 """Their numbers on x86-64 and on aarch64; None where there is no such call."""
 
 _PRIORITIES = ("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
+_MISSING = frozenset({"clone3", "mq_notify", "mq_open", "mq_unlink", "timer_create"})
+"""Refused as if this kernel had none: libraries and programs then do without.
+
+The flags of clone3 lie in memory, where a filter cannot look: the C library falls back to clone.
+"""
 _CONDITIONAL = frozenset(
-    {"clone", "clone3", "personality", "prctl", "prlimit64", "setpriority", "socket", *_PRIORITIES}
+    {"clone", "fcntl", "ioctl", "personality", "prctl", "prlimit64", "setpriority", "socket", *_PRIORITIES}
 )
+_TERMINALS = {"TIOCSCTTY": 0x540E, "TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSPTLCK": 0x40045431}
+"""Take a terminal as one's own, type into it, paste into it, and open the lock of a new one."""
+_EXIT_SIGNAL = 0xFF
+"""CSIGNAL in the flags of clone: what the parent is sent when the child ends."""
 _NEW_NAMESPACES = 0x7E020000
 """CLONE_NEW… in the flags of clone: NS, CGROUP, UTS, IPC, USER, PID, NET."""
 _LINUX_PERSONALITY = (0, 0xFFFFFFFF)
@@ -99,6 +126,7 @@ _OWN = 0
 _NETLINK_ROUTE = 0
 
 _LOAD = 0x20
+_AND = 0x54
 _EQUAL = 0x15
 _AT_LEAST = 0x35
 _ANY_BIT = 0x45
@@ -125,21 +153,22 @@ class _Instruction(NamedTuple):
 
 
 class _Where(NamedTuple):
-    """A condition on one argument: it has one of these bits, is one of these values, or is none of them."""
+    """A condition on one argument: it has one of these bits, equals a value, or is none of these values."""
 
     argument: int
     bits: int = 0
-    among: tuple[int, ...] = ()
+    equals: int | None = None
     not_among: tuple[int, ...] = ()
+    mask: int = 0xFFFFFFFF
+    """Which bits of it are compared with `equals`."""
 
     def instructions(self, skip: int) -> list[_Instruction]:
         """Go on if it holds, otherwise jump over `skip` instructions behind."""
         load = _Instruction(_LOAD, _ARGUMENTS + 8 * self.argument)
         if self.bits:
             return [load, _Instruction(_ANY_BIT, self.bits, 0, skip)]
-        if self.among:
-            (value,) = self.among
-            return [load, _Instruction(_EQUAL, value, 0, skip)]
+        if self.equals is not None:
+            return [load, _Instruction(_AND, self.mask), _Instruction(_EQUAL, self.equals, 0, skip)]
         last = len(self.not_among) - 1
         return [load, *(_Instruction(_EQUAL, v, skip + last - i) for i, v in enumerate(self.not_among))]
 
@@ -150,24 +179,50 @@ class _Rule(NamedTuple):
     where: tuple[_Where, ...] = ()
     """All of them must hold for the call to be refused."""
 
+    def instructions(self) -> list[_Instruction]:
+        """Refuse the call, or go on behind."""
+        body = [_Instruction(_RETURN, _ERRNO | self.error)]
+        for where in reversed(self.where):
+            body = where.instructions(len(body)) + body
+        return body
+
 
 def _rules(network: bool, pinned: bool) -> Iterable[_Rule]:
     for call in CALLS.keys() - _CONDITIONAL:
-        yield _Rule(call, errno.EPERM)
+        yield _Rule(call, errno.ENOSYS if call in _MISSING else errno.EPERM)
     yield _Rule("clone", errno.EPERM, (_Where(0, bits=_NEW_NAMESPACES),))
-    # its flags lie in memory, where a filter cannot look: the C library falls back to clone
-    yield _Rule("clone3", errno.ENOSYS)
     yield _Rule("personality", errno.EPERM, (_Where(0, not_among=_LINUX_PERSONALITY),))
     # whoever counts its memory from outside must be able to read of it
-    yield _Rule("prctl", errno.EPERM, (_Where(0, among=(linux.PR_SET_DUMPABLE,)),))
+    yield _Rule("prctl", errno.EPERM, (_Where(0, equals=linux.PR_SET_DUMPABLE),))
     # pid 1 of a check has the same user where we are not root: it must not be starved or cut short
     yield _Rule("prlimit64", errno.EPERM, (_Where(0, not_among=(_OWN,)),))
     if pinned:  # said to have been done: libraries that place their threads do without
         yield _Rule("sched_setaffinity", 0)
     for call in _PRIORITIES:
-        yield _Rule(call, errno.EPERM, (_Where(0, among=(_PID_1,)),))
+        yield _Rule(call, errno.EPERM, (_Where(0, equals=_PID_1),))
     yield _Rule("setpriority", errno.EPERM, (_Where(0, not_among=(os.PRIO_PROCESS,)),))
-    yield _Rule("setpriority", errno.EPERM, (_Where(1, among=(_PID_1,)),))
+    yield _Rule("setpriority", errno.EPERM, (_Where(1, equals=_PID_1),))
+    yield from _wake_ups()
+    yield from _sockets(network)
+
+
+def _wake_ups() -> Iterable[_Rule]:
+    """Ways to have the kernel send SIGCONT to a program that was stopped, when none of it runs any more.
+
+    The others are `timer_create` and `mq_notify`, which are refused altogether.
+    """
+    sigcont = int(signal.SIGCONT)
+    # sent when there is something to read or room to write: whoever empties the pipe for its output does that
+    yield _Rule("fcntl", errno.EINVAL, (_Where(1, equals=fcntl.F_SETSIG),))
+    at_the_parents_end = (_Where(0, equals=linux.PR_SET_PDEATHSIG), _Where(1, equals=sigcont))
+    yield _Rule("prctl", errno.EINVAL, at_the_parents_end)
+    yield _Rule("clone", errno.EINVAL, (_Where(0, equals=sigcont, mask=_EXIT_SIGNAL),))
+    # a terminal that hangs up continues the leader of its session; its other end may lie in our sockets
+    for command in _TERMINALS.values():
+        yield _Rule("ioctl", errno.EPERM, (_Where(1, equals=command),))
+
+
+def _sockets(network: bool) -> Iterable[_Rule]:
     if not network:
         yield _Rule("socket", errno.EAFNOSUPPORT)
         return
@@ -175,7 +230,7 @@ def _rules(network: bool, pinned: bool) -> Iterable[_Rule]:
     families = (int(socket.AF_UNIX), int(socket.AF_INET), int(socket.AF_INET6), netlink)
     yield _Rule("socket", errno.EAFNOSUPPORT, (_Where(0, not_among=families),))
     # listing interfaces goes through it, which distributed libraries do when they start
-    listing = (_Where(0, among=(netlink,)), _Where(2, not_among=(_NETLINK_ROUTE,)))
+    listing = (_Where(0, equals=netlink), _Where(2, not_among=(_NETLINK_ROUTE,)))
     yield _Rule("socket", errno.EPROTONOSUPPORT, listing)
 
 
@@ -191,23 +246,22 @@ def program(*, network: bool, pinned: bool = False) -> bytes:
     `network=False` refuses every socket (pairs of sockets stay possible); `pinned` keeps it on its cores.
     """
     architecture, column = _ARCHITECTURES[os.uname().machine]
-    number = _Instruction(_LOAD, _NUMBER)
     code = [
         _Instruction(_LOAD, _ARCHITECTURE),
         _Instruction(_EQUAL, architecture, 1, 0),
         _Instruction(_RETURN, _KILL_PROCESS),
-        number,
+        _Instruction(_LOAD, _NUMBER),
         _Instruction(_AT_LEAST, _X32, 0, 1),
         _Instruction(_RETURN, _KILL_PROCESS),
     ]
-    for rule in sorted(_rules(network, pinned)):
-        call = CALLS[rule.call][column]
-        if call is None:
-            continue
-        body = [_Instruction(_RETURN, _ERRNO | rule.error)]
-        for where in reversed(rule.where):
-            body = where.instructions(len(body)) + body
-        code += [_Instruction(_EQUAL, call, 0, len(body) + 1), *body, number]
+    # calls with conditions first: the kernel remembers its answer for all others
+    rules = sorted(_rules(network, pinned), key=lambda rule: (rule.call not in _CONDITIONAL, rule.call))
+    for name, same_call in groupby(rules, lambda rule: rule.call):
+        call = CALLS[name][column]
+        if call is not None:
+            body = [instruction for rule in same_call for instruction in rule.instructions()]
+            body.append(_Instruction(_RETURN, _ALLOW))
+            code += [_Instruction(_EQUAL, call, 0, len(body)), *body]
     code.append(_Instruction(_RETURN, _ALLOW))
     return b"".join(_INSTRUCTION.pack(c.code, c.if_true, c.if_false, c.value) for c in code)
 

@@ -59,19 +59,103 @@ def test_no_namespace_mount_trace_or_kernel_interface_is_to_be_had(any_classroom
 
 
 @pytest.mark.promise(Promise.FEWER_CALLS)
-def test_a_call_in_the_convention_of_another_architecture_ends_the_program(any_classroom):
+@pytest.mark.parametrize("convention", ["x32", "i386"])
+def test_a_call_in_the_convention_of_another_architecture_ends_the_program(any_classroom, convention):
     if os.uname().machine != "x86_64":
         pytest.skip("only x86-64 has a second convention that is always there")
     code = """
-        import ctypes
+        import ctypes, mmap, os
         X32_GETPID = 0x40000000 + 39
-        def call(): return ctypes.CDLL(None).syscall(X32_GETPID)
+        I386_GETPID = bytes.fromhex("b814000000 cd80 c3")  # mov $20, %eax; int $0x80; ret
+        def x32(): return ctypes.CDLL(None).syscall(X32_GETPID)
+        def i386():
+            page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+            page.write(I386_GETPID)
+            return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
     """
     with any_classroom.hand_in(code) as subject:
-        call = subject.call("call", case())
+        call = subject.call(convention, case())
     assert call.outcome is Outcome.CRASHED
     assert "Bad system call" in call.note
-    assert outside(code, "call()").lstrip("-").isdigit()
+    assert outside(code, f"{convention}()").lstrip("-").isdigit()
+
+
+@pytest.mark.promise(Promise.FEWER_CALLS)
+def test_the_kernel_is_not_to_be_had_as_an_alarm_clock_for_a_stopped_program(any_classroom):
+    """What each of these can do to a program that stands still is shown in tests/subject/test_stopped.py."""
+    code = """
+        import ctypes, errno, fcntl, os, signal
+        libc = ctypes.CDLL(None, use_errno=True)
+        PR_SET_PDEATHSIG = 1
+        CLONE = 56 if os.uname().machine == "x86_64" else 220
+        CLONE3 = 435
+        to_be_sent = (ctypes.c_int * 16)(0, 0, signal.SIGCONT)
+        def clone(number, *arguments):
+            result = libc.syscall(number, *arguments, 0, 0, 0, 0)
+            if result == 0: os._exit(0)
+            return result
+        def set_signal():
+            try: return fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGCONT)
+            except OSError as error: ctypes.set_errno(error.errno); return -1
+        def terminal():
+            try: return [os.close(end) for end in os.openpty()]
+            except OSError as error: ctypes.set_errno(error.errno); return -1
+        def refused():
+            tries = {
+                "timer_create": lambda: libc.timer_create(1, to_be_sent, ctypes.byref(ctypes.c_void_p())),
+                "mq_notify": lambda: libc.mq_notify(0, to_be_sent),
+                "F_SETSIG": set_signal,
+                "PR_SET_PDEATHSIG": lambda: libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGCONT), 0, 0, 0),
+                "clone": lambda: clone(CLONE, int(signal.SIGCONT)),
+                "clone3": lambda: libc.syscall(CLONE3, None, 0),
+                "a terminal": terminal,
+            }
+            errors = {}
+            for name, attempt in tries.items():
+                ctypes.set_errno(0)
+                errors[name] = errno.errorcode.get(ctypes.get_errno(), "") if attempt() == -1 else "done"
+            return errors
+    """
+    errors = {
+        "timer_create": "ENOSYS",
+        "mq_notify": "ENOSYS",
+        "F_SETSIG": "EINVAL",
+        "PR_SET_PDEATHSIG": "EINVAL",
+        "clone": "EINVAL",
+        "clone3": "ENOSYS",
+    }
+    with any_classroom.hand_in(code) as subject:
+        call = subject.call("refused", case())
+    got = dict(call.value)
+    assert got.pop("a terminal") in {"EPERM", "ENOENT", "EACCES"}, "where there is no /dev/ptmx there is none"
+    assert got == errors
+    assert outside(code, "refused()") == str(
+        dict.fromkeys(errors, "done") | {"mq_notify": "EBADF", "clone3": "EINVAL", "a terminal": "done"}
+    )
+
+
+@pytest.mark.promise(Promise.FEWER_CALLS)
+def test_no_object_of_the_kernel_is_to_be_had_that_outlives_its_check(any_classroom):
+    code = """
+        import ctypes, errno, os
+        libc = ctypes.CDLL(None, use_errno=True)
+        PRIVATE, IPC_RMID, NAME = 0, 0, b"/grader-test-" + str(os.getpid()).encode()
+        def had():
+            tries = {
+                "semaphores": (lambda: libc.semget(PRIVATE, 1, 0o600), lambda n: libc.semctl(n, 0, IPC_RMID)),
+                "messages": (lambda: libc.msgget(PRIVATE, 0o600), lambda n: libc.msgctl(n, IPC_RMID, None)),
+                "memory": (lambda: libc.shmget(PRIVATE, 1, 0o600), lambda n: libc.shmctl(n, IPC_RMID, None)),
+                "queue": (lambda: libc.mq_open(NAME, os.O_CREAT | os.O_RDWR, 0o600, None),
+                          lambda n: libc.mq_unlink(NAME)),
+            }
+            made = []
+            for name, (make, remove) in tries.items():
+                if (number := make()) != -1: made.append(name); remove(number)
+            return made
+    """
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("had", case()).value == []
+    assert outside(code, "had()") == "['semaphores', 'messages', 'memory', 'queue']"
 
 
 @pytest.mark.promise(Promise.NO_NETWORK)
