@@ -1,4 +1,4 @@
-"""A tiny real course, and the installed `grader` at work on it."""
+"""A tiny real course, and `grader` at work on it: in this process, or as the installed program."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import io
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, chdir
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from click.testing import CliRunner
 
+from grader.cli.main import main
+from grader.coursecode import PACKAGE
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 
 GRADER = str(Path(sys.executable).with_name("grader"))
 WITHIN_S = 60
+HANDLED = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
 RIGHT = """
     def double(x): return 2 * x
     def square(x): return x * x
@@ -121,6 +129,30 @@ DOUBLE = {
 SQUARE = DOUBLE | {"id": "square", "title": "square squares", "points": 2, "of": "work.square"}
 
 
+def run_in_process(
+    command: list[str], environment: Mapping[str, str], cwd: Path
+) -> subprocess.CompletedProcess[str]:
+    """Call the console script's function with the environment, folder and streams of a new process."""
+    for module in [name for name in sys.modules if f"{name}.".startswith(f"{PACKAGE}.")]:
+        del sys.modules[module]  # course code may have changed since the last command
+    handlers = {number: signal.getsignal(number) for number in HANDLED}
+    with ExitStack() as process:
+        for number, handler in handlers.items():
+            process.callback(signal.signal, number, handler)
+        process.enter_context(patch.dict(os.environ, environment, clear=True))
+        process.enter_context(patch.object(tempfile, "tempdir", None))
+        process.enter_context(patch.object(sys, "argv", command))
+        process.enter_context(patch.object(sys, "dont_write_bytecode", False))  # as without PYTHON… variables
+        process.enter_context(chdir(cwd))
+        stdout, stderr, _ = process.enter_context(CliRunner().isolation())
+        with pytest.raises(SystemExit) as ended:
+            main()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        printed = (stream.getvalue().decode().replace("\r\n", "\n") for stream in (stdout, stderr))
+        return subprocess.CompletedProcess(command, int(ended.value.code or 0), *printed)
+
+
 class CourseFolder:
     """The course's files, hand-ins for it, and what `grader` says of them."""
 
@@ -186,6 +218,16 @@ class CourseFolder:
         return [GRADER, *arguments, *(("--out", str(self.out)) if arguments[0] == "run" else ())]
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in this process, which saves starting Python and importing for each.
+
+        What only an interpreter that starts looks at, such as PYTHONPATH, gets one.
+        """
+        if any(name.startswith("PYTHON") for name in environment):
+            return self.installed(*arguments, **environment)
+        return run_in_process(self.command(*arguments), self.environment | environment, self.cwd)
+
+    def installed(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run the installed command in a process of its own, as a person does."""
         return subprocess.run(
             self.command(*arguments),
             env=self.environment | environment,
@@ -262,3 +304,9 @@ def no_bubblewrap(tmp_path: Path) -> dict[str, str]:
     empty = tmp_path / "no_programs"
     empty.mkdir()
     return {"PATH": str(empty)}
+
+
+@pytest.fixture(scope="session")
+def course_folder() -> type[CourseFolder]:
+    """The class, for courses that several tests share."""
+    return CourseFolder

@@ -1,4 +1,4 @@
-"""Every exit code, through the installed command."""
+"""Every exit code, and what leads to it; `test_installed` has each once in a process of its own."""
 
 from __future__ import annotations
 
