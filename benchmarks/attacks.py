@@ -1,0 +1,170 @@
+"""Whether a submission can earn what it does not deserve, stay open by its own doing, or stop a grading.
+
+python benchmarks/attacks.py [NAME...] [--only gpu|cpu] [--out FILE] [--within S] [--each S]
+
+Grades the submissions of tests/submissions whose names begin with `attack_`, and their honest twins
+(`honest_`), one after the other, and compares every item with what expected.yaml says it deserves. A run that
+is not over after --each seconds is killed; the items that it had not observed are graded again one by one, so
+that the one that hangs is named. Each item is a JSON line in FILE, and what is in FILE is not run again.
+Ends with 1 if something was earned that was not deserved, or was lost by a twin, or is open or held although a
+program alone decides it, or hung, or is left for a later command (--within).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+from grading import Run, graded
+from planted.lines import Line, Lines
+
+from grader.config.course import load_course
+from grader.cuda.gpus import gpus
+from grader.errors import GraderError
+from grader.model.observation import Observation, Outcome
+from grader.plugins import Plugins
+from grader.trials import Selection, Trial, trials_of
+
+ROOT = Path(__file__).parent.parent
+NAMES = ("attack_*", "honest_*")
+RIGHT = "as deserved"
+
+
+def main() -> int:
+    """Grade what FILE does not hold yet, print the table; 1 unless every item is as deserved."""
+    options = arguments()
+    lines = Lines(options.out) if options.out else Lines(Path("/dev/null"))
+    trials = selected(options)
+    ends = time.monotonic() + options.within
+    print(f"{'submission':28} {'item':26} {'deserved':>8} {'earned':>8} {'seconds':>8}")
+    left = 0
+    for trial in trials:
+        items = [item for item in decided_here(trial) if not lines.holds({"name": trial.name, "item": item})]
+        for line in observed(trial, items, options.each, ends) if items else ():
+            lines.append(line)
+        for item in decided_here(trial):
+            line = next((x for x in lines.all if (x["name"], x["item"]) == (trial.name, item)), None)
+            left += line is None
+            if line is not None:
+                print(row(line), flush=True)
+    wrong = [line for line in lines.all if line["verdict"] != RIGHT]
+    print(f"{len(lines.all)} items of {len(trials)} submissions: {len(wrong)} not as deserved, {left} left")
+    return int(bool(wrong or left))
+
+
+def arguments() -> argparse.Namespace:
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
+    parser.add_argument("--only", choices=("gpu", "cpu"), help="items that need a GPU, or those that need none")
+    parser.add_argument("--out", type=Path, metavar="FILE")
+    parser.add_argument("--within", type=float, default=float("inf"), metavar="S", help="begin none later")
+    parser.add_argument("--each", type=float, default=90.0, metavar="S", help="wall limit of one run")
+    return parser.parse_args()
+
+
+def selected(options: argparse.Namespace) -> list[Trial]:
+    """The submissions to grade, each with at least one item that this machine can decide.
+
+    Raises:
+        SystemExit: a name or an expected.yaml is wrong.
+    """
+    selection = Selection(patterns=tuple(options.names), gpus=len(gpus()))
+    try:
+        trials = trials_of(load_course(ROOT), Plugins(ROOT), selection)
+    except GraderError as error:
+        raise SystemExit(f"attacks.py: {error}") from None
+    on_gpu = {trial.name for trial in trials if any(needs_gpu(trial, item) for item in decided_here(trial))}
+    wanted = {"gpu": on_gpu, "cpu": {trial.name for trial in trials} - on_gpu}.get(options.only)
+    return [trial for trial in trials if decided_here(trial) and (wanted is None or trial.name in wanted)]
+
+
+def decided_here(trial: Trial) -> list[str]:
+    """The items that a program alone decides on this machine: those that expected.yaml gives points."""
+    return [item for item, points in trial.earns.items() if points != "pending"]
+
+
+def needs_gpu(trial: Trial, name: str) -> bool:
+    """Whether an item asks for a GPU."""
+    return any(item.id == name and item.devices.get("gpu", 0) for item in trial.rubric.items if trial.rubric)
+
+
+def observed(trial: Trial, items: list[str], each_s: float, ends: float) -> Iterator[Line]:
+    """A line per item; of a run that is killed, the items that it had not observed are run one by one."""
+    if time.monotonic() > ends:
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as out:
+        run = grade(trial, items, Path(out), each_s)
+        observations = run.evidence.observations if run.evidence else {}
+        rest = [] if run.in_time else [item for item in items if item not in observations]
+        if done := [item for item in items if item not in rest]:
+            # a killed run scored nothing; the same command goes on from its evidence, and only scores
+            scored = run if run.in_time else grade(trial, done, Path(out), each_s)
+            yield from (line_of(trial, item, observations.get(item), scored) for item in done)
+    if rest == items and len(rest) == 1:
+        yield line_of(trial, rest[0], None, run)
+        return
+    for item in rest:
+        yield from observed(trial, [item], each_s, ends)
+
+
+def grade(trial: Trial, items: Iterable[str], out: Path, within_s: float) -> Run:
+    """Run grader over these items of a submission."""
+    words = ["--rubric", trial.rubric.name if trial.rubric else ""]
+    for item in items:
+        words += ["--item", item]
+    return graded(trial.archive, out, words, course=ROOT, within_s=within_s)
+
+
+def line_of(trial: Trial, item: str, seen: Observation | None, run: Run) -> Line:
+    """What became of one item, and the verdict on it."""
+    scored: dict[str, Any] = next(
+        (line for line in (run.score or {}).get("items", ()) if line["id"] == item), {}
+    )
+    line = {
+        "name": trial.name,
+        "item": item,
+        "deserved": trial.earns[item],
+        "earned": scored.get("points"),
+        "status": scored.get("status"),
+        "outcome": str(seen.outcome) if seen else None,
+        "fault": str(seen.fault) if seen and seen.fault else None,
+        "flags": scored.get("flags", []),
+        "reason": scored.get("reason") or (seen.note if seen else run.complaints.strip()[-400:]),
+        "seconds": round(seen.wall_s if seen else run.wall_s, 2),
+    }
+    return {**line, "verdict": verdict(line, seen, run)}
+
+
+def verdict(line: Line, seen: Observation | None, run: Run) -> str:
+    """One word or two of what is wrong; RIGHT if nothing is."""
+    if not run.in_time and seen is None:
+        return "HUNG"
+    if seen is None:
+        return "NOT GRADED"
+    if seen.outcome is Outcome.NOT_OBSERVED or line["status"] in {"pending", "held"}:
+        return "OPEN"
+    if isclose(line["earned"], line["deserved"], abs_tol=1e-6):
+        return RIGHT
+    return "EARNED" if line["earned"] > line["deserved"] else "LOST"
+
+
+def row(line: Line) -> str:
+    """A line of the table."""
+    earned = "-" if line["earned"] is None else f"{line['earned']:g}"
+    said = "" if line["verdict"] == RIGHT else f"  {line['verdict']}: {' '.join(line['reason'].split())[:110]}"
+    return (
+        f"{line['name']:28} {line['item']:26} {line['deserved']:8g} {earned:>8} {line['seconds']:8.2f}{said}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
