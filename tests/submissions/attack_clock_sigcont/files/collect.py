@@ -32,12 +32,12 @@ def checked(result):
     return result
 
 
-def held(flags=CLONE_VM | CLONE_VFORK):
+def held(flags=CLONE_VM | CLONE_VFORK, run=None):
     """Keep a thread inside vfork: the child of it waits for ever, without exec."""
     stack = libc.mmap(None, 65536, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
     top = ctypes.c_void_p(stack + 65536)
     clone = lambda: libc.clone(libc.pause, top, flags | signal.SIGCHLD, None)
-    in_a_thread(clone)
+    (run or in_a_thread)(clone)
 
 
 def held_in_spawn():
