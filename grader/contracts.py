@@ -5,7 +5,7 @@ Built-ins and guests alike fulfil these protocols and come in through `grader.ho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -114,13 +114,18 @@ class Sandbox(Protocol):
 
     name: ClassVar[str]
     strength: ClassVar[int]
-    """How much it keeps away; the strongest that works here is taken."""
+    """How much it keeps away: the strongest that works here is taken, one of 0 only where it is named."""
     namespaced: ClassVar[bool]
     """Whether it can mount, and what it starts may give each check namespaces of its own."""
 
-    @property
-    def student_uid(self) -> int | None:
-        """The user that a student's process becomes; None where it stays who we are."""
+    def student_uid(self, folders: Iterable[str]) -> int | None:
+        """The user that a student's process becomes; None where it stays who we are, an ordinary user.
+
+        `folders` are what that user must be able to read.
+
+        Raises:
+            RootError: it would be root.
+        """
         ...
 
     def available(self) -> str:

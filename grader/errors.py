@@ -63,6 +63,10 @@ class NotObservedError(GraderError):
     exit_code = ExitCode.NOT_OBSERVED
 
 
+class RootError(NotObservedError):
+    """The machine leaves a student's program nobody to be but root."""
+
+
 class SubmissionError(GraderError):
     """The hand-in was not accepted: for the student."""
 

@@ -23,7 +23,7 @@ from grader.config.points_file import with_points
 from grader.errors import CourseError, NotObservedError, UsageError
 from grader.intake.hand_in import HandIn
 from grader.jobs import cores_of, holding, left_to_do, tasks_of, wanted_items, wanting_quiet
-from grader.model.evidence import Evidence
+from grader.model.evidence import NO_SANDBOX, Evidence, Exam
 from grader.model.job import Job, Task
 from grader.model.rubric import Rubric
 from grader.model.submission import Submission
@@ -92,6 +92,7 @@ def observe(request: Request, course: Course, plugins: Plugins, received: Receiv
 
     Raises:
         CourseError, UsageError: as `check` does.
+        NotObservedError: no sandbox that may be used works here, so nothing was run.
     """
     prepared = _prepared(request, course, plugins, received)
     rubric, results = received.rubric, received.results
@@ -104,6 +105,8 @@ def observe(request: Request, course: Course, plugins: Plugins, received: Receiv
             records.write(SubmissionReceived(submission=submission))
     evidence = read_evidence(results.evidence)
     exams = evidence.exams if evidence else ()
+    if exams and exams[-1].id == job.id and exams[-1].isolation == NO_SANDBOX:
+        raise NotObservedError(_refusal(exams[-1], job.min_isolation))
     observations = with_points(results.folder, submission, prepared.tasks, holding(evidence, prepared.tasks))
     return Evidence(submission=submission, exams=exams, observations=observations), trouble
 
@@ -208,11 +211,19 @@ def _examine(job: Job, plugins: Plugins, rubric: Rubric, results: Results, execu
     return ""
 
 
+def _refusal(exam: Exam, least: str) -> str:
+    """Why nothing was run, and what to do: one line."""
+    error = exam.environment.get("sandbox_error", "no sandbox works on this machine")
+    anyway = "--min-isolation process, or min_isolation of course.yaml, runs it without any"
+    demand = f"{least} or stronger is demanded" if least else anyway
+    return f"nothing was run: {error}; see grader doctor ({demand})"
+
+
 def _least_isolation(request: Request, course: Course, plugins: Plugins) -> str:
     """The stronger of what the course and this request demand; empty if neither demands anything."""
     if not (course.min_isolation or request.min_isolation):
         return ""
-    strengths = {sandbox.name: sandbox.strength for sandbox in plugins.sandboxes} | {"": 0}
+    strengths = {sandbox.name: sandbox.strength for sandbox in plugins.sandboxes} | {"": -1}
     layers = ", ".join(filter(None, strengths))
     if course.min_isolation not in strengths:
         raise CourseError(

@@ -182,7 +182,7 @@ def _check(rubric: Rubric, item: Item) -> str:
 def _strict(course: Course, plugins: Plugins, least: str) -> Course:
     """The course, if need be with a stronger demand than its own."""
     strength = {sandbox.name: sandbox.strength for sandbox in plugins.sandboxes}
-    if strength.get(least, 0) <= strength.get(course.min_isolation, 0):
+    if strength.get(least, -1) <= strength.get(course.min_isolation, -1):
         return course
     return replace(course, min_isolation=least)
 

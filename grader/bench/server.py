@@ -7,7 +7,7 @@ import os
 import re
 import select
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from grader import subject
 from grader.bench.setup import Setup
 from grader.contracts import Sandbox
-from grader.errors import CourseError, NotObservedError
+from grader.errors import CourseError, NotObservedError, RootError
 from grader.model.assignment import Limits
 from grader.subject.init import GIVEN, STAGE
 from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
@@ -40,7 +40,7 @@ _LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 class SubjectServer:
     """A process in a sandbox that has imported the preloads and nothing of any student."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that a server is started with, by name
         self,
         sandbox: Sandbox,
         *,
@@ -50,11 +50,15 @@ class SubjectServer:
         workspaces: Mapping[str, Path],
         given: Path | None = None,
         limits: Limits,
+        as_root: bool = False,
     ) -> None:
         """Start it; `ready` waits until it has imported everything.
 
         `workspaces` maps the name under which `spawn` asks for a folder to that folder; `given` holds the
         course's own files, which are found before those of any workspace. All are read-only inside.
+
+        Raises:
+            RootError: its programs would run as root, and that was not allowed by `as_root`.
         """
         self.within: Mapping[str, str] = {}
         """By that name the part of the folder that is asked for, where it is not the whole."""
@@ -76,6 +80,7 @@ class SubjectServer:
         # a layer without paths of its own has the outside's
         renamed = () if sandbox.namespaced else setup.mounts
         self._extra = [outside for _, outside in renamed]
+        self._uid = _user(sandbox, mounts.values(), as_root=as_root)
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(START_WITHIN_S)  # a server that takes no more orders must not hold us
         with theirs:
@@ -139,7 +144,7 @@ class SubjectServer:
         limits = limits or self._limits
         order = {
             "namespaced": self._sandbox.namespaced,
-            "uid": self._sandbox.student_uid,
+            "uid": self._uid,
             "workspace": "/".join(filter(None, (self._inside[workspace], self.within.get(workspace)))),
             "given": self.given,
             "limits": asdict(limits) | {"cpu_s": _cpu_s(limits), "user_processes": self._processes(limits)},
@@ -166,9 +171,7 @@ class SubjectServer:
 
         The kernel counts per user; not those outside of a user namespace, but only since Linux 5.14.
         """
-        own_count = self._sandbox.student_uid is not None or (
-            self._sandbox.namespaced and _kernel() >= (5, 14)
-        )
+        own_count = self._uid is not None or (self._sandbox.namespaced and _kernel() >= (5, 14))
         return limits.processes + (0 if own_count else _threads_of(os.getuid()))
 
     def close(self) -> None:
@@ -178,6 +181,15 @@ class SubjectServer:
         with self._control, suppress(OSError):
             while self._control.recv(MESSAGE_BYTES):  # what is behind a wall ends a moment after the wall
                 pass
+
+
+def _user(sandbox: Sandbox, folders: Iterable[str], *, as_root: bool) -> int | None:
+    try:
+        return sandbox.student_uid(folders)
+    except RootError as error:
+        if as_root:
+            return None
+        raise RootError(f"sandbox {sandbox.name}: {error}") from None
 
 
 def _cpu_s(limits: Limits) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.bench.server import SubjectServer
 from grader.bench.setup import Setup
 from grader.contracts import Sandbox
-from grader.errors import CourseError, NotObservedError
+from grader.errors import CourseError, NotObservedError, RootError
 from grader.model.assignment import Limits
+from grader.model.evidence import NO_SANDBOX
 
 
 class Servers:
@@ -25,8 +26,12 @@ class Servers:
         workspaces: Mapping[str, Path],
         given: Path | None = None,
         limits: Limits,
+        as_root: bool = False,
     ) -> None:
-        """`sandboxes` from the strongest on: the first that works is used for the whole exam."""
+        """`sandboxes` from the strongest on: the first that works is used for the whole exam.
+
+        With `as_root` a program of a student runs as root, if no sandbox leaves it another user to be.
+        """
         self._sandboxes = list(sandboxes)
         self.python = python
         """The interpreter, where it is inside as well."""
@@ -37,6 +42,10 @@ class Servers:
         self.given = given
         """That of the course's own files, if there are any."""
         self._limits = limits
+        self._may_be_root = as_root
+        self._only_as_root: list[Sandbox] = []
+        """Those that were given up for no other reason."""
+        self._as_root = False
         self._starting: dict[Setup, SubjectServer] = {}
         self._serving: dict[Setup, SubjectServer] = {}
         self._proven = False
@@ -46,7 +55,7 @@ class Servers:
     @property
     def isolation(self) -> str:
         """The layer that is used, or that would be tried next."""
-        return self._sandboxes[0].name if self._sandboxes else "none"
+        return self._sandboxes[0].name if self._sandboxes else NO_SANDBOX
 
     @property
     def lends_devices(self) -> bool:
@@ -68,11 +77,22 @@ class Servers:
 
     def warm_up(self, setup: Setup) -> None:
         """Begin to start a server, without waiting for it."""
+        with suppress(RootError):  # whoever wants it to serve hears of that
+            self._begin(setup)
+
+    def _begin(self, setup: Setup) -> None:
         while self._sandboxes and setup not in self._starting | self._serving:
             why = self._sandboxes[0].available()
             if not why:
-                self._starting[setup] = self._start(setup)
-                return
+                try:
+                    self._starting[setup] = self._start(setup)
+                except RootError as error:
+                    if self._proven:
+                        raise
+                    why = str(error)
+                    self._only_as_root.append(self._sandboxes[0])
+                else:
+                    return
             self._give_up(why)
 
     @contextmanager
@@ -84,7 +104,7 @@ class Servers:
             CourseError: a preload cannot be imported.
         """
         while setup not in self._serving:
-            self.warm_up(setup)
+            self._begin(setup)
             if setup not in self._starting:
                 raise NotObservedError("no sandbox works on this machine: " + "; ".join(self.missing))
             server = self._starting.pop(setup)
@@ -134,6 +154,7 @@ class Servers:
             workspaces=self._workspaces,
             given=self.given,
             limits=self._limits,
+            as_root=self._as_root,
         )
         server.within = self.within
         return server
@@ -142,3 +163,5 @@ class Servers:
         self.missing.append(why)
         del self._sandboxes[0]
         self.close()
+        if self._may_be_root and not self._sandboxes:
+            self._sandboxes, self._only_as_root, self._as_root = self._only_as_root, [], True

@@ -83,13 +83,15 @@ def _sandboxes() -> Iterator[Finding]:
     for sandbox in sorted(sandboxes, key=lambda s: -s.strength):
         trial = try_out(sandbox, python=interpreter().executable, site=interpreter().site)
         works = f"starts in {trial.start_s * 1000:.0f} ms, a check takes {trial.check_s * 1000:.1f} ms"
+        if sandbox.strength == 0:
+            works += f"; it is no wall: only --min-isolation {sandbox.name} has it used"
         yield Finding(
             about="sandbox",
             name=sandbox.name,
-            there=not trial.problem,
+            there=not trial.problem and sandbox.strength > 0,
             says=trial.problem or works,
-            # what cannot even be tried says itself how to get it
-            advice=_MAY_MOUNT if trial.problem and not sandbox.available() else "",
+            # the others, and what cannot even be tried, say themselves how to get them
+            advice=_MAY_MOUNT if trial.problem and sandbox.namespaced and not sandbox.available() else "",
         )
 
 

@@ -28,7 +28,9 @@ class CourseKeys:
 
     title: str = option("The course, as students know it.")
     time_zone: str = option("The IANA name of the time zone that dates are shown in.", default="UTC")
-    min_isolation: str = option("The weakest sandbox that may run a hand-in; empty for any.", default="")
+    min_isolation: str = option(
+        "The weakest sandbox that may run a hand-in; empty for any but `process`.", default=""
+    )
     extensions: Any = option(
         "More time: by student or team, then by assignment; or the name of a CSV file that says so.",
         default_factory=dict,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,8 +68,10 @@ class Kept:
     def _start(self, job: Job) -> Servers:
         folder = Path(job.assignment_folder)
         given = folder / "given"
+        sandboxes = self.plugins(job.course).sandboxes
+        least = _least_strength(sandboxes, job.min_isolation)
         return Servers(
-            _strong_enough(self.plugins(job.course).sandboxes, job.min_isolation),
+            [sandbox for sandbox in sandboxes if sandbox.strength >= least],
             python=interpreter().executable,
             site=interpreter().site,
             workspaces={
@@ -78,6 +80,7 @@ class Kept:
             },
             given=given if given.is_dir() else None,
             limits=job.limits,
+            as_root=least == 0,
         )
 
 
@@ -103,8 +106,9 @@ def _told_more(setup: Setup) -> bool:
     return bool(setup.devices or setup.mounts)
 
 
-def _strong_enough(sandboxes: tuple[Sandbox, ...], least: str) -> tuple[Sandbox, ...]:
+def _least_strength(sandboxes: Sequence[Sandbox], least: str) -> int:
+    """The strength of the weakest layer that may be used: one without any is used only where it is named."""
     strengths = {sandbox.name: sandbox.strength for sandbox in sandboxes}
     if least and least not in strengths:
         raise CourseError(f"course.yaml: min_isolation: no layer {least!r}; there are {', '.join(strengths)}")
-    return tuple(s for s in sandboxes if s.strength >= strengths.get(least, 0))
+    return strengths[least] if least else 1

@@ -10,6 +10,8 @@ from grader.model.observation import Observation
 from grader.model.submission import Submission
 
 SCHEMA = 1
+NO_SANDBOX = "none"
+"""The isolation of an exam that ran nothing, because no sandbox that it might use works there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +23,7 @@ class Exam:
     started_at: str
     """ISO 8601, UTC."""
     isolation: str
-    """The sandbox that was used: `bubblewrap`, `namespaces`, `landlock`, `process`, or a guest's."""
+    """The sandbox that was used: `bubblewrap`, `namespaces`, `landlock`, `process`, a guest's, or `none`."""
     course: str = ""
     """`sha256:…` over the files of the assignment that it worked with; empty if an early version ran it."""
     environment: Mapping[str, Any] = field(default_factory=dict)

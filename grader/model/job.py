@@ -70,7 +70,7 @@ class Job:
     seeds: Mapping[str, str] = field(default_factory=dict)
     """By item the seed of an earlier observation, to see the same again; others have one of this exam."""
     min_isolation: str = ""
-    """The weakest sandbox that may be used; empty for any."""
+    """The weakest sandbox that may be used; empty for any with a strength."""
     cores: tuple[int, ...] = ()
     """Those that timed items may lease; empty for all that the examiner may use."""
     stage: str = ""

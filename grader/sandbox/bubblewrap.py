@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from grader.errors import NotObservedError
+from grader.errors import NotObservedError, RootError
 from grader.sandbox.process import Running
 from grader.sandbox.promises import ALL, Promise
-from grader.sandbox.student import may_mount, student_uid
+from grader.sandbox.student import is_root, may_mount, student_uid
 from grader.sandbox.view import HOSTS, machine
 
 
@@ -28,10 +28,20 @@ class BubblewrapSandbox:
     namespaced: ClassVar[bool] = True
     promises: ClassVar[frozenset[Promise]] = ALL
 
-    @property
-    def student_uid(self) -> int | None:
-        """Whom a student's process becomes; in a user namespace of ours there is nobody else."""
-        return student_uid() if may_mount() else None
+    def student_uid(self, folders: Iterable[str]) -> int | None:
+        """Whom a student's process becomes: in a user namespace of its making there is nobody else.
+
+        Every folder is mounted where that user can read it.
+
+        Raises:
+            RootError: it would be root.
+        """
+        del folders
+        if may_mount():
+            return student_uid()
+        if is_root():
+            raise RootError("a program would run as root: only who may mount gets a second user from it")
+        return None
 
     def available(self) -> str:
         """Whether the program is there; that it works here shows when a server starts."""

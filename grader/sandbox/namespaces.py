@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from grader import subject
 from grader.sandbox.interpreter import interpreter
 from grader.sandbox.process import Running
 from grader.sandbox.promises import ALL, Promise
-from grader.sandbox.student import may_mount, student_uid
+from grader.sandbox.student import UIDS, is_root, may_mount, student_uid
 from grader.sandbox.userns import obstacle, tried
 from grader.sandbox.view import HOSTS, machine
 
@@ -31,10 +31,16 @@ class NamespacesSandbox:
     promises: ClassVar[frozenset[Promise]] = ALL
     paths: ClassVar[Mapping[str, Sequence[str]]] = {"read": ("/",), "write": ("/tmp", "/dev", "/proc")}  # noqa: S108 - inside
 
-    @property
-    def student_uid(self) -> int | None:
-        """Whom a student's process becomes; in a user namespace of ours there is nobody else."""
-        return student_uid() if may_mount() else None
+    def student_uid(self, folders: Iterable[str]) -> int | None:
+        """Whom a student's process becomes; an ordinary user has nobody else in a namespace of his own.
+
+        Every folder is mounted where that user can read it.
+
+        Raises:
+            RootError: it would be root.
+        """
+        del folders
+        return student_uid() if may_mount() or is_root() else None
 
     def available(self) -> str:
         """Whether we may mount, or may make a user namespace in which we may."""
@@ -57,6 +63,7 @@ class NamespacesSandbox:
         # links would be followed in the room, where they lead elsewhere
         room = {
             "user": not may_mount(),
+            "students": [UIDS[0], len(UIDS)] if is_root() else [],
             "folders": [
                 *((os.path.realpath(path), path) for path in view.folders),
                 *((os.path.realpath(outside), inside) for inside, outside in mounts.items()),

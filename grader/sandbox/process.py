@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from grader.sandbox.interpreter import interpreter
@@ -56,12 +54,14 @@ class ProcessSandbox:
     strength: ClassVar[int] = 0
     namespaced: ClassVar[bool] = False
     promises: ClassVar[frozenset[Promise]] = frozenset({Promise.FEWER_CALLS, Promise.NO_NETWORK})
-    _needed: tuple[str, ...] = ()
 
-    @property
-    def student_uid(self) -> int | None:
-        """Whom a student's process becomes: nobody else if that one could not read what it needs."""
-        return student_uid() if all(map(_open_to_all, self._needed)) else None
+    def student_uid(self, folders: Iterable[str]) -> int | None:
+        """Whom a student's process becomes.
+
+        Raises:
+            RootError: it would be root, because nobody else can read these folders, or the interpreter.
+        """
+        return student_uid([interpreter().prefix, *folders])
 
     def available(self) -> str:
         """Always works."""
@@ -77,13 +77,5 @@ class ProcessSandbox:
         devices: Sequence[str] = (),
     ) -> Running:
         """Start the program as an ordinary process, which sees every device anyway."""
-        del devices
-        self._needed = (interpreter().prefix, *mounts.values())
+        del mounts, devices
         return Running(argv, environment, fds)
-
-
-def _open_to_all(folder: str) -> bool:
-    """Whether any user of the machine may read a folder."""
-    path = Path(folder).resolve()
-    modes = [above.stat().st_mode for above in path.parents]
-    return all(mode & stat.S_IXOTH for mode in modes) and path.stat().st_mode & 0o005 == 0o005

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import stat
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from grader.errors import NotObservedError
+from grader.errors import NotObservedError, RootError
 
 UIDS = range(60578, 60706)
 """No distribution gives these to anybody, and they exist in the usual maps of containers."""
 
 _SETGID, _SETUID, _SYS_ADMIN = 6, 7, 21
+_OR = "run grader as an ordinary user"
 
 
 def may_mount() -> bool:
@@ -19,15 +23,51 @@ def may_mount() -> bool:
     return _have(_SYS_ADMIN)
 
 
-def student_uid() -> int | None:
-    """A uid that this process has for itself until it ends; None for who can only stay who he is.
+def is_root() -> bool:
+    """Whether we are root, and not an ordinary user who is called root in a user namespace."""
+    return os.geteuid() == 0 and _spans()[0][:2] == (0, 0)
 
-    The kernel counts processes per user: two examiners that shared one would share the limit.
+
+def student_uid(folders: Iterable[str] = ()) -> int | None:
+    """A uid that this process has for itself until it ends; None for an ordinary user, who stays who he is.
+
+    `folders` are what that user must be able to read. The kernel counts processes per user: two examiners
+    that shared one would share the limit.
 
     Raises:
+        RootError: we are root and there is nobody else to become.
         NotObservedError: all of them are taken.
     """
-    return _lease() if _have(_SETUID) and _have(_SETGID) and _mapped() else None
+    why = _why_nobody(folders)
+    if not why:
+        return _lease()
+    if is_root():
+        raise RootError(f"a program of a student would run as root here: {why}")
+    return None
+
+
+def _why_nobody(folders: Iterable[str]) -> str:
+    """Why we cannot become one of these users, and what to do about it; empty if we can."""
+    if not (_have(_SETUID) and _have(_SETGID)):
+        return f"root may not become another user (CAP_SETUID, CAP_SETGID); allow it, or {_OR}"
+    if not _mapped():
+        return f"the users from {UIDS[0]} to {UIDS[-1]} do not exist in this container; map them, or {_OR}"
+    for folder in folders:
+        if closed := _closed(folder):
+            return (
+                f"no other user can read {folder}, because of {closed}; put it where all may read, "
+                f"such as below /opt or /srv, or {_OR}"
+            )
+    return ""
+
+
+def _closed(folder: str) -> str:
+    """The first folder on the way to this one that is not open to all; empty if any user may read it."""
+    path = Path(folder).resolve()
+    for above in reversed(path.parents):
+        if not above.stat().st_mode & stat.S_IXOTH:
+            return str(above)
+    return "" if path.stat().st_mode & 0o005 == 0o005 else str(path)
 
 
 @cache
@@ -53,8 +93,12 @@ def _have(capability: int) -> bool:
     return bool(int(effective, 16) >> capability & 1)
 
 
-@cache
 def _mapped() -> bool:
     """Whether these users exist in the user namespace that we are in."""
-    spans = [list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
-    return any(first <= UIDS[0] and UIDS[-1] < first + count for first, _, count in spans)
+    return any(first <= UIDS[0] and UIDS[-1] < first + count for first, _, count in _spans())
+
+
+def _spans() -> list[tuple[int, int, int]]:
+    """The users of our user namespace: the first of each span, here and outside, and how many there are."""
+    lines = Path("/proc/self/uid_map").read_text().splitlines()
+    return sorted((int(first), int(outside), int(count)) for first, outside, count in map(str.split, lines))

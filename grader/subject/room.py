@@ -26,15 +26,16 @@ _UP = 0x1
 def main(argv: Sequence[str]) -> NoReturn:
     """Make the room that `argv[0]` describes and run the rest of `argv` in it; never returns.
 
-    The description is JSON: `user` (whether a user namespace is needed), `folders` ([outside, inside]; all
-    read-only), `optional` (the same, where they exist), `links` ([target, path]), `devices` (further ones),
-    `hosts` (what `/etc/hosts` says).
+    The description is JSON: `user` (whether a user namespace is needed), `students` (the first uid and how
+    many there shall be in it beside ours; empty for none), `folders` ([outside, inside]; all read-only),
+    `optional` (the same, where they exist), `links` ([target, path]), `devices` (further ones), `hosts` (what
+    `/etc/hosts` says).
     Everything in the room ends when this process does. What fails is said in one line on standard error.
     """
     try:
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
         room = json.loads(argv[0])
-        _leave(user=room["user"])
+        _leave(user=room["user"], students=room["students"])
         inner = os.fork()
         if inner == 0:
             linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -49,10 +50,12 @@ def main(argv: Sequence[str]) -> NoReturn:
         os._exit(1)
 
 
-def _leave(*, user: bool) -> None:
-    """Leave the machine's namespaces; who is not root becomes root in one of users first."""
-    ours = os.getuid(), os.getgid()
-    if user:
+def _leave(*, user: bool, students: Sequence[int]) -> None:
+    """Leave the machine's namespaces; who may not mount makes a user namespace and is root in there first."""
+    if user and students:
+        _become_root_beside(*students)
+    elif user:
+        ours = os.getuid(), os.getgid()
         linux.unshare(linux.CLONE_NEWUSER)
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"0 {ours[0]} 1")
@@ -62,6 +65,27 @@ def _leave(*, user: bool) -> None:
     )
     with suppress(OSError):  # it hides where we are, no more: old kernels do without
         linux.unshare(linux.CLONE_NEWCGROUP)
+
+
+def _become_root_beside(first: int, count: int) -> None:
+    """Make a user namespace with these users in it, too, whom only a process outside of it may let in."""
+    ours = os.getpid()
+    reading, writing = os.pipe()
+    outside = os.fork()
+    if outside == 0:
+        try:
+            os.read(reading, 1)
+            for map_file in ("uid_map", "gid_map"):
+                _write(f"/proc/{ours}/{map_file}", f"0 0 1\n{first} {first} {count}\n")
+            os._exit(0)
+        except OSError as error:
+            os._exit(error.errno or 1)
+    linux.unshare(linux.CLONE_NEWUSER)
+    os.write(writing, b"x")
+    if code := os.waitstatus_to_exitcode(os.waitpid(outside, 0)[1]):
+        raise OSError(code, os.strerror(code), "/proc/self/uid_map")
+    os.close(reading)
+    os.close(writing)
 
 
 def _furnish(room: dict[str, Any]) -> None:

@@ -152,7 +152,7 @@ class _Instruction(NamedTuple):
     if_false: int = 0
 
 
-class _Where(NamedTuple):
+class Where(NamedTuple):
     """A condition on one argument: it has one of these bits, equals a value, or is none of these values."""
 
     argument: int
@@ -173,10 +173,12 @@ class _Where(NamedTuple):
         return [load, *(_Instruction(_EQUAL, v, skip + last - i) for i, v in enumerate(self.not_among))]
 
 
-class _Rule(NamedTuple):
+class Rule(NamedTuple):
+    """A call that is refused with an error."""
+
     call: str
     error: int
-    where: tuple[_Where, ...] = ()
+    where: tuple[Where, ...] = ()
     """All of them must hold for the call to be refused."""
 
     def instructions(self) -> list[_Instruction]:
@@ -187,51 +189,51 @@ class _Rule(NamedTuple):
         return body
 
 
-def _rules(network: bool, pinned: bool) -> Iterable[_Rule]:
+def _rules(network: bool, pinned: bool) -> Iterable[Rule]:
     for call in CALLS.keys() - _CONDITIONAL:
-        yield _Rule(call, errno.ENOSYS if call in _MISSING else errno.EPERM)
-    yield _Rule("clone", errno.EPERM, (_Where(0, bits=_NEW_NAMESPACES),))
-    yield _Rule("personality", errno.EPERM, (_Where(0, not_among=_LINUX_PERSONALITY),))
+        yield Rule(call, errno.ENOSYS if call in _MISSING else errno.EPERM)
+    yield Rule("clone", errno.EPERM, (Where(0, bits=_NEW_NAMESPACES),))
+    yield Rule("personality", errno.EPERM, (Where(0, not_among=_LINUX_PERSONALITY),))
     # whoever counts its memory from outside must be able to read of it
-    yield _Rule("prctl", errno.EPERM, (_Where(0, equals=linux.PR_SET_DUMPABLE),))
+    yield Rule("prctl", errno.EPERM, (Where(0, equals=linux.PR_SET_DUMPABLE),))
     # pid 1 of a check has the same user where we are not root: it must not be starved or cut short
-    yield _Rule("prlimit64", errno.EPERM, (_Where(0, not_among=(_OWN,)),))
+    yield Rule("prlimit64", errno.EPERM, (Where(0, not_among=(_OWN,)),))
     if pinned:  # said to have been done: libraries that place their threads do without
-        yield _Rule("sched_setaffinity", 0)
+        yield Rule("sched_setaffinity", 0)
     for call in _PRIORITIES:
-        yield _Rule(call, errno.EPERM, (_Where(0, equals=_PID_1),))
-    yield _Rule("setpriority", errno.EPERM, (_Where(0, not_among=(os.PRIO_PROCESS,)),))
-    yield _Rule("setpriority", errno.EPERM, (_Where(1, equals=_PID_1),))
+        yield Rule(call, errno.EPERM, (Where(0, equals=_PID_1),))
+    yield Rule("setpriority", errno.EPERM, (Where(0, not_among=(os.PRIO_PROCESS,)),))
+    yield Rule("setpriority", errno.EPERM, (Where(1, equals=_PID_1),))
     yield from _wake_ups()
     yield from _sockets(network)
 
 
-def _wake_ups() -> Iterable[_Rule]:
+def _wake_ups() -> Iterable[Rule]:
     """Ways to have the kernel send SIGCONT to a program that was stopped, when none of it runs any more.
 
     The others are `timer_create` and `mq_notify`, which are refused altogether.
     """
     sigcont = int(signal.SIGCONT)
     # sent when there is something to read or room to write: whoever empties the pipe for its output does that
-    yield _Rule("fcntl", errno.EINVAL, (_Where(1, equals=fcntl.F_SETSIG),))
-    at_the_parents_end = (_Where(0, equals=linux.PR_SET_PDEATHSIG), _Where(1, equals=sigcont))
-    yield _Rule("prctl", errno.EINVAL, at_the_parents_end)
-    yield _Rule("clone", errno.EINVAL, (_Where(0, equals=sigcont, mask=_EXIT_SIGNAL),))
+    yield Rule("fcntl", errno.EINVAL, (Where(1, equals=fcntl.F_SETSIG),))
+    at_the_parents_end = (Where(0, equals=linux.PR_SET_PDEATHSIG), Where(1, equals=sigcont))
+    yield Rule("prctl", errno.EINVAL, at_the_parents_end)
+    yield Rule("clone", errno.EINVAL, (Where(0, equals=sigcont, mask=_EXIT_SIGNAL),))
     # a terminal that hangs up continues the leader of its session; its other end may lie in our sockets
     for command in _TERMINALS.values():
-        yield _Rule("ioctl", errno.EPERM, (_Where(1, equals=command),))
+        yield Rule("ioctl", errno.EPERM, (Where(1, equals=command),))
 
 
-def _sockets(network: bool) -> Iterable[_Rule]:
+def _sockets(network: bool) -> Iterable[Rule]:
     if not network:
-        yield _Rule("socket", errno.EAFNOSUPPORT)
+        yield Rule("socket", errno.EAFNOSUPPORT)
         return
     netlink = int(socket.AF_NETLINK)
     families = (int(socket.AF_UNIX), int(socket.AF_INET), int(socket.AF_INET6), netlink)
-    yield _Rule("socket", errno.EAFNOSUPPORT, (_Where(0, not_among=families),))
+    yield Rule("socket", errno.EAFNOSUPPORT, (Where(0, not_among=families),))
     # listing interfaces goes through it, which distributed libraries do when they start
-    listing = (_Where(0, equals=netlink), _Where(2, not_among=(_NETLINK_ROUTE,)))
-    yield _Rule("socket", errno.EPROTONOSUPPORT, listing)
+    listing = (Where(0, equals=netlink), Where(2, not_among=(_NETLINK_ROUTE,)))
+    yield Rule("socket", errno.EPROTONOSUPPORT, listing)
 
 
 def supported() -> bool:
@@ -245,6 +247,11 @@ def program(*, network: bool, pinned: bool = False) -> bytes:
 
     `network=False` refuses every socket (pairs of sockets stay possible); `pinned` keeps it on its cores.
     """
+    return assembled(_rules(network, pinned))
+
+
+def assembled(rules: Iterable[Rule]) -> bytes:
+    """The instructions that refuse by these rules, and end who calls in another architecture's convention."""
     architecture, column = _ARCHITECTURES[os.uname().machine]
     code = [
         _Instruction(_LOAD, _ARCHITECTURE),
@@ -255,8 +262,8 @@ def program(*, network: bool, pinned: bool = False) -> bytes:
         _Instruction(_RETURN, _KILL_PROCESS),
     ]
     # calls with conditions first: the kernel remembers its answer for all others
-    rules = sorted(_rules(network, pinned), key=lambda rule: (rule.call not in _CONDITIONAL, rule.call))
-    for name, same_call in groupby(rules, lambda rule: rule.call):
+    ordered = sorted(rules, key=lambda rule: (rule.call not in _CONDITIONAL, rule.call))
+    for name, same_call in groupby(ordered, lambda rule: rule.call):
         call = CALLS[name][column]
         if call is not None:
             body = [instruction for rule in same_call for instruction in rule.instructions()]
@@ -278,9 +285,16 @@ def refuse_calls(*, network: bool, pinned: bool = False) -> None:
     Raises:
         OSError: the kernel has no filters, or new privileges are still possible.
     """
-    if not supported():
-        return
-    code = program(network=network, pinned=pinned)
+    if supported():
+        install(program(network=network, pinned=pinned))
+
+
+def install(code: bytes) -> None:
+    """Put a filter on this process and all it starts.
+
+    Raises:
+        OSError: as `refuse_calls` does.
+    """
     filters = _Program(len(code) // _INSTRUCTION.size, code)
     call = _SECCOMP[os.uname().machine]
     linux.syscall(call, _SET_MODE_FILTER, _FILTER_FLAG_SPEC_ALLOW, ctypes.byref(filters), name="seccomp")

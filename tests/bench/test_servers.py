@@ -14,7 +14,7 @@ from grader.bench.child import Child
 from grader.bench.servers import Servers
 from grader.bench.setup import Setup
 from grader.bench.subject import ChildSubject
-from grader.errors import CourseError, NotObservedError
+from grader.errors import CourseError, NotObservedError, RootError
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox, _arguments
 from grader.sandbox.interpreter import interpreter
@@ -24,7 +24,7 @@ LIMITS = Limits(call_wall_s=20.0, import_wall_s=20.0)
 NOTHING = InputCase(name="nothing", args=())
 
 
-def servers(workspace: Path, *sandboxes) -> Servers:
+def servers(workspace: Path, *sandboxes, as_root: bool = True) -> Servers:
     workspace.chmod(0o755)
     (workspace / "work.py").write_text("def one(): return 1\ndef end():\n    import os\n    os._exit(1)\n")
     return Servers(
@@ -33,6 +33,7 @@ def servers(workspace: Path, *sandboxes) -> Servers:
         site=interpreter().site,
         workspaces={"submission": workspace},
         limits=LIMITS,
+        as_root=as_root,
     )
 
 
@@ -148,6 +149,43 @@ def test_where_no_sandbox_works_every_reason_is_told(tmp_path, monkeypatch):
     ):
         pass
     assert room.isolation == "none"
+    room.close()
+
+
+class OnlyAsRoot(ProcessSandbox):
+    """A layer in which nobody but root could be the student."""
+
+    name = "only as root"
+
+    def student_uid(self, folders):
+        raise RootError("a program of a student would run as root here")
+
+
+class AnotherUser(ProcessSandbox):
+    """A layer in which the student is somebody else."""
+
+    name = "another user"
+
+    def student_uid(self, folders):
+        return None
+
+
+def test_a_layer_with_another_user_is_taken_before_a_stronger_one_with_root(tmp_path):
+    room = servers(tmp_path, OnlyAsRoot(), AnotherUser(), as_root=True)
+    one_check(room)
+    assert room.isolation == "another user"
+    assert room.missing == ["sandbox only as root: a program of a student would run as root here"]
+    room.close()
+
+
+def test_as_root_nothing_runs_unless_that_is_allowed_and_nothing_else_is_left(tmp_path):
+    room = servers(tmp_path, OnlyAsRoot(), as_root=False)
+    with pytest.raises(NotObservedError, match="would run as root here"):
+        one_check(room)
+    assert room.isolation == "none"
+    room = servers(tmp_path, OnlyAsRoot(), as_root=True)
+    one_check(room)
+    assert room.isolation == "only as root"
     room.close()
 
 

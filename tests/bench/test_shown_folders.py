@@ -38,6 +38,7 @@ def test_a_folder_that_is_shown_is_where_the_variable_says(any_classroom, tmp_pa
         ),
         workspaces={"submission": any_classroom.workspace},
         limits=LIMITS,
+        as_root=True,
     )
     try:
         server.ready()

@@ -10,7 +10,10 @@ from textwrap import dedent
 
 import pytest
 
+from grader.sandbox.landlock import LandlockSandbox
+
 GRADER = str(Path(sys.executable).with_name("grader"))
+WEAK_MACHINE = Path(__file__).parents[1] / "weak_machine.py"
 
 NO_NAMESPACES = [
     *("unshare", "--user", "--map-root-user", "--mount", "sh", "-c"),
@@ -76,7 +79,7 @@ def course(tmp_path):
 
 def isolation(course: Path) -> str:
     records = (course / "results/tiny/alice/evidence.jsonl").read_text()
-    return re.search(r'"isolation": *"(\w*)"', records).group(1)
+    return re.findall(r'"isolation": *"(\w*)"', records)[-1]
 
 
 def test_the_doctor_tries_every_layer_and_says_which_one_hand_ins_get(tmp_path):
@@ -85,6 +88,7 @@ def test_the_doctor_tries_every_layer_and_says_which_one_hand_ins_get(tmp_path):
     layers = {f["name"]: f for f in said["findings"] if f["about"] == "sandbox"}
     assert list(layers) == ["bubblewrap", "namespaces", "landlock", "process"]
     assert all(layer["says"] for layer in layers.values())
+    assert not layers["process"]["there"]
     assert said["isolation"] == next(name for name, layer in layers.items() if layer["there"])
     assert (done.returncode == 0) == said["ready"] == layers["namespaces"]["there"]
 
@@ -103,17 +107,75 @@ def test_the_doctor_ends_with_5_where_no_wall_can_be_had_and_names_the_reason(tm
     assert "Hand-ins should not be graded here" in done.stdout
 
 
+def weak(*lacks: str, opened: Path | None = None) -> list[str]:
+    """Run what follows as on a machine that lacks these, where any user can read the course in `opened`."""
+    options = [f"--open={opened}"] if opened and os.geteuid() == 0 else []
+    return [sys.executable, str(WEAK_MACHINE), *options, *(f"--{one}" for one in lacks)]
+
+
+def observed(course: Path) -> list[str]:
+    records = map(json.loads, (course / "results/tiny/alice/evidence.jsonl").read_text().splitlines())
+    return [one["observation"]["outcome"] for one in records if one["record"] == "observation"]
+
+
+NOT_ROOT = "import os\ndef double(x): return 2 * x if os.getuid() else 'as root'\n"
+
+
 def test_a_run_falls_back_to_the_strongest_layer_that_works_and_says_why(course):
-    done = grader("run", "alice", before=NO_NAMESPACES, cwd=course)
+    if missing := LandlockSandbox().available():
+        pytest.skip(missing)
+    (course / "alice/work.py").write_text(NOT_ROOT)
+    done = grader("run", "alice", before=weak("no-namespaces", opened=course), cwd=course)
     assert done.returncode == 0, done.stderr
-    assert isolation(course) in {"landlock", "process"}
-    assert "user namespaces are forbidden here (user.max_user_namespaces is 0" in done.stdout
+    assert isolation(course) == "landlock"
+    assert "user namespaces are forbidden here (the container or a security module" in done.stdout
+    assert "1 / 1" in done.stdout
 
 
-def test_a_demand_that_cannot_be_met_leaves_every_item_open(course):
+def test_a_layer_that_is_no_wall_is_used_where_it_is_named_and_nowhere_else(course):
+    (course / "alice/work.py").write_text(NOT_ROOT)
+    nothing_better = weak("no-namespaces", "no-landlock", opened=course)
+    done = grader("run", "alice", before=nothing_better, cwd=course)
+    assert (done.returncode, done.stdout) == (5, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("grader: nothing was run: no sandbox works on this machine: ")
+    assert "--min-isolation process" in line
+    assert observed(course) == ["not_observed"]
+
+    done = grader("run", "alice", "--min-isolation", "process", before=nothing_better, cwd=course)
+    assert done.returncode == 0, done.stderr
+    assert isolation(course) == "process"
+    assert "1 / 1" in done.stdout
+
+
+@pytest.mark.parametrize("named", ["by the command", "by the course"])
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root could make anybody root")
+def test_no_program_runs_as_root_but_where_that_was_said(course, named):
+    (course / "alice/work.py").write_text(NOT_ROOT)
+    course.parent.chmod(0o700)
+    no_second_user = weak("no-namespaces")
+    done = grader("run", "alice", before=no_second_user, cwd=course)
+    assert (done.returncode, done.stdout) == (5, "")
+    (line,) = done.stderr.splitlines()
+    assert "sandbox landlock: a program of a student would run as root here: no other user can read" in line
+    assert "put it where all may read, such as below /opt or /srv, or run grader as an ordinary user" in line
+    assert observed(course) == ["not_observed"]
+
+    said = ["--min-isolation", "process"] if named == "by the command" else []
+    if not said:
+        (course / "course.yaml").write_text("title: A course\nmin_isolation: process\n")
+    done = grader("run", "alice", *said, before=no_second_user, cwd=course)
+    assert done.returncode == 0, done.stderr
+    assert "0 / 1" in done.stdout, "it did run as root"
+
+
+def test_a_demand_that_cannot_be_met_runs_nothing(course):
     done = grader("run", "alice", "--min-isolation", "namespaces", before=NO_NAMESPACES, cwd=course)
-    assert done.returncode == 5
-    assert "not observed" in done.stdout or "open" in done.stdout.lower()
+    assert (done.returncode, done.stdout) == (5, "")
+    (line,) = done.stderr.splitlines()
+    assert "user.max_user_namespaces is 0" in line
+    assert line.endswith("; see grader doctor (namespaces or stronger is demanded)")
+    assert observed(course) == ["not_observed"]
 
 
 def test_a_demand_of_the_command_line_never_weakens_that_of_the_course(course):

@@ -5,15 +5,19 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
+from grader.errors import RootError
 from grader.sandbox import student
 from grader.sandbox.builtin import grader_sandboxes
 from grader.sandbox.landlock import LEAST_ABI, LandlockSandbox
-from grader.sandbox.process import ProcessSandbox, _open_to_all
+from grader.sandbox.process import ProcessSandbox
 from grader.sandbox.userns import obstacle
 from grader.subject import landlock, seccomp
+
+WEAK_MACHINE = Path(__file__).parents[1] / "weak_machine.py"
 
 LEASE = "from grader.sandbox.student import student_uid; print(student_uid(), flush=True); input()"
 
@@ -55,16 +59,59 @@ def test_two_examiners_never_share_a_user_and_give_it_back_when_they_end():
         three.kill()
 
 
-def test_without_namespaces_a_hand_in_stays_who_we_are_if_nobody_else_could_read_it(tmp_path):
-    closed = tmp_path / "closed"
-    (closed / "work").mkdir(parents=True)
-    closed.chmod(0o700)
-    assert not _open_to_all(str(closed / "work"))
-    sandbox = ProcessSandbox()
-    program = sandbox.launch(["/bin/true"], mounts={"/x": str(closed / "work")}, environment={}, fds=[])
-    assert sandbox.student_uid is None
-    program.kill()
-    assert _open_to_all("/usr")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root could make anybody root")
+def test_a_folder_that_no_other_user_can_read_makes_nobody_root(tmp_path):
+    work = tmp_path / "closed" / "work"
+    work.mkdir(parents=True)
+    for folder in (*tmp_path.parents[:2], tmp_path):
+        folder.chmod(0o755)
+    assert student.student_uid([str(work)]) in student.UIDS
+    work.parent.chmod(0o700)
+    for sandbox in (ProcessSandbox(), LandlockSandbox()):
+        with pytest.raises(RootError, match=r"would run as root here: no other user can read"):
+            sandbox.student_uid([str(work)])
+    with pytest.raises(RootError, match=rf"{work}, because of {work.parent}; put it where all may read"):
+        student.student_uid([str(work)])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root could make anybody root")
+def test_root_that_may_not_become_another_user_starts_no_program_in_any_layer():
+    code = """
+        from grader.errors import RootError
+        from grader.sandbox.builtin import grader_sandboxes
+        for kind in grader_sandboxes():
+            try: print(kind.name, kind().student_uid(["/usr"]))
+            except RootError as error: print(kind.name, "CAP_SETUID" in str(error))
+    """
+    argv = [sys.executable, str(WEAK_MACHINE), "--no-other-user", sys.executable, "-c", dedent(code)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "bubblewrap",
+        "True",
+        "namespaces",
+        "True",
+        "landlock",
+        "True",
+        "process",
+        "True",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="starts as root to become an ordinary user")
+def test_an_ordinary_user_who_is_called_root_in_a_namespace_is_no_root():
+    code = """
+        import os
+        from pathlib import Path
+        from grader.sandbox import student
+        from grader.subject import linux
+        linux.unshare(linux.CLONE_NEWUSER)
+        Path("/proc/self/uid_map").write_text("0 60000 1")
+        print(os.geteuid(), student.is_root(), student.student_uid(["/root"]))
+    """
+    argv = [sys.executable, str(WEAK_MACHINE), "--user=60000", sys.executable, "-c", dedent(code)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["0", "False", "None"], done.stderr
+    assert student.is_root()
 
 
 @pytest.mark.parametrize(

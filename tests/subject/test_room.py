@@ -5,10 +5,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from grader.sandbox.namespaces import NamespacesSandbox
+from grader.sandbox.student import UIDS
+
+WEAK_MACHINE = Path(__file__).parents[1] / "weak_machine.py"
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "ONLY": "this"}
 
@@ -107,14 +111,34 @@ def _until(holds, otherwise: str) -> None:
         time.sleep(0.01)
 
 
-def test_an_ordinary_user_can_make_one():
-    if os.geteuid() != 0:
-        pytest.skip("every other test here is about an ordinary user already")
-    outer = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-all"]
-    code = (
-        "from grader.sandbox.namespaces import NamespacesSandbox as N; "
-        "p = N().launch(['/usr/bin/id', '-u'], mounts={}, environment={}, fds=[]); "
-        "print(p.wait(10), p.complaints(), N().student_uid); p.kill()"
+ROOM = """
+    from grader.sandbox.namespaces import NamespacesSandbox
+    from grader.sandbox.student import is_root, may_mount
+    assert not may_mount()
+    sandbox = NamespacesSandbox()
+    uid = sandbox.student_uid(())
+    become = ["/usr/bin/setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"] if uid else []
+    program = sandbox.launch(
+        [*become, "/bin/cat", "/proc/self/uid_map"], mounts={}, environment={"PATH": "/usr/bin"}, fds=[]
     )
-    said = subprocess.run([*outer, sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["0", "0", "None"]
+    print(is_root(), uid, program.wait(10), " ".join(program.complaints().split()))
+    program.kill()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="every other test here is about an ordinary user already")
+def test_an_ordinary_user_can_make_one_and_is_alone_in_it():
+    argv = [sys.executable, str(WEAK_MACHINE), "--user=60000", sys.executable, "-c", dedent(ROOM)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["False", "None", "0", "0", "60000", "1"], done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has a second user")
+def test_root_who_may_not_mount_makes_one_with_a_second_user_in_it():
+    no_right_to_mount = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-all"]
+    argv = [*no_right_to_mount, sys.executable, "-c", dedent(ROOM)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    is_root, uid, status, *spans = done.stdout.split()
+    assert (is_root, status) == ("True", "0"), done.stdout + done.stderr
+    assert int(uid) in UIDS
+    assert spans == ["0", "0", "1", str(UIDS[0]), str(UIDS[0]), str(len(UIDS))]
