@@ -23,6 +23,12 @@ TRIALS = {trial.name: trial for trial in trials_of(COURSE, PLUGINS, Selection())
 RUBRICS = {trial.rubric.name: trial.rubric for trial in TRIALS.values() if trial.rubric}
 BUILT = {name for name, rubric in RUBRICS.items() if any(item.check == "build" for item in rubric.items)}
 """Rubrics under which every hand-in is compiled, which takes its time."""
+TIMED = {
+    name
+    for name, rubric in RUBRICS.items()
+    if any(getattr(PLUGINS.checks[item.check], "timed", False) for item in rubric.items)
+}
+"""Rubrics with items that want a quiet machine, and wait for one."""
 SLOW = [pytest.mark.slow]
 
 
@@ -36,21 +42,16 @@ def told(verdict: Verdict) -> list[str]:
 
 
 def marked(name: str, rubric: Rubric | None):
-    """A name for parametrize, slow where every hand-in is compiled."""
-    return pytest.param(name, marks=SLOW if rubric and rubric.name in BUILT else [])
+    """A name for parametrize, slow where every submission is compiled or timed."""
+    return pytest.param(name, marks=SLOW if rubric and rubric.name in BUILT | TIMED else [])
 
 
 def quick():
     """What every run of the tests grades; what is timed needs a quiet machine, and `grader verify` has it."""
-    timed = {
-        name
-        for name, rubric in RUBRICS.items()
-        if any(getattr(PLUGINS.checks[item.check], "timed", False) for item in rubric.items)
-    }
     return [
         marked(name, trial.rubric)
         for name, trial in TRIALS.items()
-        if trial.quick and not (trial.reference and trial.rubric.name in timed)
+        if trial.quick and not (trial.reference and trial.rubric.name in TIMED)
     ]
 
 

@@ -136,7 +136,7 @@ def test_every_environment_that_tox_runs_pins_what_it_installs():
     pins = re.findall(r"^([A-Za-z0-9_.-]+)==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
     pinned = {name.lower().replace("_", "-") for name in pins}
     building = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
-    tools = {"import-linter", "mypy", "ruff", "tox", "types-pyyaml"}
+    tools = {"coverage", "execnet", "import-linter", "mypy", "ruff", "tox", "types-pyyaml"}
     used = requirements(None) | requirements("test") | requirements("torch") | tools
     assert used | {re.split(r"[<>=!~ \[]", line, maxsplit=1)[0] for line in building} <= pinned
 

@@ -44,7 +44,7 @@ main()
 
 def run(*arguments: str | Path, **more: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*map(str, arguments)], capture_output=True, text=True, timeout=300, check=False, **more
+        [*map(str, arguments)], capture_output=True, text=True, timeout=600, check=False, **more
     )
 
 

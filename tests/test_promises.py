@@ -69,7 +69,7 @@ def grader(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-P", "-m", "grader", *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
         env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
     )

@@ -108,7 +108,7 @@ def simulated(*folders):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
 
 

@@ -286,7 +286,7 @@ def test_main_prints_what_the_hand_out_says(kit):
     text = (kit / "main.py").read_text()
     (kit / "main.py").write_text(text.replace("epochs = 5", "epochs = 1").replace("128, 64", "4"))
     lines = subprocess.run(
-        [sys.executable, "main.py"], cwd=kit, capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "main.py"], cwd=kit, capture_output=True, text=True, check=True, timeout=600
     ).stdout.splitlines()
     epoch, time, accuracy = lines
     assert epoch.startswith("Epoch 1, accuracy ")
@@ -300,7 +300,7 @@ def test_main_prints_what_the_hand_out_says(kit):
 def test_collect_packs_the_four_files_and_names_what_is_missing(kit):
     def collect():
         return subprocess.run(
-            [sys.executable, "collect.py"], cwd=kit, capture_output=True, text=True, check=False, timeout=60
+            [sys.executable, "collect.py"], cwd=kit, capture_output=True, text=True, check=False, timeout=600
         )
 
     without = collect()

@@ -26,7 +26,7 @@ from grader.coursecode import PACKAGE
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 
 GRADER = str(Path(sys.executable).with_name("grader"))
-WITHIN_S = 60
+WITHIN_S = 600
 HANDLED = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
 RIGHT = """
     def double(x): return 2 * x
@@ -167,6 +167,8 @@ class CourseFolder:
             "HOME": str(folder / "home"),
             "TMPDIR": str(self.tmp),
             "GRADER_COURSE": str(self.folder),
+            "GRADER_LEASES": os.environ["GRADER_LEASES"],
+            **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")},
         }
         for place in (self.hand_ins, self.cwd, self.tmp, folder / "home"):
             place.mkdir()

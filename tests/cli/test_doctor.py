@@ -172,7 +172,7 @@ def doctor(tmp_path, *options, **environment):
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env=os.environ | {"GRADER_LEASES": str(tmp_path / "leases"), **environment},
     )
     assert done.stderr == ""

@@ -31,7 +31,7 @@ def grader(*args, before=(), path=None, **where):
         capture_output=True,
         text=True,
         env=environment,
-        timeout=120,
+        timeout=600,
         **where,
     )
 

@@ -12,7 +12,7 @@ from grader.config import yaml_source
 from grader.config.yaml_source import Document, parse_yaml, read_yaml
 
 
-@pytest.fixture(params=["CSafeLoader", "SafeLoader"], autouse=True)
+@pytest.fixture(params=["CSafeLoader", pytest.param("SafeLoader", marks=pytest.mark.slow)], autouse=True)
 def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every rule holds for libyaml and for the loader of machines without it."""
     if not hasattr(yaml, request.param):

@@ -21,7 +21,7 @@ from grader.intake.receive import receive
 from grader.model.assignment import Assignment
 
 COURSE = {"hw1": Assignment(name="hw1", title="", accepts=("*.py", "src/*", "*/*/*"))}
-QUICK = settings(max_examples=150, deadline=None)
+QUICK = settings(max_examples=100)
 
 parts = st.one_of(
     st.sampled_from(
@@ -109,7 +109,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-@settings(max_examples=300, deadline=None)
+@QUICK
 @given(st.data())
 def test_damaged_bytes_end_in_a_refusal_or_in_files(name, data):
     damaged = bytearray(WHOLE[name])

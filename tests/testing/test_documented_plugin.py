@@ -34,7 +34,7 @@ def run(*command, site, cwd):
     """Outside every course."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), "PYTHONPATH": str(site)}
     return subprocess.run(
-        command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=60, check=False
+        command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=600, check=False
     )
 
 

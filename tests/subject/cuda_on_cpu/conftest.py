@@ -91,7 +91,7 @@ def ran(built: Path, function: str, report: Path, *, order: str = "", seed: int 
         str(seed),
     )
     environment = {**os.environ, "CUDA_ON_CPU_REPORT": str(report)}
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=600, check=False)
     told = json.loads(done.stdout) if done.returncode == 0 else {"status": None, "out": [], "record": {}}
     lines = [json.loads(line) for line in report.read_text().splitlines()]
     return Ran(**told, ended=done.returncode, said=done.stderr, reported=lines)

@@ -1,0 +1,54 @@
+"""What all tests have for themselves: leases, a cache, workers, and Hypothesis without a clock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from unittest.mock import patch
+
+import pytest
+from hypothesis import settings
+
+from grader.bench import store
+from grader.machine import lockfolder
+
+# A busy machine would fail a deadline; without a database no folder appears beside the sources.
+settings.register_profile("shared machine", deadline=None, database=None)
+settings.load_profile("shared machine")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--part`, for `tox -e reference -- PATTERN`: one pattern for submissions and for tests."""
+    parser.addoption("--part", default="", metavar="PATTERN", help="only tests with this glob in their names")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what is not of the part."""
+    other = [item for item in items if not fnmatch(item.nodeid, f"*{config.option.part}*")]
+    if other:
+        items[:] = [item for item in items if item not in other]
+        config.hook.pytest_deselected(items=other)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A part may be of submissions alone, and no test is about it."""
+    if session.config.option.part and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: many tests wait for a process that they have started."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Locks and built files of this worker alone, so that no other grader on the machine is waited for."""
+    folders = {
+        lockfolder.VARIABLE: str(tmp_path_factory.mktemp("own") / "leases"),
+        store.VARIABLE: str(tmp_path_factory.mktemp("own") / "cache"),
+    }
+    with patch.dict(os.environ, folders):
+        yield
