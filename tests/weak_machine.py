@@ -62,7 +62,8 @@ def main(arguments: list[str]) -> None:
     if "--no-landlock" in options:
         seccomp.CALLS["landlock_create_ruleset"] = (LANDLOCK, LANDLOCK)
         rules = (*rules, seccomp.Rule("landlock_create_ruleset", errno.ENOSYS))
-    seccomp.install(seccomp.assembled(rules))
+    if rules:
+        seccomp.install(seccomp.assembled(rules))
     wrapped = ["setpriv", f"--bounding-set={','.join(lost)}", *command] if lost else command
     os.execvp(wrapped[0], wrapped)
 

@@ -22,7 +22,7 @@ class LandlockSandbox(ProcessSandbox):
     name: ClassVar[str] = "landlock"
     strength: ClassVar[int] = 10
     promises: ClassVar[frozenset[Promise]] = frozenset(
-        {Promise.FEWER_CALLS, Promise.NO_NETWORK, Promise.HIDES_FILES}
+        {Promise.FEWER_CALLS, Promise.NO_NETWORK, Promise.HIDES_FILES, Promise.READ_ONLY_PROC}
     )
 
     def __init__(self) -> None:

@@ -57,18 +57,11 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
         os.listdir()
     sys.path[:0] = folders
     sys.argv = [""]
-    _volunteer_for_the_out_of_memory_killer()
     paths = order["paths"]
     if paths is not None and landlock.abi():
         read, write = [*folders, *paths["read"]], [os.environ["HOME"], *paths["write"]]
         landlock.restrict(read=read, write=write)
     seccomp.refuse_calls(network=order["namespaced"], pinned=bool(order["cores"]))
-
-
-def _volunteer_for_the_out_of_memory_killer() -> None:
-    """Whatever hides from our own count: when the machine has no memory left, this program goes first."""
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")
 
 
 def play_devices() -> None:

@@ -226,6 +226,50 @@ def test_no_file_of_the_machine_is_read_or_written(any_classroom, tmp_path_facto
     assert "truncated" in outside(code, "look()"), "the attack itself does not work"
 
 
+@pytest.mark.promise(Promise.READ_ONLY_PROC)
+def test_nothing_in_proc_is_written_and_the_program_stays_the_first_to_go_without_memory(any_classroom):
+    code = """
+        import os, subprocess
+        def writable():
+            places = []
+            for folder in ("self", f"self/task/{os.getpid()}", "self/attr", "self/net", "",
+                           "sys/kernel", "sys/vm", "sys/user", "sys/fs"):
+                for name in sorted(os.listdir(f"/proc/{folder}")):
+                    path = f"/proc/{folder}/{name}"
+                    try: os.close(os.open(path, os.O_WRONLY | os.O_CLOEXEC))
+                    except OSError: continue
+                    places.append(path)
+            return places
+        def lower():
+            program = "open('/proc/self/oom_score_adj', 'w').write('0')"
+            subprocess.run(["python3", "-c", program], capture_output=True)
+            try: open("/proc/self/oom_score_adj", "w").write("0")
+            except OSError: pass
+            return int(open("/proc/self/oom_score_adj").read())
+    """
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("writable", case()).value == []
+        assert subject.call("lower", case()).value == 1000
+    assert "/proc/self/oom_score_adj" in outside(code, "writable()"), "the attack itself does not work"
+
+
+def test_what_a_program_says_through_the_names_of_its_streams_arrives_in_every_layer(any_classroom):
+    """They are links below /proc."""
+    code = """
+        import os, subprocess
+        def speak():
+            for path in ("/proc/self/fd/1", "/dev/fd/2", "/dev/stdout"):
+                with open(path, "w") as stream: stream.write(path + " ")
+            subprocess.run(["/bin/sh", "-c", "echo end > /dev/stderr"], check=True)
+            file = os.memfd_create("m")
+            with open(f"/proc/self/fd/{file}", "w") as again: again.write("here")
+            return os.pread(file, 10, 0)
+    """
+    with any_classroom.hand_in(code) as subject:
+        call = subject.call("speak", case())
+        assert subject.output.split() == ["/proc/self/fd/1", "/dev/fd/2", "/dev/stdout", "end"], call.note
+
+
 @pytest.mark.promise(Promise.OWN_PROCESSES)
 def test_no_process_but_its_own_is_seen_reached_starved_or_cut_short(any_classroom):
     code = """
