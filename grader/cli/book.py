@@ -62,6 +62,7 @@ def marks_of(book: Gradebook, assignment: str) -> Mapping[str, Mark]:
             points=total.adjusted,
             possible=card.points.possible,
             standing=card.standing,
+            untimed=total.untimed,
             lms_id="" if submission.members else submission.lms_id or "",
         )
     return marks

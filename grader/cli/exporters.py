@@ -13,7 +13,7 @@ import click
 from grader.cli.book import GRADEBOOK, marks_of, opened
 from grader.cli.course import find_any, open_course, roster_of
 from grader.cli.files import remove, write, written
-from grader.cli.gradescope import INCLUDE_PROVISIONAL, PUBLISHED
+from grader.cli.gradescope import INCLUDE_PROVISIONAL, INCLUDE_UNTIMED, PUBLISHED
 from grader.errors import CourseError, GraderError, UsageError
 from grader.lms.contract import Fate, Filled, Results, Rules, Worksheet
 
@@ -75,6 +75,7 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
     @click.option(
         "--include-provisional", is_flag=True, help="Also marks that are open or held, as they are."
     )
+    @INCLUDE_UNTIMED
     @click.option("--overwrite", is_flag=True, help="Also where another grade stands, even a higher one.")
     @click.option("--scale", is_flag=True, help="Convert in proportion where the maximum there is another.")
     @click.option(
@@ -142,12 +143,15 @@ def _results(exporter: Results) -> click.Command:
     )
     @PUBLISHED
     @INCLUDE_PROVISIONAL
+    @INCLUDE_UNTIMED
     @GRADEBOOK
     @click.pass_context
     def each(context: click.Context, /, assignment: str, out: Path, published: bool, **told: Any) -> None:
+        from grader.lms.fill import UNTIMED
         from grader.model.score import Standing
 
-        rules, count = Rules(include_provisional=told["include_provisional"]), 0
+        options = {name: told[name] for name in ("include_provisional", "include_untimed")}
+        rules, count = Rules(**options), 0
         views = _Views(context, assignment, published)
         with opened(told["gradebook"]) as book:
             for entry in tuple(book.entries(assignment=assignment)):
@@ -155,6 +159,9 @@ def _results(exporter: Results) -> click.Command:
                 why = views.objection(entry)
                 if entry.card.standing is not Standing.FINAL and not rules.include_provisional:
                     why = why or f"is {entry.card.standing} and held back"
+                untimed = any(one.untimed for one in entry.card.totals if one.student == entry.student)
+                if untimed and not rules.include_untimed:
+                    why = why or UNTIMED
                 if why:
                     remove(file)  # what an earlier export said does not hold any more
                     click.echo(f"{entry.student}: {why}", err=True)

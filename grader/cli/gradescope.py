@@ -27,6 +27,12 @@ PUBLISHED = click.option(
 INCLUDE_PROVISIONAL = click.option(
     "--include-provisional", is_flag=True, help="Show students also marks that are open or held."
 )
+INCLUDE_UNTIMED = click.option(
+    "--include-untimed",
+    is_flag=True,
+    help="Also marks without a time of submission where there is a late rule; nothing is taken off.",
+)
+"""What every command has that shows marks to students."""
 
 
 @click.command("gradescope")
@@ -42,9 +48,16 @@ INCLUDE_PROVISIONAL = click.option(
 @click.option("--min-isolation", default="", metavar="LAYER", help="The weakest sandbox to use.")
 @PUBLISHED
 @INCLUDE_PROVISIONAL
+@INCLUDE_UNTIMED
 @click.pass_context
 def command(
-    context: click.Context, /, autograder: Path, published: bool, include_provisional: bool, **asked: Any
+    context: click.Context,
+    /,
+    autograder: Path,
+    published: bool,
+    include_provisional: bool,
+    include_untimed: bool,
+    **asked: Any,
 ) -> int:
     """Grade what Gradescope's harness was given, and leave results.json there.
 
@@ -54,6 +67,7 @@ def command(
     require_linux()
     from grader.cli.display import Display
     from grader.lms.contract import Rules
+    from grader.lms.fill import UNTIMED
     from grader.lms.gradescope import Gradescope, refusal
     from grader.scoring.redact import closes, student_view
 
@@ -90,7 +104,10 @@ def command(
         published=published,
         closes=closes(rubric, course.extensions_of(rubric.assignment), course.zone),
     )
-    write(results, Gradescope().render(view, Rules(include_provisional=include_provisional)))
+    if any(total.untimed for total in graded.scorecard.totals):
+        click.echo(f"grader: {sent.student}: {UNTIMED}", err=True)
+    rules = Rules(include_provisional=include_provisional, include_untimed=include_untimed)
+    write(results, Gradescope().render(view, rules))
     click.echo(f"{results}: written, {graded.scorecard.standing}", err=True)
     return graded.exit_code
 

@@ -43,6 +43,8 @@ class Outcome:
         self._width = max((len(hand_in.name) for hand_in in found.hand_ins), default=0)
         self._standings: Counter[Standing] = Counter()
         self._students: set[str] = set()
+        self._untimed: dict[str, set[str]] = {}
+        """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
         for problem in found.problems:
             self._refused(problem, code=ExitCode.NOT_ACCEPTED)
 
@@ -61,6 +63,13 @@ class Outcome:
         if self._as_json:
             cards = [self._cards[number] for number in sorted(self._cards)]
             click.echo(json.dumps(cards[0] if self._total == 1 and cards else cards, indent=2))
+        for rubric, students in self._untimed.items():
+            names = ", ".join(clean(student) for student in sorted(students))
+            click.echo(
+                f"grader: {rubric}: has a late rule, which takes nothing off where no time of submission is "
+                f"known, as for {counted(len(students), 'student')}; name a list by --times: {names}",
+                err=True,
+            )
         if self._many:
             for line in self._sums():
                 click.echo(line, err=True)
@@ -82,6 +91,8 @@ class Outcome:
         self._codes.append(worst([result.exit_code, *still_open]))
         self._standings[result.scorecard.standing] += 1
         self._students.update(result.submission.students)
+        if untimed := {total.student for total in result.scorecard.totals if total.untimed}:
+            self._untimed.setdefault(result.rubric.name, set()).update(untimed)
         if self._as_json:
             text = (result.results.folder / "score.json").read_text(encoding="utf-8")
             self._cards[number] = json.loads(text)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.book import GRADEBOOK, opened
+from grader.cli.gradescope import INCLUDE_UNTIMED
 from grader.cli.post_lines import Teller
 from grader.errors import ExitCode, UsageError
 
@@ -31,6 +32,7 @@ _OPTIONS = (
     click.option(
         "--include-provisional", is_flag=True, help="Also marks that are open or held, as they are."
     ),
+    INCLUDE_UNTIMED,
     click.option("--overwrite", is_flag=True, help="Also where another's grade stands, as a person's."),
     click.option("--lower", is_flag=True, help="Also where the grade there is more than the mark."),
     click.option("--scale", is_flag=True, help="Convert in proportion where the maximum there is another."),

@@ -24,6 +24,8 @@ class Mark:
     possible: float
     """What the rubric gives, without bonus."""
     standing: Standing
+    untimed: bool = False
+    """Whether the rubric's late rule could not be applied, for no time of submission is known."""
     lms_id: str = ""
     """The id in the name of the student's own archive; empty for a team's, and where none is known."""
 
@@ -36,6 +38,8 @@ class Rules:
     """Which column takes the grades, by its heading or its id; empty where a file has one only."""
     include_provisional: bool = False
     """Also what is open or held: the points so far."""
+    include_untimed: bool = False
+    """Also where the late rule could not be applied: nothing is taken off."""
     overwrite: bool = False
     """Also where another grade stands already, even a higher one."""
     scale: bool = False
@@ -53,7 +57,7 @@ class Fate(StrEnum):
     LEFT = "left as they were"
     """Another grade stands there, or nothing may be written there."""
     HELD_BACK = "held back"
-    """The mark is not final, or cannot be a grade there."""
+    """The mark is not final, the late rule could not be applied, or it cannot be a grade there."""
     NO_ROW = "without a row"
     """There is a mark and nobody in the file to give it to."""
     NO_MARK = "without a mark"
@@ -92,9 +96,10 @@ class Worksheet(Protocol):
 
     It promises: only cells of one column get another value, except that a name which a spreadsheet would run
     as a formula is made text; everything else stays as it was, byte for byte. Students are found by the
-    platform's ids. What is not final is held back, a grade that is there is left, and nobody gets a zero for
-    a mark that is not there, unless the rules say so. Everyone who does not get their mark is named. The same
-    input gives the same file, and a file that was filled has nothing left to fill.
+    platform's ids. What is not final is held back, and so is what the late rule could not be applied to; a
+    grade that is there is left, and nobody gets a zero for a mark that is not there, unless the rules say so.
+    Everyone who does not get their mark is named. The same input gives the same file, and a file that was
+    filled has nothing left to fill.
     """
 
     name: ClassVar[str]
@@ -116,7 +121,8 @@ class Results(Protocol):
     """A platform that reads a file of its own for each student.
 
     It promises: what is in the file is in the view, and only the student's view is taken. While a mark is not
-    final nobody but staff gets to see it, unless the rules say so. The same input gives the same file.
+    final, or the late rule could not be applied to it, nobody but staff gets to see it, unless the rules say
+    so. The same input gives the same file.
     """
 
     name: ClassVar[str]

@@ -27,6 +27,10 @@ WAITS = {
     Standing.HELD: "is held: a person has to look first",
 }
 """What keeps a mark back."""
+UNTIMED = (
+    "has no time of submission, and the rubric a late rule: grade again with --times, "
+    "or --include-untimed takes nothing off"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,13 @@ class Place:
     """The cell, of a row, that says how many points the platform gives; empty if it says nothing."""
     locked: Callable[[int], str] = lambda _row: ""
     """Why nothing may be written into a row; empty if it may."""
+
+
+def held_back(mark: Mark, *, include_provisional: bool, include_untimed: bool) -> str:
+    """Return why a mark is kept from a platform; empty if nothing is in the way."""
+    if mark.standing in WAITS and not include_provisional:
+        return WAITS[mark.standing]
+    return UNTIMED if mark.untimed and not include_untimed else ""
 
 
 def read_sheet(content: bytes, where: str, layout: Layout) -> Sheet:
@@ -112,8 +123,11 @@ class _Filling:
         if mark is None:
             return Outcome(who=student, fate=Fate.NO_MARK, note="is in the file and has no mark")
         there = self._sheet.value(row, self._place.column).strip()
-        if mark.standing in WAITS and not self._rules.include_provisional:
-            return Outcome(who=student, fate=Fate.HELD_BACK, note=WAITS[mark.standing])
+        rules = self._rules
+        if why := held_back(
+            mark, include_provisional=rules.include_provisional, include_untimed=rules.include_untimed
+        ):
+            return Outcome(who=student, fate=Fate.HELD_BACK, note=why)
         if why := self._layout.settled.get(there) or self._place.locked(row):
             return Outcome(who=student, fate=Fate.LEFT, note=why)
         points, most = self._points(row, mark)

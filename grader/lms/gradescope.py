@@ -24,8 +24,8 @@ class Gradescope:
     """A test per item that the student may see.
 
     The score is that of these items, after the late rule, and within the bounds of the rubric: not always
-    the sum of the tests. What is open has no score, and while anything is open or held nobody but staff sees
-    the results, unless told otherwise.
+    the sum of the tests. What is open has no score. While anything is open or held, or the late rule could
+    not be applied, nobody but staff sees the results, unless told otherwise.
     """
 
     name: ClassVar[str] = "gradescope"
@@ -41,6 +41,7 @@ class Gradescope:
             raise ValueError("Gradescope shows this to students: give it the student's view")
         card = view.scorecard
         settled = card.standing is Standing.FINAL or rules.include_provisional
+        timed = rules.include_untimed or not any(total.untimed for total in card.totals)
         told = [*_totals(view), *sums(card), *remarks(view)]
         return _text(
             {
@@ -50,7 +51,7 @@ class Gradescope:
                 "output_format": "text",
                 "test_name_format": "text",
                 "test_output_format": "text",
-                "visibility": "visible" if settled else "hidden",
+                "visibility": "visible" if settled and timed else "hidden",
                 "stdout_visibility": "hidden",
                 "tests": [
                     _test(number, line, view.evidence.observations.get(line.item))

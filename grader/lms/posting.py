@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grader.errors import UsageError
 from grader.lms import marker
 from grader.lms.contract import Fate, Mark
-from grader.lms.fill import WAITS
+from grader.lms.fill import held_back
 from grader.lms.grades import exact, rounded, spelled
 from grader.lms.people import matched
 from grader.lms.platform import Change, Held, Target
@@ -44,6 +44,8 @@ class PostRules:
 
     include_provisional: bool = False
     """Also what is open or held: the points so far."""
+    include_untimed: bool = False
+    """Also where the late rule could not be applied: nothing is taken off."""
     overwrite: bool = False
     """Also where a person's grade stands."""
     lower: bool = False
@@ -111,8 +113,10 @@ def _line(student: str, wanted: Wanted | None, held: Held, target: Target, rules
     def stays(fate: Fate, note: str) -> Line:
         return Line(who=student, fate=fate, now=now, new=new, note=note)
 
-    if wanted.mark.standing in WAITS and not rules.include_provisional:
-        return stays(Fate.HELD_BACK, WAITS[wanted.mark.standing])
+    if why := held_back(
+        wanted.mark, include_provisional=rules.include_provisional, include_untimed=rules.include_untimed
+    ):
+        return stays(Fate.HELD_BACK, why)
     if held.settled:
         return stays(Fate.LEFT, held.settled)
     most = points if target.possible is None else target.possible

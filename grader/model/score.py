@@ -109,6 +109,11 @@ class Late:
     lost: float = 0.0
     """The same in points."""
 
+    @property
+    def untimed(self) -> bool:
+        """Whether lateness would cost points, and no time of submission says if there is any."""
+        return bool(self.rule) and self.submitted_at is None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
@@ -121,6 +126,11 @@ class Total:
     """The same once nothing is open or held any more; None until then."""
     late: Late | None = None
     """None if the rubric has no deadline."""
+
+    @property
+    def untimed(self) -> bool:
+        """Whether the late rule could not be applied: see `Late.untimed`."""
+        return self.late is not None and self.late.untimed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

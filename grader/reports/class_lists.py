@@ -13,6 +13,7 @@ from grader.reports.words import counted
 if TYPE_CHECKING:
     from grader.reports.class_view import ClassView
 
+UNTIMED = "Without a time of submission: the late rule takes nothing off"
 MOST = 40
 """Groups that are shown of one list, before it only says how many more there are."""
 WHO = {
@@ -44,11 +45,17 @@ def waiting(view: ClassView) -> tuple[Waiting, ...]:
 
 
 def needs_a_person(view: ClassView, positions: Mapping[str, int]) -> str:
-    """Held marks, open points, flags, and who handed in nothing; `positions` are the items' numbers."""
+    """What holds marks up, is open or may be looked at, and who handed in without a time, or nothing.
+
+    `positions` are the items' numbers.
+    """
     parts = [
         f'<h3>{one.title}</h3>\n<ul class="groups {one.look}">{_groups(one.groups, positions)}</ul>'
         for one in waiting(view)
     ]
+    if view.untimed:
+        who = _who(counted(len(view.untimed), "student"), view.untimed)
+        parts.append(f'<h3>{UNTIMED}</h3>\n<ul class="groups untimed"><li>{who}</li></ul>')
     if view.absent:
         who = _who(counted(len(view.absent), "student"), view.absent)
         parts.append(f'<h3>On the roster, without a mark</h3>\n<ul class="groups absent"><li>{who}</li></ul>')

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from grader.reports.class_counts import items_of, speedups_of, totals_of
 from grader.reports.class_drawings import distribution_in_words, speedups_in_words
 from grader.reports.class_groups import failures
-from grader.reports.class_lists import acts, waiting
+from grader.reports.class_lists import UNTIMED, acts, waiting
 from grader.reports.class_page import facts
 from grader.reports.words import clean, counted, number, shorten
 
@@ -42,6 +42,9 @@ def _lines(view: ClassView) -> Iterator[str]:
     yield f"## {md(view.assignment)}: the class"
     yield ""
     yield from _table(("", ""), facts(view).items())
+    if view.untimed:
+        yield f"> **{UNTIMED}** ({counted(len(view.untimed), 'student')}). No such grade is posted."
+        yield ""
     yield distribution_in_words(totals_of(view))
     yield ""
     if items:

@@ -61,6 +61,11 @@ class ClassView:
     rubrics: Mapping[str, int] | None = None
     """How many hand-ins are marked by each rubric, by its name and digest."""
 
+    @property
+    def untimed(self) -> tuple[str, ...]:
+        """The students to whose submissions the late rule could not be applied, for they have no time."""
+        return tuple(total.student for one in self.hand_ins for total in one.totals if total.untimed)
+
 
 def seen_in(evidence: Evidence, thresholds: Mapping[str, Any]) -> dict[str, Seen]:
     """What is counted of each observation; `thresholds` are those of the rubric, by item id."""

@@ -96,6 +96,8 @@ class Example:
         return Roster(students=tuple(Student(**one) for one in known), file="roster.csv")
 
 
-def mark(student: str = "ann", points: float = 7.5, standing: Standing = Standing.FINAL) -> Mark:
+def mark(
+    student: str = "ann", points: float = 7.5, standing: Standing = Standing.FINAL, *, untimed: bool = False
+) -> Mark:
     """What a student got of ten points."""
-    return Mark(student=student, points=points, possible=POSSIBLE, standing=standing)
+    return Mark(student=student, points=points, possible=POSSIBLE, standing=standing, untimed=untimed)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -22,7 +24,7 @@ import pytest
 from grader.lms.contract import Results, Rules
 from grader.model.evidence import Evidence
 from grader.model.observation import Observation, Outcome
-from grader.model.rubric import Item, Rubric
+from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
 from grader.model.view import Audience, View
@@ -63,6 +65,12 @@ class ResultsConformance:
         for standing in OPEN:
             assert self.shown(self.render(view(standing), include_provisional=True)) == 7.5
 
+    def test_what_the_late_rule_could_not_be_applied_to_is_for_staff_alone(self) -> None:
+        assert self.shown(self.render(view(untimed=True), include_provisional=True)) is None
+
+    def test_what_the_late_rule_could_not_be_applied_to_is_shown_where_told(self) -> None:
+        assert self.shown(self.render(view(untimed=True), include_untimed=True)) == 7.5
+
     def test_the_view_of_staff_is_refused(self) -> None:
         with pytest.raises(ValueError, match="student"):
             self.render(view(audience="staff"))
@@ -95,7 +103,11 @@ class _Told:
 
 
 def view(
-    standing: Standing = Standing.FINAL, *, title: str = "A title", audience: Audience = "student"
+    standing: Standing = Standing.FINAL,
+    *,
+    title: str = "A title",
+    audience: Audience = "student",
+    untimed: bool = False,
 ) -> View:
     """A mark of 7.5 of ten points, in two items, as its audience may see it."""
     held, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
@@ -104,6 +116,8 @@ def view(
         Item(id="b", title="Another", points=2.5, check="told", options=SimpleNamespace()),
     )
     rubric = Rubric(name="kit", assignment="kit", points=10.0, items=items, digest="sha256:0")
+    if untimed:
+        rubric = replace(rubric, due=datetime(2024, 12, 23, tzinfo=UTC), late=LatePolicy(per_day=0.1))
     outcome = Outcome.NOT_OBSERVED if waits else Outcome.OBSERVED
     observations = {
         "a": Observation(

@@ -75,6 +75,20 @@ class WorksheetConformance:
             )
             assert example.cells(done.text, "grade") == ["7.5"]
 
+    def test_what_the_late_rule_could_not_be_applied_to_is_held_back_and_named(
+        self, example: Example
+    ) -> None:
+        text = example.text(Row(student="ann"))
+        done = example.fill(text, mark(untimed=True), include_provisional=True)
+        assert done.text == text
+        (one,) = done.outcomes
+        assert (one.who, one.fate) == ("ann", Fate.HELD_BACK)
+        assert one.note
+
+    def test_what_the_late_rule_could_not_be_applied_to_is_written_where_told(self, example: Example) -> None:
+        done = example.fill(example.text(Row(student="ann")), mark(untimed=True), include_untimed=True)
+        assert example.cells(done.text, "grade") == ["7.5"]
+
     def test_nobody_gets_a_zero_for_a_mark_that_is_not_there(self, example: Example) -> None:
         for grade in ("", "3.00"):
             text = example.text(Row(student="ann", grade=grade), Row(student="ben", grade=grade))

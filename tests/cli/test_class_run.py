@@ -349,7 +349,10 @@ def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
     times.write_text(
         "canvas id,submitted at\n12,2024-12-23 11:00\n13,2024-12-23 11:00\n14,2024-12-23 12:01\n"
     )
-    assert course.run("run", str(course.hand_ins), "--times", str(times)).returncode == 0
+    assert untimed(course.run("run", str(course.hand_ins))) == ["ann, ben, cy, unknown_15"]
+    assert untimed(course.run("run", str(course.hand_ins), "--times", str(times))) == ["unknown_15"]
+    # what was said once stays with the same files
+    assert untimed(course.run("run", str(course.hand_ins))) == ["unknown_15"]
 
     def left(student):
         points = json.loads((course.results(student) / "score.json").read_text())["points"]
@@ -367,6 +370,34 @@ def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
         2,
         "grader: --times: says when each was handed in; leave out --submitted-at\n",
     )
+
+
+def untimed(done):
+    """Of whom a run says that the late rule could not be applied, a line for each rubric."""
+    assert done.returncode == 0, done.stderr
+    said = "grader: tiny: has a late rule, which takes nothing off where no time of submission is known"
+    lines = [line for line in done.stderr.splitlines() if line.startswith(said)]
+    return [line.partition("by --times: ")[2] for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("keys", "submitted_at", "names"),
+    [
+        ({"due": "2024-12-23T12:00:00+02:00", "late": {"per_day": "10%"}}, (), ["ann"]),
+        ({"due": "2024-12-23T12:00:00+02:00", "late": {"at_most": "1d"}}, (), ["ann"]),
+        ({"due": "2024-12-23T12:00:00+02:00", "late": {"grace": "1h"}}, (), []),
+        ({"due": "2024-12-23T12:00:00+02:00"}, (), []),
+        ({}, (), []),
+        (
+            {"due": "2024-12-23T12:00:00+02:00", "late": {"per_day": "10%"}},
+            ("--submitted-at", "2024-12-24T12:00:00+02:00"),
+            [],
+        ),
+    ],
+)
+def test_a_late_rule_without_a_time_is_said_of_one_submission_as_well(course, keys, submitted_at, names):
+    course.rubric(DOUBLE, SQUARE, **keys)
+    assert untimed(course.run("run", course.hand_in("ann"), *submitted_at)) == names
 
 
 def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_twice(course, tmp_path):

@@ -222,6 +222,21 @@ def test_inside_gradescope_what_could_not_be_observed_is_for_staff_alone(course,
     assert "score" not in harness.read()["tests"][1]
 
 
+LATE = {"due": "2024-12-23T12:00:00+02:00", "late": {"per_day": "10%"}}
+
+
+def test_inside_gradescope_a_late_rule_without_a_time_is_for_staff_alone(course, harness):
+    course.rubric(DOUBLE, **LATE)
+    harness.hand_in("def double(x): return 2 * x")
+    harness.say(users=[{"id": 5, "email": "ann@uni.edu"}], created_at=None)
+    done = harness.run()
+    assert done.returncode == 0
+    assert "grader: ann: has no time of submission, and the rubric a late rule" in done.stderr
+    assert harness.read()["visibility"] == "hidden"
+    assert harness.run("--include-untimed").returncode == 0
+    assert harness.read()["visibility"] == "visible"
+
+
 @pytest.mark.parametrize(
     ("users", "student"),
     [
@@ -285,6 +300,23 @@ def test_the_results_of_a_class_lie_in_a_folder_for_an_autograder_to_fetch(marke
     assert done.stderr.splitlines()[0] == "ann: is provisional and held back"
     marked.run("export", "gradescope", "tiny", "--out", str(out), "--include-provisional")
     assert json.loads((out / "ann.json").read_text())["score"] == 1
+
+
+def test_nothing_is_exported_to_which_the_late_rule_could_not_be_applied(marked):
+    marked.rubric(DOUBLE, **LATE)
+    assert marked.run("run", marked.hand_in("ann"), "--gradebook", "gradebook.db").returncode == 0
+    out = marked.cwd / "out"
+    arguments = ("export", "gradescope", "tiny", "--out", str(out))
+    assert "ann: has no time of submission, and the rubric a late rule" in marked.run(*arguments).stderr
+    assert not (out / "ann.json").exists()
+    marked.run(*arguments, "--include-untimed")
+    read = json.loads((out / "ann.json").read_text())
+    assert (read["score"], read["visibility"]) == (1, "visible")
+    arguments = ("export", "moodle", "tiny", "--sheet", sheet(marked, MOODLE), "--scale")
+    assert "ann: has no time of submission" in marked.run(*arguments).stderr
+    done = marked.run(*arguments, "--include-untimed")
+    assert "ann: has no time" not in done.stderr
+    assert next(csv.DictReader(io.StringIO(done.stdout)))["Grade"] == "3"
 
 
 def test_both_tables_are_read_as_any_program_reads_them(marked):

@@ -131,6 +131,34 @@ def test_killed_at_any_request_the_next_run_completes_it_without_doubling(marked
     assert place > 5
 
 
+def test_a_mark_that_the_late_rule_could_not_be_applied_to_waits_for_its_time(marked, canvas):
+    keys = json.loads((marked.folder / "rubrics/tiny.yaml").read_text())
+    keys |= {"due": "2024-12-23T12:00:00+02:00", "late": {"per_day": "50%"}}
+    marked.write("rubrics/tiny.yaml", json.dumps(keys))
+    times = marked.cwd / "times.csv"
+    times.write_text("student,submitted at\nann,2024-12-23 11:00+02:00\n")
+    grading = ("run", marked.hand_in("ann"), marked.hand_in("ben", WRONG), "--gradebook", "gradebook.db")
+    assert marked.run(*grading, "--times", str(times)).returncode == 0
+    done = post(marked, "--apply")
+    (held_back,) = [line for line in done.stdout.splitlines() if line.startswith("ben ")]
+    assert held_back.split(maxsplit=3)[1:] == [
+        "-",
+        "2",
+        "has no time of submission, and the rubric a late rule: grade again with --times, "
+        "or --include-untimed takes nothing off",
+    ]
+    assert canvas.scores() == {ANN: 3.0, BEN: None, CY: None}
+    assert "1 held back" in done.stdout
+    post(marked, "--apply", "--include-provisional", "--overwrite")
+    assert canvas.scores()[BEN] is None
+    post(marked, "--apply", "--include-untimed")
+    assert canvas.scores()[BEN] == 2.0
+    times.write_text("student,submitted at\nben,2024-12-23 13:00+02:00\n")
+    assert marked.run(*grading, "--times", str(times)).returncode == 0
+    post(marked, "--apply", "--lower")
+    assert canvas.scores()[BEN] == 1.0
+
+
 def test_what_cannot_be_is_a_line_and_nothing_is_sent(marked, canvas):
     def said(code, *arguments, **environment):
         (line,) = post(marked, *arguments, code=code, **environment).stderr.splitlines()

@@ -6,6 +6,7 @@ import random
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ import pytest
 from grader.gradebook.report import class_view, staff_views
 from grader.model.evidence import Evidence, Exam
 from grader.model.observation import Fault, Observation, Outcome, Quantity
-from grader.model.rubric import Item, Rubric
+from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
 from grader.reports.class_counts import gpu_seconds, items_of, totals_of
@@ -29,6 +30,7 @@ from grader.scoring.score import score
 HOSTILE = "<script>alert('x')</script>\" onload='x' \x1b[31m|\n`a` *b* ]]> &amp; évil"
 
 
+DUE = datetime(2024, 12, 20, 12, tzinfo=UTC)
 NEEDS_40 = SimpleNamespace(at_least=40.0)
 """Options of a speedup."""
 
@@ -81,7 +83,7 @@ def times_faster(ratio, half=1.0):
     return {name: Quantity(value=value) for name, value in numbers.items()}
 
 
-def evidence(*observations, student="ann", members=(), assignment="tiny"):
+def evidence(*observations, student="ann", members=(), assignment="tiny", submitted_at=None):
     submission = Submission(
         student=student,
         assignment=assignment,
@@ -89,6 +91,7 @@ def evidence(*observations, student="ann", members=(), assignment="tiny"):
         digest=f"sha256:{student}",
         files=("work.py",),
         members=members,
+        submitted_at=submitted_at,
     )
     exam = Exam(id=f"e-{student}", started_at="2024-12-23T10:00:00+00:00", isolation="process")
     return Evidence(
@@ -209,6 +212,28 @@ def test_failures_are_told_once_for_all_who_had_them_the_most_frequent_first(boo
     text = shown(book, by).text
     assert "2 hand-ins, items 1 (2), 2 (1)" in text
     assert "died of 9" in text, "what happened once needs no folding"
+
+
+def test_who_has_no_time_of_submission_is_named_on_the_page_and_counted_in_the_summary(book):
+    by = replace(rubric(item("a")), due=DUE, late=LatePolicy(per_day=0.1))
+    keep(book, saw("a"), by=by)
+    keep(book, saw("a"), by=by, student="ben", submitted_at=DUE)
+    keep(book, saw("a"), by=by, student="cleo+dan", members=("cleo", "dan"))
+    view = class_view(book, "tiny")
+    assert view.untimed == ("ann", "cleo", "dan")
+    assert "Without a time of submission: the late rule takes nothing off 3 students ann, cleo, dan" in (
+        Page(page(view)).text
+    )
+    summary = markdown(view)
+    assert "> **Without a time of submission: the late rule takes nothing off** (3 students)." in summary
+    assert "ann" not in summary
+
+
+def test_without_a_late_rule_no_time_is_missed(book):
+    keep(book, saw("a"), by=replace(rubric(item("a")), due=DUE))
+    view = class_view(book, "tiny")
+    assert view.untimed == ()
+    assert "time of submission" not in page(view) + markdown(view)
 
 
 def test_what_is_open_or_held_is_neither_passed_nor_failed(book):

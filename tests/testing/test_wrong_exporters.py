@@ -100,6 +100,13 @@ WRONG = {
         wrong(done=outcomes(without_notes)),
     ],
     "what_is_not_final_is_written_where_told": [wrong(rules=ruled(include_provisional=False))],
+    "what_the_late_rule_could_not_be_applied_to_is_held_back_and_named": [
+        wrong(rules=ruled(include_untimed=True)),
+        wrong(done=outcomes(without_notes)),
+    ],
+    "what_the_late_rule_could_not_be_applied_to_is_written_where_told": [
+        wrong(rules=ruled(include_untimed=False))
+    ],
     "nobody_gets_a_zero_for_a_mark_that_is_not_there": [
         wrong(marks=lambda _, told: {one: mark(one, points=0.0) for one in ("ann", "ben")} | told),
         wrong(done=outcomes(without_notes)),
@@ -209,6 +216,12 @@ WRONG_RESULTS = {
         wrong_results(lambda right, view, _: right.render(view, Rules(include_provisional=True)))
     ],
     "what_is_not_final_is_shown_where_told": [
+        wrong_results(lambda right, view, _: right.render(view, Rules()))
+    ],
+    "what_the_late_rule_could_not_be_applied_to_is_for_staff_alone": [
+        wrong_results(lambda right, view, _: right.render(view, Rules(include_untimed=True)))
+    ],
+    "what_the_late_rule_could_not_be_applied_to_is_shown_where_told": [
         wrong_results(lambda right, view, _: right.render(view, Rules()))
     ],
     "the_view_of_staff_is_refused": [
