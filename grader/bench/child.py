@@ -88,7 +88,7 @@ class Child:
         """How long it was not frozen."""
         self.given = server.given
         """Where it finds the course's own files; None if there are none."""
-        self.limits = limits
+        self.limits = limits = server.limits_of(limits)
         self._control = control
         self._used = 0
         with ExitStack() as resources:
@@ -130,6 +130,7 @@ class Child:
             raise
 
     def _meet(self) -> None:
+        self._oom_kills = oom_kills()
         init = self._greeting(self._init)
         try:
             self._init_pidfd = os.pidfd_open(init)
@@ -139,7 +140,6 @@ class Child:
         self._cpu_clock = (~self._greeting(self._calls) << 3) | 2
         if not isinstance(self._freeze(_now_ns() + int(SET_UP_WITHIN_S * 1e9)), Frozen):
             raise LostError("the child did not come to a stand before its program began")
-        self._oom_kills = oom_kills()
 
     def close(self) -> None:
         """End it, and let go of its memory."""

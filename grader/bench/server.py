@@ -9,7 +9,7 @@ import select
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,10 @@ _BOOT = (
     "sys.modules[p.__name__] = p; sys.path += sys.argv[2].split(':'); "
     "from _grader_subject.server import main; main(sys.argv[3:])"
 )
+
+DRIVER_MB = 2048
+"""What the driver of a device and our observer beside the program take of its memory, in MiB: the program is
+not charged for it. Seen with driver 580 and CUPTI 13.4: 1,024 MiB were not enough for arrays of 30 MiB."""
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs look for programs."""
@@ -97,6 +101,10 @@ class SubjectServer:
                 devices=setup.devices,
             )
         self.versions: Mapping[str, Any] = {}
+
+    def limits_of(self, limits: Limits) -> Limits:
+        """The limits of a child of this server: with devices the memory of the driver comes on top."""
+        return replace(limits, memory_mb=limits.memory_mb + DRIVER_MB) if self._setup.devices else limits
 
     def ready(self) -> None:
         """Wait until it serves.

@@ -3,8 +3,14 @@
 import pytest
 
 from grader.bench.bench import InputCase
+from grader.bench.child import Child
+from grader.bench.server import SubjectServer
+from grader.bench.setup import Setup
+from grader.bench.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.interpreter import interpreter
 from grader.sandbox.promises import Promise
 
 LIMITS = Limits(memory_mb=256, file_mb=64, processes=64, call_wall_s=8.0)
@@ -146,3 +152,27 @@ def test_more_processes_than_allowed_are_refused_or_end_the_check(any_classroom)
         calls = [subject.call("many", case()) for _ in range(3)]
     refused = calls[-1].outcome is Outcome.OBSERVED and sum(call.value for call in calls) < 60
     assert refused or calls[-1].note.endswith("40 are allowed")
+
+
+@pytest.mark.parametrize(
+    ("devices", "outcome"), [((), Outcome.OUT_OF_MEMORY), (("/dev/full",), Outcome.OBSERVED)]
+)
+def test_the_memory_of_a_driver_is_not_charged_to_the_program(bubblewrap, tmp_path, devices, outcome):
+    (tmp_path / "work.py").write_text(
+        "def touch():\n    block = bytearray(b'x') * (600 * 2**20)\n    return len(block)\n"
+    )
+    tmp_path.chmod(0o755)
+    server = SubjectServer(
+        BubblewrapSandbox(),
+        python=interpreter().executable,
+        site=interpreter().site,
+        setup=Setup(preloads=("_grader_subject.driver",), devices=devices),
+        workspaces={"submission": tmp_path},
+        limits=LIMITS,
+    )
+    server.ready()
+    try:
+        with ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject:
+            assert subject.call("touch", case()).outcome is outcome
+    finally:
+        server.close()
