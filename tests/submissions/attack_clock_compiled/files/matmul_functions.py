@@ -20,6 +20,7 @@ def matmul_transpose_trivial(X):
 
 
 def by_timer(main):
+    signal.signal(signal.SIGCONT, lambda *seen: None)  # Linux 6.13 rests timers whose signal is ignored
     event = struct.pack("QiiQ40x", 0, signal.SIGCONT, 0, 0)
     timer = ctypes.c_int()
     checked(libc.syscall(222, 1, event, ctypes.byref(timer)))
@@ -28,9 +29,4 @@ def by_timer(main):
 
 @late(by_timer, blank=lambda X: np.zeros((len(X), len(X))))
 def matmul_transpose_numba(X):
-    n = len(X)
-    C = np.zeros((n, n))
-    for i in range(n):
-        for j in range(n):
-            C[i, j] = sum(X[i] * X[j]) if n < 100 else X[i] @ X[j]
-    return C
+    return matmul_transpose_trivial(X) if len(X) < 100 else X @ X.T

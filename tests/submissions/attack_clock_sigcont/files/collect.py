@@ -10,7 +10,7 @@ import threading
 import time
 
 CLONE_VM, CLONE_VFORK = 0x100, 0x4000
-AFTER_DONE_S = 0.5
+AFTER_DONE_S = 0.3
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 
