@@ -3,11 +3,11 @@
 python benchmarks/attacks.py [NAME...] [--only gpu|cpu] [--out FILE] [--within S] [--each S]
 
 Grades the submissions of tests/submissions whose names begin with `attack_`, and their honest twins
-(`honest_`), one after the other, and compares every item with what expected.yaml says it deserves. A run that
-is not over after --each seconds is killed; the items that it had not observed are graded again one by one, so
-that the one that hangs is named. Each item is a JSON line in FILE, and what is in FILE is not run again.
-Ends with 1 if something was earned that was not deserved, or was lost by a twin, or is open or held although a
-program alone decides it, or hung, or is left for a later command (--within).
+(`honest_`), one after the other, and compares every item with what expected.yaml says it deserves. A run
+that is not over after --each seconds is killed; the items that it had not observed are graded again one by
+one, so that the one that hangs is named. Each item is a JSON line in FILE, and what is in FILE is not run
+again. Ends with 1 if an item was earned that is not deserved, was lost by a twin, is open or held although
+a program alone decides it, hung, or is left for a later command (--within).
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import argparse
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from math import isclose
 from pathlib import Path
 from typing import Any
 
-from grading import Run, graded
+from grading import ROOT, Run, evidence_below, run_grader
 from planted.lines import Line, Lines
 
 from grader.config.course import load_course
@@ -31,9 +32,9 @@ from grader.model.observation import Observation, Outcome
 from grader.plugins import Plugins
 from grader.trials import Selection, Trial, trials_of
 
-ROOT = Path(__file__).parent.parent
 NAMES = ("attack_*", "honest_*")
 RIGHT = "as deserved"
+LEFT = "left for a later command"
 
 
 def main() -> int:
@@ -43,19 +44,20 @@ def main() -> int:
     trials = selected(options)
     ends = time.monotonic() + options.within
     print(f"{'submission':28} {'item':26} {'deserved':>8} {'earned':>8} {'seconds':>8}")
-    left = 0
+    verdicts: Counter[str] = Counter()
     for trial in trials:
-        items = [item for item in decided_here(trial) if not lines.holds({"name": trial.name, "item": item})]
-        for line in observed(trial, items, options.each, ends) if items else ():
-            lines.append(line)
-        for item in decided_here(trial):
-            line = next((x for x in lines.all if (x["name"], x["item"]) == (trial.name, item)), None)
-            left += line is None
-            if line is not None:
+        names = {item: {"name": trial.name, "item": item} for item in decided_here(trial)}
+        if items := [item for item, name in names.items() if not lines.holds(name)]:
+            for line in observed(trial, items, options.each, ends):
+                lines.append(line)
+        for name in names.values():
+            line = next((line for line in lines.all if name.items() <= line.items()), None)
+            verdicts[line["verdict"] if line else LEFT] += 1
+            if line:
                 print(row(line), flush=True)
-    wrong = [line for line in lines.all if line["verdict"] != RIGHT]
-    print(f"{len(lines.all)} items of {len(trials)} submissions: {len(wrong)} not as deserved, {left} left")
-    return int(bool(wrong or left))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    print(f"{len(trials)} submissions, {verdicts.total()} items: {counts or 'nothing to grade'}")
+    return int(verdicts.total() > verdicts[RIGHT])
 
 
 def arguments() -> argparse.Namespace:
@@ -64,9 +66,11 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
-    parser.add_argument("--only", choices=("gpu", "cpu"), help="items that need a GPU, or those that need none")
+    parser.add_argument("--only", choices=("gpu", "cpu"), help="submissions that need a GPU, or need none")
     parser.add_argument("--out", type=Path, metavar="FILE")
-    parser.add_argument("--within", type=float, default=float("inf"), metavar="S", help="begin none later")
+    parser.add_argument(
+        "--within", type=float, default=float("inf"), metavar="S", help="begin no run that could last longer"
+    )
     parser.add_argument("--each", type=float, default=90.0, metavar="S", help="wall limit of one run")
     return parser.parse_args()
 
@@ -99,11 +103,13 @@ def needs_gpu(trial: Trial, name: str) -> bool:
 
 def observed(trial: Trial, items: list[str], each_s: float, ends: float) -> Iterator[Line]:
     """A line per item; of a run that is killed, the items that it had not observed are run one by one."""
-    if time.monotonic() > ends:
+    if time.monotonic() + each_s > ends:
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as out:
         run = grade(trial, items, Path(out), each_s)
-        observations = run.evidence.observations if run.evidence else {}
+        observations = dict(
+            pair for evidence in evidence_below(Path(out)) for pair in evidence.observations.items()
+        )
         rest = [] if run.in_time else [item for item in items if item not in observations]
         if done := [item for item in items if item not in rest]:
             # a killed run scored nothing; the same command goes on from its evidence, and only scores
@@ -118,16 +124,16 @@ def observed(trial: Trial, items: list[str], each_s: float, ends: float) -> Iter
 
 def grade(trial: Trial, items: Iterable[str], out: Path, within_s: float) -> Run:
     """Run grader over these items of a submission."""
-    words = ["--rubric", trial.rubric.name if trial.rubric else ""]
+    options = ["--student", "somebody", "--rubric", trial.rubric.name if trial.rubric else ""]
     for item in items:
-        words += ["--item", item]
-    return graded(trial.archive, out, words, course=ROOT, within_s=within_s)
+        options += ["--item", item]
+    return run_grader([trial.archive], out, options, within_s=within_s)
 
 
 def line_of(trial: Trial, item: str, seen: Observation | None, run: Run) -> Line:
     """What became of one item, and the verdict on it."""
     scored: dict[str, Any] = next(
-        (line for line in (run.score or {}).get("items", ()) if line["id"] == item), {}
+        (line for score in run.scores for line in score["items"] if line["id"] == item), {}
     )
     line = {
         "name": trial.name,
@@ -160,10 +166,10 @@ def verdict(line: Line, seen: Observation | None, run: Run) -> str:
 def row(line: Line) -> str:
     """A line of the table."""
     earned = "-" if line["earned"] is None else f"{line['earned']:g}"
-    said = "" if line["verdict"] == RIGHT else f"  {line['verdict']}: {' '.join(line['reason'].split())[:110]}"
-    return (
-        f"{line['name']:28} {line['item']:26} {line['deserved']:8g} {earned:>8} {line['seconds']:8.2f}{said}"
-    )
+    text = f"{line['name']:28} {line['item']:26} {line['deserved']:8g} {earned:>8} {line['seconds']:8.2f}"
+    if line["verdict"] == RIGHT:
+        return text
+    return f"{text}  {line['verdict']}: {' '.join(line['reason'].split())[:110]}".rstrip(": ")
 
 
 if __name__ == "__main__":

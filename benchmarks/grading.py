@@ -8,17 +8,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.config.evidence_file import read_evidence
+from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.model.evidence import Evidence
 from grader.subject import linux
 
-STUDENT = "somebody"
+ROOT = Path(__file__).parent.parent
 STOPS_WITHIN_S = 3.0
 """How long a run may take to end after SIGTERM, before it is killed."""
 
@@ -29,26 +29,31 @@ class Run:
 
     wall_s: float
     in_time: bool
-    """False: it was killed at its wall limit, and the score is of nothing."""
-    score: dict[str, Any] | None
-    """`score.json`; None if nothing was graded."""
-    evidence: Evidence | None
-    """What was observed, also by a run that was killed."""
+    """False: it was killed at its wall limit, and there are no scores."""
+    scores: tuple[dict[str, Any], ...]
+    """The `score.json` of every submission that was graded."""
     complaints: str
     """Its standard error."""
 
 
-def graded(archive: Path, out: Path, words: Sequence[str], *, course: Path, within_s: float) -> Run:
-    """Grade an archive with these options of `grader run`, and end whatever the run leaves behind.
+def run_grader(
+    archives: Iterable[Path],
+    out: Path,
+    options: Sequence[str],
+    *,
+    course: Path = ROOT,
+    within_s: float | None = None,
+) -> Run:
+    """Grade archives below `out`, and kill whatever the run leaves behind.
 
-    The calling process becomes a child subreaper (prctl), so that orphans of a killed run come to it and are
-    killed as well.
+    Makes this process a child subreaper (prctl), so that orphans of a killed run become its children and
+    are found.
     """
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
-    argv = [sys.executable, "-P", "-m", "grader", "--course", str(course), "run", str(archive), "--json"]
-    argv += ["--student", STUDENT, "--out", str(out), *words]
+    argv = [sys.executable, "-P", "-m", "grader", "--course", str(course), "run", "--json"]
+    argv += [*map(str, archives), "--out", str(out), *options]
+    spared = descendants()
     begun = time.monotonic()
-    before = descendants()
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         in_time = True
         try:
@@ -58,28 +63,34 @@ def graded(archive: Path, out: Path, words: Sequence[str], *, course: Path, with
             run.terminate()
             with suppress(subprocess.TimeoutExpired):
                 run.wait(STOPS_WITHIN_S)
-            end_all_but(before)
+            end_all_but(spared | {run.pid})
+            run.kill()
             printed, complaints = run.communicate()
     wall_s = time.monotonic() - begun
-    end_all_but(before)
-    score = json.loads(printed or "null") if in_time else None
-    file = next(out.rglob("evidence.jsonl"), None)
+    end_all_but(spared)
+    scores = json.loads(printed or "[]") if in_time else []
     return Run(
         wall_s=wall_s,
         in_time=in_time,
-        score=score or None,
-        evidence=read_evidence(file) if file else None,
+        scores=tuple(scores if isinstance(scores, list) else [scores]),
         complaints=complaints,
     )
+
+
+def evidence_below(out: Path) -> list[Evidence]:
+    """What was observed of every submission in a results folder, also by a run that was killed."""
+    evidence = (read_evidence(file) for file in sorted(out.rglob(EVIDENCE)))
+    return [one for one in evidence if one is not None]
 
 
 def descendants() -> set[int]:
     """The pids of all processes that descend from this one, by `/proc`."""
     parents: dict[int, int] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(OSError), open(f"/proc/{name}/stat", errors="replace") as file:
-                parents[int(name)] = int(file.read().rpartition(")")[2].split()[1])
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended meanwhile
+            parents[int(stat.parent.name)] = int(
+                stat.read_text(errors="replace").rpartition(")")[2].split()[1]
+            )
     members: set[int] = set()
     while more := {pid for pid, parent in parents.items() if parent in {os.getpid(), *members}} - members:
         members |= more
@@ -87,7 +98,7 @@ def descendants() -> set[int]:
 
 
 def end_all_but(spared: set[int]) -> None:
-    """Kill every descendant of this process but these (and what follows from it), and reap its children."""
+    """Kill every other descendant of this process, and reap those that are its children."""
     while pids := descendants() - spared:
         for pid in pids:
             with suppress(ProcessLookupError):

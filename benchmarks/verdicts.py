@@ -14,7 +14,6 @@ The whole design: planted --ratios 34 36 38 40 42 44 46 --times 20 --within 7200
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -27,15 +26,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from grading import ROOT, evidence_below, run_grader
 from planted.lines import Line, Lines
 from planted.plant import Bed, lasting, planted, truth
 from planted.tables import tables
 
-from grader.config.evidence_file import read_evidence
 from grader.machine.cores import Cores
 from grader.model.observation import Observation, Outcome
 
-ROOT = Path(__file__).parent.parent
 STUDENT = "somebody"
 GUESS_S = 30.0
 """What a run may take, as long as none was seen."""
@@ -142,27 +140,20 @@ def graded(course: Path, hand_in: Path, part: Part, within_s: float) -> Line | N
         SystemExit: it could not be graded at all.
     """
     with TemporaryDirectory(ignore_cleanup_errors=True) as out:
-        argv = [sys.executable, "-P", "-m", "grader", "--course", str(course), "run", str(hand_in), "--json"]
-        argv += ["--assignment", part.assignment, "--rubric", part.rubric, "--student", STUDENT, "--out", out]
-        begun = time.monotonic()
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-            try:
-                told, complaints = run.communicate(timeout=within_s)
-            except subprocess.TimeoutExpired:
-                run.terminate()
-                run.communicate()
-                return None
-        seconds = time.monotonic() - begun
-        card = json.loads(told or "[]")
-        evidence = read_evidence(Path(out, part.assignment, STUDENT, "evidence.jsonl"))
-        if not card or evidence is None or not evidence.exams:
-            raise SystemExit(f"{hand_in}: was not graded:\n{complaints}")
+        options = ["--assignment", part.assignment, "--rubric", part.rubric, "--student", STUDENT]
+        run = run_grader([hand_in], Path(out), options, course=course, within_s=within_s)
+        if not run.in_time:
+            return None
+        (evidence,) = evidence_below(Path(out)) or (None,)
+        if not run.scores or evidence is None or not evidence.exams:
+            raise SystemExit(f"{hand_in}: was not graded:\n{run.complaints}")
+        (card,) = run.scores
         machine = evidence.exams[-1].environment
         return {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine_in_words(machine),
             "load_1min": machine["load_1min"],
-            "seconds": round(seconds, 2),
+            "seconds": round(run.wall_s, 2),
             "items": {
                 item["id"]: facts(item, evidence.observations[item["id"]])
                 for item in card["items"]

@@ -11,22 +11,20 @@ own program; two examiners may have been at work at once.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from grading import ROOT, evidence_below, run_grader
+
 from grader.config.course import load_course
-from grader.config.evidence_file import read_evidence
 from grader.errors import GraderError
 from grader.model.observation import Observation
 from grader.plugins import Plugins
 from grader.trials import Selection, Trial, trials_of
 
-ROOT = Path(__file__).parent.parent
 NAMES = ("alice", "dlsys_right", "dlsys_cublas")
 LIMIT = 1.5
 MOST = 12
@@ -81,18 +79,12 @@ def graded(trial: Trial) -> Graded:
     """
     rubric = trial.rubric.name if trial.rubric else ""
     with TemporaryDirectory() as out:
-        argv = [sys.executable, "-P", "-m", "grader", "--course", str(ROOT), "run", str(trial.archive)]
-        argv += ["--rubric", rubric, "--student", "somebody", "--out", out]
-        begun = time.perf_counter()
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
-        wall_s = time.perf_counter() - begun
-        (file,) = Path(out).rglob("evidence.jsonl") if done.returncode in {0, 5} else (None,)
-        evidence = read_evidence(file) if file else None
-    items = tuple(evidence.observations.values()) if evidence else ()
+        run = run_grader([trial.archive], Path(out), ["--rubric", rubric, "--student", "somebody"])
+        items = tuple(seen for one in evidence_below(Path(out)) for seen in one.observations.values())
     own_s = sum(seen.program_s for seen in items)
     if not own_s:
-        raise SystemExit(f"{trial.name}: was not graded, or nothing of it ran\n{done.stderr}")
-    return Graded(wall_s=wall_s, own_s=own_s, items=items)
+        raise SystemExit(f"{trial.name}: was not graded, or nothing of it ran\n{run.complaints}")
+    return Graded(wall_s=run.wall_s, own_s=own_s, items=items)
 
 
 if __name__ == "__main__":
