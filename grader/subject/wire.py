@@ -19,6 +19,7 @@ Both sides use this module; whoever decodes trusts nothing and raises `Malformed
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable
 from math import isfinite, prod
 from typing import Any
@@ -111,6 +112,9 @@ class Encoder:
             return {"a": [self._put(value), value.dtype.str, list(value.shape)]}
         if _is_scalar(kind) and _crosses(value.dtype):
             return {"s": [self._put(array(value)), value.dtype.str]}
+        plain = next((plain for like, plain in _CONTAINERS if isinstance(value, like)), None)
+        if plain is not None:  # a NamedTuple, an OrderedDict: what they hold is what counts
+            return self.encode(plain(value), depth + 1)
         return {"o": type_name(value)}
 
     def _encode_list(self, value: list[Any], depth: int) -> Any:
@@ -130,6 +134,16 @@ class Encoder:
         start = self._reserve(len(text))
         self._buffer[start : start + len(text)] = text
         return start, len(text)
+
+
+_CONTAINERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (tuple, tuple),
+    (list, list),
+    (dict, dict),
+    (deque, list),
+    (range, list),
+)
+"""Containers that cross as a plain one, by type."""
 
 
 def _is_scalar(kind: type) -> bool:

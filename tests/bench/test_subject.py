@@ -50,6 +50,21 @@ def test_plain_values_keep_their_exact_types(classroom):
     assert type(came[6]["a"]) is list
 
 
+def test_containers_of_other_types_come_back_as_plain_ones(classroom):
+    code = """
+        from collections import OrderedDict, defaultdict, deque, namedtuple
+        Batch = namedtuple("Batch", "data labels")
+        class Batches(list): pass
+        def mixed():
+            counts = defaultdict(int, a=1)
+            return [Batch([1], (2,)), Batches([3]), OrderedDict(b=4), counts, deque([5, 6]), range(3)]
+    """
+    with classroom.hand_in(code) as subject:
+        value = subject.call("mixed", case()).value
+    assert value == [([1], (2,)), [3], {"b": 4}, {"a": 1}, [5, 6], [0, 1, 2]]
+    assert [type(v) for v in value] == [tuple, list, dict, dict, list, list]
+
+
 def test_a_value_with_opinions_of_its_own_comes_back_as_a_foreign_name(classroom):
     code = """
         import numpy as np
