@@ -29,7 +29,7 @@ class NamespacesSandbox:
     strength: ClassVar[int] = 20
     namespaced: ClassVar[bool] = True
     promises: ClassVar[frozenset[Promise]] = ALL
-    paths: ClassVar[Mapping[str, Sequence[str]]] = {"read": ("/",), "write": ("/tmp", "/dev")}  # noqa: S108 - inside
+    paths: ClassVar[Mapping[str, Sequence[str]]] = {"read": ("/",), "write": ("/tmp", "/dev", "/proc")}  # noqa: S108 - inside
 
     def student_uid(self, folders: Iterable[str]) -> int | None:
         """Whom a student's process becomes; an ordinary user has nobody else in a namespace of his own.

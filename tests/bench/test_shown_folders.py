@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from grader.bench.bench import InputCase
 from grader.bench.child import Child
 from grader.bench.server import SubjectServer
-from grader.bench.setup import Setup
+from grader.bench.setup import OBSERVER, Setup
 from grader.bench.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.sandbox.interpreter import interpreter
@@ -17,6 +19,19 @@ import os
 def look():
     kept, _, usual = os.environ["SHOWN"].partition(":")
     return [open(kept + "/a").read(), usual, kept]
+"""
+NAME = """
+import threading
+def name():
+    done = threading.Event()
+    worker = threading.Thread(target=done.wait)
+    worker.start()
+    comm = f"/proc/self/task/{worker.native_id}/comm"
+    try:
+        with open(comm, "r+") as file: file.write("named")
+        return open(comm).read().strip()
+    finally:
+        done.set()
 """
 LIMITS = Limits(call_wall_s=5.0)
 
@@ -48,6 +63,27 @@ def test_a_folder_that_is_shown_is_where_the_variable_says(any_classroom, tmp_pa
         server.close()
     assert (content, usual) == ("here", "/shownot")
     assert where == ("/shown" if any_classroom.sandbox.namespaced else str(shown))
+
+
+def test_a_program_with_a_device_names_its_threads_in_proc_as_the_driver_of_a_gpu_does(any_classroom):
+    """cuInit fails where it cannot: seen with driver 580, on a read-only /proc."""
+    if not any_classroom.sandbox.namespaced:
+        pytest.skip("lends no devices")
+    (any_classroom.workspace / "work.py").write_text(NAME)
+    server = SubjectServer(
+        any_classroom.sandbox,
+        python=interpreter().executable,
+        site=interpreter().site,
+        setup=Setup(preloads=(OBSERVER,), devices=("/dev/null",)),
+        workspaces={"submission": any_classroom.workspace},
+        limits=LIMITS,
+    )
+    try:
+        server.ready()
+        with ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject:
+            assert subject.call("name", InputCase(name="a", args=())).value == "named"
+    finally:
+        server.close()
 
 
 def test_a_child_may_have_more_room_than_its_server_gives(classroom):
