@@ -32,6 +32,7 @@ from grader.subject.protocol import (
     MESSAGE_BYTES,
     NONCE_BYTES,
     THAW,
+    Calls,
     Freeze,
     Frozen,
     Reply,
@@ -99,13 +100,17 @@ class Child:
             # removed at last, when nothing is in it any more
             freezer = resources.enter_context(closing(made)).fds if (made := new_freezer()) else ()
             self._init, inits = _pair(resources)
-            self._calls, calls = _pair(resources)
-            with inits, calls:
+            self._hello, greeting = _pair(resources)
+            self._calls, calls = _pipes(resources)
+            with inits, greeting, closing(calls):
                 server.spawn(
                     workspace,
                     arguments_bytes=self.arena.arguments_bytes,
                     arena_bytes=self.arena.size,
-                    fds=[inits.fileno(), calls.fileno(), self.arena.fd, self.output.write_end, *freezer],
+                    fds=[
+                        *(inits.fileno(), greeting.fileno(), self.arena.fd, self.output.write_end),
+                        *(calls.reading, calls.writing, *freezer),
+                    ],
                     cores=cores,
                     limits=limits,
                 )
@@ -137,7 +142,7 @@ class Child:
         except ProcessLookupError:  # it ended right after its first word, and said why
             message = self._word(SET_UP_WITHIN_S).decode(errors="replace")
             raise LostError(message or "ended at once") from None
-        self._cpu_clock = (~self._greeting(self._calls) << 3) | 2
+        self._cpu_clock = (~self._greeting(self._hello) << 3) | 2
         if not isinstance(self._freeze(_now_ns() + int(SET_UP_WITHIN_S * 1e9)), Frozen):
             raise LostError("the child did not come to a stand before its program began")
 
@@ -193,9 +198,9 @@ class Child:
     def _ask(self, request: Request, within_s: float) -> Exchange:
         """Send a request; let the program go on until it answers, ends or has had its time."""
         try:
-            self._calls.send(request.pack(), socket.MSG_DONTWAIT)
-        except OSError:  # shut, or filled with what it never read
-            return Exchange(answer=CUT, wall_s=0.0)
+            self._calls.send(request.pack())
+        except OSError:  # pid 1, which holds the other end as well, is gone, or it is filled
+            return Exchange(answer=self._end_or_cut(), wall_s=0.0)
         budget = CallBudget(within_s)
         while True:
             begun_ns, own_ns = _now_ns(), time.process_time_ns()
@@ -223,18 +228,17 @@ class Child:
     def _await(self, nonce: bytes, deadline_ns: int) -> Reply | Ended | None:
         """Its answer, or how it ended; None if there is neither in time."""
         wait = select.poll()
-        for end in (self._calls.fileno(), self._init.fileno(), self.output.read_end):
+        for end in (self._calls.reading, self._init.fileno(), self.output.read_end):
             wait.register(end, select.POLLIN)
         while (left_ns := deadline_ns - _now_ns()) > 0:
             ready = {end for end, _ in wait.poll(left_ns / 1e6)}
             if self.output.read_end in ready:
                 self.output.drain()
-            if self._calls.fileno() in ready:
-                message = self._calls.recv(MESSAGE_BYTES)
-                if not message:  # pid 1 holds that end as well, and says why it goes
-                    news = select.select([self._init], [], [], 0)[0]
-                    return self._how_it_ended(self._word(0.0)) if news else CUT
-                if (reply := Reply.read(message)) and reply.nonce == nonce:
+            if self._calls.reading in ready:
+                message = self._message()
+                if message == b"":  # pid 1 holds the other end as well, and says why it goes
+                    return self._end_or_cut()
+                if message and (reply := Reply.read(message)) and reply.nonce == nonce:
                     return reply
             elif self._init.fileno() in ready:
                 return self._how_it_ended(self._word(0.0))
@@ -242,10 +246,15 @@ class Child:
 
     def _reply(self, nonce: bytes) -> Reply | None:
         """The answer, if it lies there: everything stands, so what can be read is bounded."""
-        while select.select([self._calls], [], [], 0)[0] and (message := self._calls.recv(MESSAGE_BYTES)):
+        while message := self._message():
             if (reply := Reply.read(message)) and reply.nonce == nonce:
                 return reply
         return None
+
+    def _end_or_cut(self) -> Ended:
+        """How it ended, if pid 1 says so."""
+        news = select.select([self._init], [], [], 0)[0]
+        return self._how_it_ended(self._word(0.0)) if news else CUT
 
     def _how_it_ended(self, message: bytes) -> Ended:
         return read_end(
@@ -282,14 +291,21 @@ class Child:
         """The next message of pid 1; empty if it is gone."""
         if not select.select([self._init], [], [], max(0.0, within_s))[0]:
             raise LostError("does not answer")
-        with suppress(ConnectionResetError):
-            return self._init.recv(MESSAGE_BYTES)
+        for _ in range(2):  # it may go without having read all of ours: of that we hear before its last words
+            with suppress(ConnectionResetError):
+                return self._init.recv(MESSAGE_BYTES)
         return b""
 
     def _forget_messages(self) -> None:
         """Throw away what was said out of turn."""
-        while select.select([self._calls], [], [], 0)[0] and self._calls.recv(MESSAGE_BYTES):
+        while self._message():
             pass
+
+    def _message(self) -> bytes | None:
+        """The next message of the program; empty if nobody is left to send one, None if there is none."""
+        with suppress(BlockingIOError):
+            return self._calls.recv()
+        return None
 
     def _cpu_ns(self) -> int | None:
         try:
@@ -306,7 +322,7 @@ class Child:
 
     def end(self) -> None:
         """End the child and wait until nothing of it is left; its sockets are closed."""
-        for end in (self._calls, self._init):
+        for end in (self._calls, self._hello, self._init):
             end.close()
         if self._init_pidfd >= 0 and not select.select([self._init_pidfd], [], [], END_WITHIN_S)[0]:
             signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
@@ -314,6 +330,15 @@ class Child:
 
 def _now_ns() -> int:
     return time.perf_counter_ns()
+
+
+def _pipes(resources: ExitStack) -> tuple[Calls, Calls]:
+    """Our ends of two pipes, for replies and for requests, which never wait; and theirs."""
+    requests, replies = os.pipe2(os.O_CLOEXEC | os.O_DIRECT), os.pipe2(os.O_CLOEXEC | os.O_DIRECT)
+    ours, theirs = Calls(replies[0], requests[1]), Calls(requests[0], replies[1])
+    for end in (ours.reading, ours.writing):
+        os.set_blocking(end, False)
+    return resources.enter_context(closing(ours)), theirs
 
 
 def _pair(resources: ExitStack) -> tuple[socket.socket, socket.socket]:

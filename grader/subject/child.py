@@ -10,7 +10,6 @@ import mmap
 import os
 import runpy
 import shutil
-import socket
 import sys
 import tempfile
 import traceback
@@ -20,7 +19,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import landlock, linux, seccomp
-from .protocol import MESSAGE_BYTES, Reply, Request
+from .protocol import Calls, Reply, Request
 from .wire import Decoder, Encoder, TooLarge
 
 TEXT = 4000
@@ -75,14 +74,14 @@ def play_devices() -> None:
         virtual_gpus.install(int(os.environ["VIRTUAL_GPUS"]))
 
 
-def serve(calls: socket.socket, arena: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:
+def serve(calls: Calls, arena: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:
     """Answer requests until the examiner has no more; never returns."""
     arguments_bytes = order["arguments_bytes"]
     whole = memoryview(arena)
     arguments, results = whole[:arguments_bytes], whole[arguments_bytes:]
     student = _Student(folders, _waiting_for_devices() if order["devices"] else lambda: None)
     while True:
-        request = Request.read(calls.recv(MESSAGE_BYTES))
+        request = Request.read(calls.recv())
         if request is None:
             os._exit(0)
         decoder = Decoder(arguments, views=True)

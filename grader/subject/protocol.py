@@ -1,12 +1,15 @@
-"""The words that examiner, server, pid 1 and child say to each other over their sockets.
+"""The words that examiner, server, pid 1 and child say to each other over sockets and pipes.
 
-All sockets are SOCK_SEQPACKET: a message arrives whole or not at all. Values never travel here; they lie in
-the arena, shared memory whose size is sealed: first `arguments_bytes` that only the examiner writes while
-everything stands still, then the room for one result.
+All sockets are SOCK_SEQPACKET and all pipes O_DIRECT: a message arrives whole or not at all. The student's
+process has pipes alone: with a message in a socket comes whatever file its sender adds, and who takes the
+message closes that file, which lasts as long as its sender likes (SO_LINGER). Values never travel here; they
+lie in the arena, shared memory whose size is sealed: first `arguments_bytes` that only the examiner writes
+while everything stands still, then the room for one result.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 from typing import NamedTuple
 
@@ -113,6 +116,41 @@ class Request(NamedTuple):
             return cls(message[:NONCE_BYTES], *struct.unpack("<QQ", message[NONCE_BYTES:]))
         except struct.error:
             return None
+
+
+_PIPE_BUF = 4096
+"""What is written at once arrives at once."""
+
+
+class Calls:
+    """One end of the two pipes over which a child is called. Not inherited by programs that it starts."""
+
+    def __init__(self, reading: int, writing: int) -> None:
+        self.reading = reading
+        self.writing = writing
+
+    def recv(self) -> bytes:
+        """The next message; empty if nobody is left who could send one.
+
+        Raises:
+            BlockingIOError: there is none, and this end does not wait.
+        """
+        return os.read(self.reading, _PIPE_BUF)
+
+    def send(self, message: bytes) -> None:
+        """Send a message.
+
+        Raises:
+            OSError: nobody is left to read it, or this end does not wait and the pipe is full.
+        """
+        os.write(self.writing, message)
+
+    def close(self) -> None:
+        """Close both pipes; again, if need be."""
+        for end in (self.reading, self.writing):
+            if end >= 0:
+                os.close(end)
+        self.reading = self.writing = -1
 
 
 Reply = Request

@@ -16,9 +16,9 @@ from itertools import product
 from typing import Any, NoReturn
 
 from . import child, init, landlock, linux, seccomp
-from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED
+from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED, Calls
 
-_FDS = 7
+_FDS = 9
 """With an order come at most so many open files."""
 
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> NoReturn:
         seccomp.program(network=network, pinned=pinned)  # made once, for all children
     _say(control, {"ready": facts})
     while True:
-        message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, _FDS)
+        message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, _FDS, socket.MSG_CMSG_CLOEXEC)
         if not message:
             os._exit(0)
         _spawn(control, json.loads(message), fds)
@@ -106,14 +106,19 @@ def _what_is_wrong(trial: int) -> str:
 
 
 def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> None:
-    """Start pid 1 of one check: sockets of pid 1 and child, arena, pipe for output, files of a freezer."""
+    """Start pid 1 of one check.
+
+    `fds` are the sockets of pid 1 and child, arena, pipe for output, pipes for requests and for replies, and
+    the files of a freezer.
+    """
     if os.fork() == 0:
         control.close()
-        inits, calls = (socket.socket(fileno=fd) for fd in fds[:2])
+        inits, greeting = (socket.socket(fileno=fd) for fd in fds[:2])
         try:
             if order["namespaced"]:
                 _enter_namespaces()
-            init.run(inits, order, fds[2], fds[4:], lambda: _student(order, calls, *fds[2:4]))
+            calls = Calls(*fds[4:6])
+            init.run(inits, order, fds[2], fds[6:], lambda: _student(order, greeting, calls, *fds[2:4]))
         except BaseException as error:  # nobody above this process would hear of it
             inits.send(FAILED + f"namespaces: {error}".encode()[:2000])
         finally:
@@ -132,7 +137,9 @@ def _volunteer_for_the_out_of_memory_killer() -> None:
         file.write("1000")
 
 
-def _student(order: dict[str, Any], calls: socket.socket, memory: int, outputs: int) -> NoReturn:
+def _student(
+    order: dict[str, Any], greeting: socket.socket, calls: Calls, memory: int, outputs: int
+) -> NoReturn:
     try:
         arena = mmap.mmap(memory, order["arena_bytes"])
         workspace = init.WORKSPACE if order["namespaced"] else order["workspace"]
@@ -147,9 +154,10 @@ def _student(order: dict[str, Any], calls: socket.socket, memory: int, outputs: 
         for fd in (memory, outputs):
             os.close(fd)
     except BaseException as error:  # a fault of ours or of the machine: it must not look like the student's
-        calls.send(FAILED + f"set-up: {error}".encode()[:2000])
+        greeting.send(FAILED + f"set-up: {error}".encode()[:2000])
         os._exit(1)
-    calls.send(HELLO)
+    greeting.send(HELLO)
+    greeting.close()
     try:
         child.serve(calls, arena, order, folders)
     finally:

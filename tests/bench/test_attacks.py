@@ -268,7 +268,7 @@ def test_a_child_sees_nothing_of_the_machine_and_cannot_write_where_the_next_one
         found, environment, fds = subject.call("look", case()).value
         assert found == []
         assert not {name for name in environment if "GRADER" in name or "TOKEN" in name}
-        assert fds <= 6  # three standard ones, the socket, the arena (sealed), the listing itself
+        assert fds <= 7  # three standard ones, two pipes, the arena (sealed), the listing itself
         subject.call("leave", case())
         assert subject.call("find", case()).value == ["/tmp/left", "/dev/shm/left"]
     with classroom.hand_in(code) as subject:

@@ -1,5 +1,6 @@
 """Everything is brought to a stand; time is counted until it stands; who hinders that has itself to blame."""
 
+import select
 import subprocess
 import sys
 import time
@@ -14,6 +15,8 @@ from grader.errors import NotObservedError
 from grader.machine.freezer import new_freezer
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
+from grader.subject import protocol
+from grader.subject.protocol import THAW
 from tests.bench.test_attacks import LOOT
 
 
@@ -150,13 +153,19 @@ def test_a_storm_of_processes_ends_in_an_outcome_of_the_program(classroom):
 # --- what breaks the wire
 
 BROKEN = {
-    "shut for reading": "loot('calls').shutdown(0)",
-    "shut for writing": "loot('calls').shutdown(1)",
-    "shut both ways": "loot('calls').shutdown(2)",
-    "closed": "os.close(loot('calls').fileno())",
+    "no requests": "os.close(loot('calls').reading)",
+    "no replies": "os.close(loot('calls').writing)",
+    "closed": "loot('calls').close()",
     "all closed": "os.closerange(0, 256)",
-    "replaced": "os.dup2(os.open('/dev/null', os.O_RDWR), loot('calls').fileno())",
-    "junk": "[loot('calls').send(os.urandom(500), 0x40) for _ in range(50)]",
+    "replaced": "os.dup2(os.open('/dev/null', os.O_RDWR), loot('calls').writing)",
+    "nobody to read": "os.dup2(os.pipe()[1], loot('calls').writing)",
+    "exchanged": "os.dup2(loot('calls').writing, loot('calls').reading)",
+    "not to wait": "[os.set_blocking(end, False) for end in vars(loot('calls')).values()]",
+    "no packets": "fcntl.fcntl(loot('calls').writing, fcntl.F_SETFL, 0)",
+    "filled": "fill(loot('calls').writing)",
+    "opened anew": "os.write(os.open(f'/proc/self/fd/{loot('calls').reading}', os.O_WRONLY), b'x' * 65536)",
+    "stolen": "steal(os.open(f'/proc/self/fd/{loot('calls').writing}', os.O_RDONLY))",
+    "junk": "[loot('calls').send(os.urandom(500)) for _ in range(50)]",
     "endless junk": "threading.Thread(target=list, args=[map(loot('calls').send, [b'x'] * 10**6)]).start()",
     "stopped": "os.kill(os.getpid(), 19)",
     "killed": "os.kill(os.getpid(), 9)",
@@ -165,18 +174,32 @@ BROKEN = {
 }
 
 
+STEAL = """
+    import fcntl
+    def steal(end):
+        def read():
+            while True: os.read(end, 4096)
+        for _ in range(8): threading.Thread(target=read, daemon=True).start()
+    def fill(end):
+        os.set_blocking(end, False)
+        try:
+            while True: os.write(end, b"x" * 4096)
+        except BlockingIOError: pass
+"""
+
+
 @pytest.mark.parametrize("act", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("again", [False, True], ids=["at once", "with the next call"])
 def test_a_program_that_breaks_the_wire_has_itself_to_blame(any_classroom, act, again):
     """Neither an exception of ours nor an open item: an outcome with a sentence. (It used to hang, too.)"""
-    code = LOOT + f"\n    def act(): {act}\n    def double(x): return 2 * x\n"
+    code = LOOT + f"\n    def act(): {act}\n    def double(x): return 2 * x\n" + STEAL
     with any_classroom.hand_in(code, SHORT) as subject:
         call = subject.call("act", case())
         if again:
             call = subject.call("double", case(21))
     assert call.outcome is not Outcome.NOT_OBSERVED
     if call.outcome is Outcome.OBSERVED:  # junk is thrown away
-        assert call.value in (None, 42) or act.startswith("[")
+        assert call.value in (None, 42) or "[" in act
     else:
         assert call.note
         assert "Errno" not in call.note
@@ -202,6 +225,30 @@ def test_what_the_machine_ended_for_want_of_memory_is_not_the_programs_doing(cla
         monkeypatch.setattr("grader.bench.endings.oom_kills", lambda: 1)
         with pytest.raises(NotObservedError, match="out of memory"):
             subject.call("die", case())
+
+
+def test_a_program_has_no_socket_through_which_it_could_send_us_a_file(any_classroom):
+    """Whoever takes a message closes the file that came with it: one with SO_LINGER held us for 40 s."""
+    code = """
+        import os, stat
+        def sockets():
+            names = [name for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")]
+            return [name for name in names if stat.S_ISSOCK(os.fstat(int(name)).st_mode)]
+    """
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("sockets", case()).value == []
+
+
+def test_the_last_words_of_pid_1_are_read_though_it_left_ours_unread(classroom):
+    """The kernel tells of that first, as a connection that was reset."""
+    with classroom.hand_in("x = 1") as subject:
+        child = subject._child
+        child._say(THAW)
+        child._calls.send(b"nothing that is a request")  # the program's process ends itself
+        assert select.select([child._init], [], [], 10)[0]
+        child._say(THAW)
+        assert select.select([child._init_pidfd], [], [], 20)[0]
+        assert protocol.Ended.read(child._word(1.0)) is not None
 
 
 # --- limits of time on a busy machine

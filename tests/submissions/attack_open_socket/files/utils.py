@@ -1,12 +1,16 @@
-"""Every function is wrong, and damages the socket or the descriptors that it answers through."""
+"""Every function is wrong, and damages the pipes or the descriptors that it answers through."""
 
 import os
 import socket
+import struct
 import sys
 import threading
 import time
 
 import numpy as np
+
+
+kept = []
 
 
 def serve_frame():
@@ -24,14 +28,14 @@ def calls():
 
 
 def sigmoid(x):
-    """No request is read any more: sending one fails on the other side."""
-    calls().shutdown(socket.SHUT_RD)
+    """No request is read any more."""
+    os.close(calls().reading)
     return np.zeros(np.shape(x))
 
 
 def sigmoid_prime(x):
     """No answer can be sent any more."""
-    calls().shutdown(socket.SHUT_WR)
+    os.close(calls().writing)
     return np.zeros(np.shape(x))
 
 
@@ -41,7 +45,7 @@ def random_weights(sizes):
     answer = frame.f_globals["Encoder"](frame.f_locals["results"]).close({"value": {"l": []}, "changed": []})
     request = frame.f_locals["request"]
     calls().send(type(request)(request.nonce, *answer).pack())
-    calls().shutdown(socket.SHUT_RDWR)
+    calls().close()
     time.sleep(60)
 
 
@@ -52,7 +56,7 @@ def zeros_weights(sizes):
 
 
 def zeros_biases(sizes):
-    """Junk fills the socket for as long as it can, and words that are not the program's to say are among it."""
+    """Junk fills the pipe for as long as it can, and words that are not the program's to say are among it."""
     sock = calls()
 
     def junk():
@@ -70,21 +74,33 @@ def zeros_biases(sizes):
 
 
 def create_batches(data, labels, batch_size):
-    """Descriptors travel to the other side, until nobody can open another one."""
-    sock = calls()
+    """Files travel to the other side, which would wait for ever to close them, and more than it may have."""
+    server = socket.create_server(("127.0.0.1", 0))
+    client = socket.create_connection(server.getsockname())
+    kept.append((server, server.accept()))
+    client.setblocking(False)
     try:
-        for _ in range(2000):
-            socket.send_fds(sock, [b"hello"], [0] * 250)
-    except OSError:
-        pass
-    sock.setblocking(False)
+        while True:
+            client.send(bytes(65536))
+    except BlockingIOError:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 10000))
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            way = socket.socket(fileno=int(name))
+            socket.send_fds(way, [b"hello"], [client.fileno()] * 250)
+            kept.append(way)
+        except OSError:
+            pass
+    client.close()
+    for end in (calls().reading, calls().writing):
+        os.set_blocking(end, False)
     return []
 
 
 def add_elementwise(list1, list2):
     """Something else lies under the number of the socket; then standard streams are exchanged for it."""
     other, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    mine = calls().fileno()
+    mine = calls().writing
     for number in (0, 1, 2):
         os.dup2(mine, number)
     print("failed set-up: no memory", flush=True)
