@@ -61,11 +61,12 @@ def main() -> int:
     first, first_limits_s, problems = graded_class(honest, options)
     second, second_limits_s, more = graded_class(attacked, options)
     allowed_s = first.wall_s + second_limits_s / options.jobs
+    ended = first.in_time and second.in_time
     ratio = second.wall_s / allowed_s
     print(f"{SIZE} honest submissions: {first.wall_s:.1f} s; {first_limits_s:.1f} s ran into a limit")
     print(f"{len(HANGING)} that hang and {len(FORGING)} that forge among them: {second.wall_s:.1f} s")
     print(f"{second_limits_s:.1f} s ran into a limit there; {options.jobs} workers")
-    print(f"ratio {ratio:.2f} (limit {LIMIT:g})")
+    print(f"ratio {ratio:.2f} (limit {LIMIT:g})" if ended else "no ratio: a class did not end")
     for problem in (*problems, *more):
         print(f"  {problem}")
     return int(ratio > LIMIT or bool(problems or more))
