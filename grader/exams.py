@@ -139,7 +139,7 @@ def observe_untimed(request: Request, course: Course, plugins: Plugins, received
     if beside and not request.fresh:  # the next exam would do it again
         _examine(replace(job, tasks=beside), plugins, received.rubric, received.results, request.executor)
         request = replace(request, looked_at=frozenset(task.item for task in beside))
-    return Rest(request=request, cores=cores_of(job, plugins.checks))
+    return Rest(request=request, cores=cores_of(job, plugins.checks, gpus=request.gpus))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,17 +87,26 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
     return digests
 
 
-def is_timed(task: Task, kinds: Mapping[str, CheckKind]) -> bool:
-    """Whether it takes times that decide."""
-    return bool(getattr(kinds[task.check], "timed", False))
+def is_timed(task: Task, kinds: Mapping[str, CheckKind], *, gpus: int) -> bool:
+    """Whether it takes times that decide: not where it needs more GPUs than there are, and waits for them."""
+    return bool(getattr(kinds[task.check], "timed", False)) and _has_devices(task, gpus)
+
+
+def _has_devices(task: Task, gpus: int) -> bool:
+    return all(count <= gpus for count in task.devices.values())
 
 
 def wanting_quiet(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, gpus: int) -> frozenset[str]:
-    """The items that other exams must not go on beside: timed ones, and with `gpus` those that need some.
+    """The items that other exams must not go on beside: timed ones, and those that are lent GPUs.
 
-    With them what shares a program with one of them, and what comes after it.
+    With them what shares a program with one of them, and what comes after it. What needs more GPUs than there
+    are is simulated or stays open, and disturbs nobody.
     """
-    found = {task.item for task in tasks if is_timed(task, kinds) or (gpus and task.devices)}
+    found = {
+        task.item
+        for task in tasks
+        if is_timed(task, kinds, gpus=gpus) or (task.devices and _has_devices(task, gpus))
+    }
     groups = {task.group for task in tasks if task.group and task.item in found}
     found |= {task.item for task in tasks if task.group in groups}
     while more := {task.item for task in tasks if found & {*task.needs, *task.uses}} - found:
@@ -105,9 +114,9 @@ def wanting_quiet(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, gpus
     return frozenset(found)
 
 
-def cores_of(job: Job, kinds: Mapping[str, CheckKind]) -> int:
+def cores_of(job: Job, kinds: Mapping[str, CheckKind], *, gpus: int) -> int:
     """How many cores the timed items of an exam want for their programs; 0 if there are none."""
-    timed = [task for task in job.tasks if is_timed(task, kinds)]
+    timed = [task for task in job.tasks if is_timed(task, kinds, gpus=gpus)]
     return max((max(job.limits.cores, *task.options.get("cores", (1,))) for task in timed), default=0)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from grader.jobs import wanting_quiet
+from grader.jobs import cores_of, wanting_quiet
 from grader.lanes import split
 from grader.machine.cores import Cores
-from grader.model.job import Task
+from grader.model.assignment import Limits
+from grader.model.job import Job, Task
+from grader.model.submission import Submission
 
 
 @pytest.fixture
@@ -77,6 +79,25 @@ def test_a_timed_item_waits_with_what_needs_it_and_what_shares_its_program():
         task("other", group="other"),
     )
     assert wanting_quiet(tasks, KINDS, gpus=0) == {"fast", "compiled", "elegant", "claimed"}
+
+
+def test_what_is_timed_on_more_gpus_than_there_are_is_not_timed_here_and_waits_for_nobody():
+    tasks = (task("compiled", group="kernel"), task("fast", "timed", group="kernel", devices={"gpu": 2}))
+    job = Job(
+        id="1",
+        submission=Submission(student="s", assignment="a", archive="", digest="d", files=()),
+        course="",
+        assignment_folder="",
+        workspace="",
+        tasks=tasks,
+        limits=Limits(),
+        seed="",
+    )
+    for gpus in (0, 1):
+        assert wanting_quiet(tasks, KINDS, gpus=gpus) == set()
+        assert cores_of(job, KINDS, gpus=gpus) == 0
+    assert wanting_quiet(tasks, KINDS, gpus=2) == {"compiled", "fast"}
+    assert cores_of(job, KINDS, gpus=2) == 1
 
 
 def test_what_needs_a_gpu_waits_where_there_is_one():

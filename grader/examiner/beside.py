@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved
 from grader.contracts import CheckKind
-from grader.examiner.devices import GPU, whole_gpus
+from grader.examiner.devices import GPU, gpus_for
 from grader.executors.local import Examiner
 from grader.jobs import cores_of, is_timed, wanting_quiet
 from grader.machine.cores import Cores
@@ -41,22 +41,22 @@ def shares(job: Job, kinds: Mapping[str, CheckKind], cores: Cores) -> Shares:
     """
     if job.stage or job.lent:
         return Shares()
-    gpus = len(whole_gpus()) if any(task.devices for task in job.tasks) else 0
+    gpus = gpus_for(job.tasks)
     alone = wanting_quiet(job.tasks, kinds, gpus=gpus)
     if not alone:
         return Shares()
-    wanted = cores_of(job, kinds)
+    wanted = cores_of(job, kinds, gpus=gpus)
     timed = cores.pick(wanted + 1)[: wanted + 1] if wanted else ()
     if len(cores.apart(timed)) < max(2, job.limits.cores):
         return Shares()
     return Shares(
         apart=tuple(task for task in job.tasks if task.item not in alone),
-        company=frozenset(task.item for task in job.tasks if gpus and _bears_company(task, kinds)),
+        company=frozenset(task.item for task in job.tasks if gpus and _bears_company(task, kinds, gpus)),
     )
 
 
-def _bears_company(task: Task, kinds: Mapping[str, CheckKind]) -> bool:
-    alike = getattr(kinds[task.check], "shares_gpu", False) and not is_timed(task, kinds)
+def _bears_company(task: Task, kinds: Mapping[str, CheckKind], gpus: int) -> bool:
+    alike = getattr(kinds[task.check], "shares_gpu", False) and not is_timed(task, kinds, gpus=gpus)
     return alike and task.devices == {GPU: 1} and not task.group
 
 

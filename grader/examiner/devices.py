@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ from grader.cuda.health import probe
 from grader.cuda.state import memory_used, state
 from grader.errors import NotObservedError
 from grader.machine.lease import Lease, Leases
+from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
 
 GPU = "gpu"
@@ -171,6 +172,11 @@ class Devices:
 def whole_gpus() -> tuple[Gpu, ...]:
     """Those of this machine that can be lent."""
     return tuple(gpu for gpu in gpus() if not gpu.mig)
+
+
+def gpus_for(tasks: Iterable[Task]) -> int:
+    """How many could be lent to these items; no driver is asked if none of them needs any."""
+    return len(whole_gpus()) if any(task.devices for task in tasks) else 0
 
 
 def foreseen(needed: Mapping[str, int]) -> Lent | None:

@@ -14,7 +14,7 @@ from grader.config.codec import from_plain, loads
 from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
 from grader.errors import CourseError, NotObservedError
 from grader.examiner.beside import Beside, Shares, shares
-from grader.examiner.devices import Devices, foreseen
+from grader.examiner.devices import Devices, foreseen, gpus_for
 from grader.examiner.environment import environment
 from grader.examiner.kept import Kept
 from grader.examiner.turns import in_turn
@@ -51,7 +51,7 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
         # not before it is known that somebody needs them: a run over quick items is short
         from grader.examiner.quiet import OwnCores, Watched
 
-        wanted = cores_of(job, plugins.checks)
+        wanted = cores_of(job, plugins.checks, gpus=gpus_for(job.tasks))
         own = resources.enter_context(closing(OwnCores(wanted, _who(job), _say, job.cores)))
         beside = resources.enter_context(closing(Beside(job, given if own.beside else Shares(), own.beside)))
         # numpy comes with these: the servers import theirs meanwhile

@@ -12,8 +12,7 @@ import pytest
 
 from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, read_evidence
-from grader.examiner import beside as module
-from grader.examiner import exam
+from grader.examiner import devices, exam
 from grader.examiner.beside import Beside, Shares, shares
 from grader.examiner.kept import Kept
 from grader.examiner.quiet import OwnCores
@@ -73,12 +72,12 @@ def test_where_hand_ins_go_on_side_by_side_there_is_no_other(cores):
 def test_without_a_clock_and_a_gpu_there_is_nothing_to_do_meanwhile(cores, monkeypatch):
     plain = job(task("right"), task("launch", "alike", devices={"gpu": 1}))
     assert shares(plain, KINDS, cores(4)) == Shares()
-    monkeypatch.setattr(module, "whole_gpus", lambda: ("a GPU",))
+    monkeypatch.setattr(devices, "whole_gpus", lambda: ("a GPU",))
     assert [one.item for one in shares(plain, KINDS, cores(2)).apart] == ["right"]
 
 
 def test_on_a_gpu_company_is_for_kinds_that_see_the_same_in_it(cores, monkeypatch):
-    monkeypatch.setattr(module, "whole_gpus", lambda: ("a GPU",))
+    monkeypatch.setattr(devices, "whole_gpus", lambda: ("a GPU",))
     one = {"devices": {"gpu": 1}}
     tasks = (
         task("launch", "alike", **one),
