@@ -1,5 +1,6 @@
 """Real subject servers, in every layer that this machine has, and a way to write a hand-in."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -36,27 +37,76 @@ def start(sandbox, workspace: Path, limits: Limits = LIMITS) -> SubjectServer:
     return server
 
 
+class WarmServers:
+    """A server for each layer with namespaces, of which every test shows a part of the workspace.
+
+    An examiner keeps its servers in the same way for one submission after the other.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._servers: dict[str, SubjectServer] = {}
+        self._workspaces = 0
+
+    def workspace(self, layer: str) -> Path:
+        """Make a fresh folder in the one that the server of a layer shows."""
+        self._workspaces += 1
+        workspace = self._folder / layer / str(self._workspaces)
+        workspace.mkdir(parents=True)
+        return workspace
+
+    def server(self, sandbox) -> SubjectServer:
+        """The layer's server: a new one if a test has ended the last one."""
+        server = self._servers.get(sandbox.name)
+        if server is not None and server._process.wait(0) is not None:
+            self._servers.pop(sandbox.name).close()
+        if sandbox.name not in self._servers:
+            self._servers[sandbox.name] = start(sandbox, self._folder / sandbox.name)
+        return self._servers[sandbox.name]
+
+    def close(self) -> None:
+        for server in self._servers.values():
+            server.close()
+
+
 class Classroom:
     """One layer of isolation, one workspace; hand-ins are written into it and called."""
 
-    def __init__(self, sandbox, workspace: Path) -> None:
-        workspace.chmod(0o755)
+    def __init__(self, sandbox, workspace: Path, warm: WarmServers) -> None:
         self.sandbox = sandbox
-        self.workspace = workspace
+        self.workspace = warm.workspace(sandbox.name) if sandbox.namespaced else workspace
+        self.workspace.chmod(0o755)
+        self._warm = warm
         self._servers: list[SubjectServer] = []
 
     def server(self, limits: Limits = LIMITS) -> SubjectServer:
+        """Start a server for this workspace alone, which later hand-ins use."""
         self._servers.append(start(self.sandbox, self.workspace, limits))
         return self._servers[-1]
 
     def hand_in(self, code: str, limits: Limits = LIMITS, cores: tuple[int, ...] = ()) -> ChildSubject:
         (self.workspace / "work.py").write_text(dedent(code))
-        server = self._servers[0] if self._servers and self.sandbox.namespaced else self.server(limits)
+        if not self.sandbox.namespaced:
+            server = self.server(limits)
+        elif self._servers:
+            server = self._servers[0]
+        else:
+            server = self._warm.server(self.sandbox)
+            server.within = {"submission": self.workspace.name}
         return ChildSubject(Child(server, "submission", limits, cores=cores), "work", limits)
 
     def close(self) -> None:
         for server in self._servers:
             server.close()
+        shutil.rmtree(self.workspace, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def warm_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WarmServers]:
+    """The servers of this worker."""
+    servers = WarmServers(tmp_path_factory.mktemp("warm"))
+    yield servers
+    servers.close()
 
 
 @pytest.fixture
@@ -67,9 +117,9 @@ def bubblewrap() -> None:
 
 
 @pytest.fixture
-def classroom(bubblewrap, tmp_path: Path) -> Iterator[Classroom]:
+def classroom(bubblewrap, tmp_path: Path, warm_servers: WarmServers) -> Iterator[Classroom]:
     """The strong layer."""
-    room = Classroom(BubblewrapSandbox(), tmp_path)
+    room = Classroom(BubblewrapSandbox(), tmp_path, warm_servers)
     yield room
     room.close()
 
@@ -87,11 +137,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def any_classroom(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Classroom]:
+def any_classroom(
+    request: pytest.FixtureRequest, tmp_path: Path, warm_servers: WarmServers
+) -> Iterator[Classroom]:
     """One layer, of all that the test is about."""
-    room = Classroom(request.param(), tmp_path)
-    if missing := room.sandbox.available():
+    sandbox = request.param()
+    if missing := sandbox.available():
         pytest.skip(missing)
+    room = Classroom(sandbox, tmp_path, warm_servers)
     yield room
     room.close()
 

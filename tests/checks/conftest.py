@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -30,6 +32,7 @@ ENDS = (
     (MemoryError, Outcome.OUT_OF_MEMORY),
     (OSError, Outcome.NOT_OBSERVED),
 )
+GIVEN = "given"
 RETURNED = Call(outcome=Outcome.OBSERVED, wall_s=0.25)
 
 
@@ -109,53 +112,96 @@ def make_bench() -> Callable[..., InProcessBench]:
     return make
 
 
-@pytest.fixture
-def real_bench(tmp_path: Path) -> Iterator[Callable[[Mapping[str, str], Mapping[str, str]], Workbench]]:
-    """A bench over a real sandbox, for a hand-in and an assignment that are given as files and their text."""
-    if missing := BubblewrapSandbox().available():
-        pytest.skip(missing)
-    tmp_path.chmod(0o755)
-    opened: list[Servers] = []
-    shared: list[Children] = []
+class RealBenches:
+    """Benches over a real sandbox, for files that are written anew into the folders that its servers show.
 
-    def write(folder: Path, files: Mapping[str, str]) -> None:
-        folder.mkdir()
-        for path, text in files.items():
-            file = folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(dedent(text))
+    The servers are kept for the next test, as an examiner keeps them for the next submission.
+    """
 
-    def make(hand_in: Mapping[str, str], course: Mapping[str, str]) -> Workbench:
-        workspace, folder = tmp_path / "workspace", tmp_path / "assignment"
-        write(workspace, hand_in)
-        write(folder, course)
+    def __init__(self, folder: Path) -> None:
+        self._shown = {name: folder / name for name in (SUBMISSION, REFERENCE, GIVEN)}
+        for shown in self._shown.values():
+            shown.mkdir()
+        self._servers: dict[bool, Servers] = {}
+        """By whether the course has files that every program is shown."""
+        self._open: list[Children] = []
+
+    def make(self, folder: Path, hand_in: Mapping[str, str], course: Mapping[str, str]) -> Workbench:
+        """Write the files of a submission and of an assignment, and link to them in a folder."""
+        (folder / "assignment").mkdir()
+        (folder / "workspace").symlink_to(self._shown[SUBMISSION])
+        for name in (REFERENCE, GIVEN):
+            (folder / "assignment" / name).symlink_to(self._shown[name])
+        write(folder / "workspace", hand_in)
+        write(folder / "assignment", course)
         submission = Submission(
             student="s", assignment="a", archive="s.tar.gz", digest="d", files=tuple(sorted(hand_in))
         )
         job = Job(
             id="1",
             submission=submission,
-            course=str(tmp_path),
-            assignment_folder=str(folder),
-            workspace=str(workspace),
+            course=str(folder),
+            assignment_folder=str(folder / "assignment"),
+            workspace=str(folder / "workspace"),
             tasks=(),
             preloads={name.removesuffix(".py"): ("numpy",) for name in hand_in},
             limits=Limits(call_wall_s=5.0),
             seed="5eed",
         )
-        opened.append(
-            Servers(
+        servers = self._serving(any(path.startswith("given/") for path in course), job.limits)
+        self._open.append(Children(servers, job.limits))
+        return Workbench(job, "item", self._open[-1])
+
+    def _serving(self, given: bool, limits: Limits) -> Servers:
+        if given not in self._servers:
+            self._servers[given] = Servers(
                 (BubblewrapSandbox(),),
                 python=interpreter().executable,
                 site=interpreter().site,
-                workspaces={SUBMISSION: workspace, REFERENCE: folder / "reference"},
-                given=folder / "given" if (folder / "given").is_dir() else None,
-                limits=job.limits,
+                workspaces={name: self._shown[name] for name in (SUBMISSION, REFERENCE)},
+                given=self._shown[GIVEN] if given else None,
+                limits=limits,
             )
-        )
-        shared.append(Children(opened[-1], job.limits))
-        return Workbench(job, "item", shared[-1])
+        return self._servers[given]
 
-    yield make
-    for resource in (*shared, *opened):
-        resource.close()
+    def end(self) -> None:
+        """End the children, and empty the folders: what is mounted stays."""
+        while self._open:
+            self._open.pop().close()
+        for shown in self._shown.values():
+            for path in shown.iterdir():
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+    def close(self) -> None:
+        """End the servers."""
+        for servers in self._servers.values():
+            servers.close()
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(dedent(text))
+
+
+@pytest.fixture(scope="session")
+def real_benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealBenches]:
+    """What the tests of this worker share."""
+    benches = RealBenches(tmp_path_factory.mktemp("bench"))
+    yield benches
+    benches.close()
+
+
+@pytest.fixture
+def real_bench(
+    real_benches: RealBenches, tmp_path: Path
+) -> Iterator[Callable[[Mapping[str, str], Mapping[str, str]], Workbench]]:
+    """Makes a bench, once in a test, for a submission and an assignment as files and their text."""
+    if missing := BubblewrapSandbox().available():
+        pytest.skip(missing)
+    yield partial(real_benches.make, tmp_path)
+    real_benches.end()
