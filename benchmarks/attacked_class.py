@@ -80,7 +80,8 @@ def graded_class(trials: Sequence[Trial], options: argparse.Namespace) -> tuple[
         students = {f"student{number}": trial for number, trial in enumerate(trials)}
         for student, trial in students.items():
             shutil.copyfile(trial.archive, archives / f"{student}.tar.gz")
-        words = ["--rubric", RUBRIC, "--jobs", str(options.jobs)]
+        # attacks must not run where processes that are none of theirs can be seen
+        words = ["--rubric", RUBRIC, "--jobs", str(options.jobs), "--min-isolation", "namespaces"]
         run = run_grader([archives], out, words, within_s=options.within)
         observations = [seen for one in evidence_below(out) for seen in one.observations.values()]
     limits_s = sum(seen.program_s for seen in observations if timed_out(seen))

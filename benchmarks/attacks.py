@@ -34,6 +34,8 @@ from grader.trials import Selection, Trial, trials_of
 
 NAMES = ("attack_*", "honest_*")
 RIGHT = "as deserved"
+NO_ATTACK = "only for a sandbox of grader"
+"""What an attack raises where it does not find the frames of grader's own code around it."""
 LEFT = "left for a later command"
 
 
@@ -125,6 +127,8 @@ def observed(trial: Trial, items: list[str], each_s: float, ends: float) -> Iter
 def grade(trial: Trial, items: Iterable[str], out: Path, within_s: float) -> Run:
     """Run grader over these items of a submission."""
     options = ["--student", "somebody", "--rubric", trial.rubric.name if trial.rubric else ""]
+    if trial.isolation:
+        options += ["--min-isolation", trial.isolation]
     for item in items:
         options += ["--item", item]
     return run_grader([trial.archive], out, options, within_s=within_s)
@@ -158,6 +162,8 @@ def verdict(line: Line, seen: Observation | None, run: Run) -> str:
         return "NOT GRADED"
     if seen.outcome is Outcome.NOT_OBSERVED or line["status"] in {"pending", "held"}:
         return "OPEN"
+    if NO_ATTACK in line["reason"]:
+        return "NO ATTACK"
     if isclose(line["earned"], line["deserved"], abs_tol=1e-6):
         return RIGHT
     return "EARNED" if line["earned"] > line["deserved"] else "LOST"

@@ -1,6 +1,7 @@
 """Every function is wrong, and does something to processes that a grader may take for a fault of the machine."""
 
 import os
+import sys
 import resource
 import shutil
 import signal
@@ -8,6 +9,19 @@ import threading
 import time
 
 import numpy as np
+
+
+def serve_frame():
+    """The frame of the machinery that holds the shared buffer, the socket and the request."""
+    for frame in list(sys._current_frames().values()):
+        while frame is not None:
+            if frame.f_code.co_name == "serve" and "results" in frame.f_locals:
+                return frame
+            frame = frame.f_back
+    raise LookupError("only for a sandbox of grader")
+
+
+serve_frame()  # what follows would harm whoever runs it elsewhere
 
 
 def sigmoid(x):
