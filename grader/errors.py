@@ -32,6 +32,13 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
     return min(codes, key=SEVERITY.index, default=ExitCode.GRADED)
 
 
+def in_a_line(text: str) -> str:
+    r"""Text that stays a line and does nothing to a terminal, whatever names are in it: `\n` is spelled."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class GraderError(Exception):
     """Something a person can fix: shown as one line per problem, without a traceback.
 

@@ -6,13 +6,14 @@ import fcntl
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 from grader.config.evidence_file import EVIDENCE
-from grader.errors import NotObservedError, UsageError
+from grader.errors import NotObservedError
+from grader.files import obstacle, write_whole
 
 FEEDBACK = "feedback/"
 """Where the student's files are: what a student may have, and nothing else."""
@@ -40,14 +41,11 @@ class Results:
     def write(self, name: str, text: str) -> Path:
         """Put a file there, whole or not at all."""
         path = self.folder / name
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             path.parent.mkdir(exist_ok=True)
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(path)
+            write_whole(path, text)
         except OSError as error:
-            beside.unlink(missing_ok=True)
-            raise _unwritable(path, error) from None
+            raise obstacle(path, error, kind=NotObservedError) from None
         return path
 
     def adopt(self, workspace: Path) -> None:
@@ -61,7 +59,7 @@ class Results:
             workspace.replace(self.workspace)
             workspace.parent.rmdir()  # now: whatever ends us during the exam must not leave it
         except OSError as error:
-            raise _unwritable(self.workspace, error) from None
+            raise obstacle(self.workspace, error, kind=NotObservedError) from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -74,7 +72,7 @@ class Results:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
-            raise _unwritable(self.folder, error) from None
+            raise obstacle(self.folder, error, kind=NotObservedError) from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -99,23 +97,46 @@ def passing(out: Path) -> Iterator[Path]:
 
     Raises:
         UsageError: it cannot be made.
+        NotObservedError: the disk is full, or broken.
     """
-    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    made: list[Path] = []
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        made += (folder for folder in (out, *out.parents) if not folder.exists())
         place, handle = _locked_folder(out)
     except OSError as error:
-        raise UsageError(f"--out {out}: cannot be written ({error.strerror}); name another folder") from None
+        _remove_empty(made)
+        raise obstacle(f"--out {out}", error) from None
     try:
         yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
         os.close(handle)
-        for folder in made:  # an archive that was not accepted leaves nothing behind
-            try:
-                folder.rmdir()
-            except OSError:
-                break
+        _remove_empty(made)  # an archive that was not accepted leaves nothing behind
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, each before the one that it is in, up to the first that is in use."""
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return
+
+
+def is_used(out: Path) -> bool:
+    """Whether something is in a results folder already, which may not be there yet.
+
+    Raises:
+        UsageError: it is no folder, or cannot be looked at.
+    """
+    try:
+        return any(out.iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise obstacle(f"--out {out}", error, "looked at") from None
 
 
 def sweep(out: Path) -> None:
@@ -132,6 +153,7 @@ def sweep(out: Path) -> None:
 def _locked_folder(out: Path) -> tuple[Path, int]:
     """A new folder, and the lock on it that ends with us."""
     for number in count():
+        out.mkdir(parents=True, exist_ok=True)  # again: whoever else found nothing to keep removes it
         place = out / f"{_PASSING}{os.getpid()}-{threading.get_native_id()}-{number}"
         try:
             place.mkdir()
@@ -152,7 +174,3 @@ def _locked(place: Path) -> int:
         os.close(handle)
         raise
     return handle
-
-
-def _unwritable(path: Path, error: OSError) -> NotObservedError:
-    return NotObservedError(f"{path}: cannot be written ({error.strerror}); check the folder and its disk")

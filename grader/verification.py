@@ -22,6 +22,7 @@ from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
 from grader.pipeline import EXIT_CODES, Graded
 from grader.plugins import Plugins
+from grader.results import is_used
 from grader.scoring.score import passed
 from grader.trials import ARCHIVES, Points, Trial
 
@@ -106,7 +107,7 @@ def _verdicts(
         if number not in there:
             error = CourseError(f"{show_path(trial.archive)}: is not there; {trial.build}")
             yield number, Verdict(trial=trial, deviations=tuple(_not_graded(trial, error)))
-    anew = out.exists() and any(out.iterdir())
+    anew = is_used(out)
     for least in sorted({trial.isolation for trial in there.values()}):
         alike = [number for number, trial in there.items() if trial.isolation == least]
         lanes = grade_all(

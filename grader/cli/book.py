@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.files import PATH
 from grader.errors import UsageError
 from grader.extras import install_command
 from grader.markers import hookimpl
@@ -25,7 +26,7 @@ GRADEBOOK = click.option(
     "--gradebook",
     default="gradebook.db",
     envvar=VARIABLE,
-    type=click.Path(path_type=Path),
+    type=PATH,
     show_default=True,
     help=f"The gradebook; {VARIABLE} names it, too.",
 )

@@ -21,8 +21,8 @@ def find(context: click.Context) -> Course:
     """The course by `--course`, by GRADER_COURSE, or upwards from here."""
     from grader.config.course import find_course
 
-    explicit: str | None = context.find_root().obj
-    return find_course(Path(explicit) if explicit else None, os.environ, Path.cwd())
+    explicit: Path | None = context.find_root().obj
+    return find_course(explicit, os.environ, Path.cwd())
 
 
 def find_any(context: click.Context) -> Course | None:

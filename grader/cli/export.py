@@ -10,7 +10,7 @@ import click
 from grader.cli.book import GRADEBOOK, opened
 from grader.cli.course import roster_of
 from grader.cli.exporters import OUT, Exports
-from grader.cli.files import written
+from grader.cli.files import PATH, written
 
 
 @click.group("export", cls=Exports)
@@ -55,7 +55,7 @@ def json_(assignment: str | None, out: Path | None, gradebook: Path) -> None:
 
 
 @command.command("backup")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @GRADEBOOK
 def backup(file: Path, gradebook: Path) -> None:
     """Copy the gradebook as it is now into FILE; also while somebody writes into it."""

@@ -12,7 +12,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, marks_of, opened
 from grader.cli.course import find_any, open_course, roster_of
-from grader.cli.files import remove, write, written
+from grader.cli.files import PATH, remove, write, written
 from grader.cli.gradescope import INCLUDE_PROVISIONAL, INCLUDE_UNTIMED, PUBLISHED
 from grader.errors import CourseError, GraderError, UsageError
 from grader.lms.contract import Fate, Filled, Results, Rules, Worksheet
@@ -20,7 +20,7 @@ from grader.lms.contract import Fate, Filled, Results, Rules, Worksheet
 if TYPE_CHECKING:
     from grader.gradebook.book import Entry
 
-OUT = click.option("--out", type=click.Path(path_type=Path), help="The file; otherwise standard output.")
+OUT = click.option("--out", type=PATH, help="The file; otherwise standard output.")
 _NAME = r"[a-z][a-z0-9-]*"
 
 
@@ -70,7 +70,7 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
 
     @click.command(worksheet.name, help=f"Fill the marks of ASSIGNMENT into {worksheet.file}.")
     @click.argument("assignment")
-    @click.option("--sheet", required=True, type=click.Path(path_type=Path), help="The file as it was given.")
+    @click.option("--sheet", required=True, type=PATH, help="The file as it was given.")
     @click.option("--column", default="", help="The heading or the id of the column, if there are several.")
     @click.option(
         "--include-provisional", is_flag=True, help="Also marks that are open or held, as they are."
@@ -138,9 +138,7 @@ def _results(exporter: Results) -> click.Command:
 
     @click.command(exporter.name, help=text)
     @click.argument("assignment")
-    @click.option(
-        "--out", required=True, type=click.Path(path_type=Path), help=f"The folder for STUDENT{ending}."
-    )
+    @click.option("--out", required=True, type=PATH, help=f"The folder for STUDENT{ending}.")
     @PUBLISHED
     @INCLUDE_PROVISIONAL
     @INCLUDE_UNTIMED

@@ -1,4 +1,4 @@
-"""Files that commands leave: each appears whole or not at all."""
+"""Paths on the command line, and the files that commands leave: each appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,31 +7,67 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
+
+import click
 
 from grader.errors import UsageError
+from grader.files import obstacle, replacing, write_whole
+
+
+class PathType(click.Path):
+    """A path that can at least be looked at; whether something is there, each command asks itself."""
+
+    def __init__(self, *, look: bool = True, **keys: Any) -> None:
+        """Without `look` whoever opens it says what is wrong, which may be one of many."""
+        super().__init__(path_type=Path, readable=False, **keys)
+        self._look = look
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Make it a Path.
+
+        Raises:
+            UsageError: it is empty, which would be the working directory, or no path at all.
+        """
+        option = (
+            param.opts[-1] if isinstance(param, click.Option) else getattr(param, "human_readable_name", "")
+        )
+        if not str(value):
+            raise UsageError(f"{option}: is empty; name a file or a folder")
+        where = f"{option} {value}" if isinstance(param, click.Option) else str(value)
+        try:
+            if self._look:
+                str(value).encode()  # it goes into files of ours, as text
+            os.stat(value)  # noqa: PTH116 - it may be no path
+        except ValueError as error:  # a NUL, or bytes that are no UTF-8
+            raise UsageError(f"{where}: is no path that can be used ({error}); take another name") from None
+        except OSError as error:
+            if self._look and not isinstance(error, FileNotFoundError):
+                raise obstacle(where, error, "looked at") from None
+        return super().convert(value, param, ctx)
+
+
+PATH = PathType()
+ONE_OF_MANY = PathType(look=False)
 
 
 @contextmanager
-def written(out: Path | None, encoding: str = "utf-8") -> Iterator[TextIO]:
-    """Where to write what `--out` asks for: that file, or standard output.
+def written(out: Path | None, encoding: str = "utf-8", *, option: str = "--out") -> Iterator[TextIO]:
+    """Where to write what an option asks for: that file, or standard output for none and for `-`.
 
     Raises:
         UsageError: it cannot be written.
+        NotObservedError: there is no room for it.
     """
-    if out is None:
+    if out is None or str(out) == "-":
         sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]  # click leaves it
         yield sys.stdout
         return
-    beside = _beside(out)
     try:
-        with beside.open("w", encoding=encoding, newline="") as file:
+        with replacing(out) as beside, beside.open("w", encoding=encoding, newline="") as file:
             yield file
-        beside.replace(out)
     except OSError as error:
-        raise UsageError(f"--out {out}: cannot be written ({error.strerror}); name another file") from None
-    finally:
-        beside.unlink(missing_ok=True)
+        raise obstacle(f"{option} {out}", error) from None
 
 
 def write(file: Path, text: str) -> None:
@@ -39,16 +75,13 @@ def write(file: Path, text: str) -> None:
 
     Raises:
         UsageError: it cannot be written.
+        NotObservedError: there is no room for it.
     """
-    beside = _beside(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(file)
+        write_whole(file, text)
     except OSError as error:
-        raise UsageError(f"{file}: cannot be written ({error.strerror}); check the folder") from None
-    finally:
-        beside.unlink(missing_ok=True)
+        raise obstacle(file, error) from None
 
 
 def remove(file: Path) -> None:
@@ -60,8 +93,4 @@ def remove(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(f"{file}: cannot be removed ({error.strerror}); check the folder") from None
-
-
-def _beside(file: Path) -> Path:
-    return file.with_name(f".{file.name}.{os.getpid()}")
+        raise obstacle(file, error, "removed") from None

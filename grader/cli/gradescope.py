@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.course import open_course, require_linux
-from grader.cli.files import remove, write
+from grader.cli.files import PATH, remove, write
 from grader.errors import SubmissionError, UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ INCLUDE_UNTIMED = click.option(
 @click.option(
     "--autograder",
     default="/autograder",
-    type=click.Path(path_type=Path),
+    type=PATH,
     show_default=True,
     help="The harness' folder: submission/ is graded, results/results.json is written.",
 )

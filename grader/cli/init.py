@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from grader.cli.files import PATH
 from grader.errors import UsageError
 
 
 @click.command("init")
-@click.argument("folder", default=".", type=click.Path(path_type=Path))
+@click.argument("folder", default=".", type=PATH)
 @click.option("--title", required=True, help="The course, as students know it.")
 @click.option(
     "--time-zone", default="UTC", show_default=True, help="The IANA name of the zone dates are shown in."

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
-from typing import NoReturn
+from pathlib import Path
 
 import click
 
 from grader import __version__
-from grader.errors import ExitCode, GraderError
+from grader.cli.files import PATH
+from grader.cli.streams import Streams
+from grader.errors import ExitCode, GraderError, in_a_line
+from grader.files import of_the_machine
 
 COMMANDS = {
     "run": "Grade archives: unpack, observe in a sandbox, score, report.",
@@ -54,49 +60,78 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="grader")
-@click.option("--course", type=click.Path(), help="The course's folder; otherwise GRADER_COURSE, or upwards.")
+@click.option("--course", type=PATH, help="The course's folder; otherwise GRADER_COURSE, or upwards.")
 @click.pass_context
-def cli(context: click.Context, course: str | None) -> None:
+def cli(context: click.Context, course: Path | None) -> None:
     """Mark homework of GPU-programming and deep-learning-systems courses."""
     context.obj = course
 
 
 def main() -> None:
-    """The console script; ends with one of `ExitCode`."""
-    sys.exit(_run())
+    """The console script; ends with one of `ExitCode`, or as programs do that a signal has ended."""
+    streams = Streams()
+    with listening() as stop:
+        code = _run(stop)
+    sys.exit(streams.exit_code(code))
 
 
-def _run() -> int:
-    told: list[int] = []
+@dataclass(slots=True)
+class Stop:
+    """Whether we were told to end."""
 
-    def stop(number: int, frame: object) -> NoReturn:
-        told.append(number)
+    number: int = 0
+    """The signal that came first; 0 while none did."""
+
+    def interrupt(self, number: int, frame: object) -> None:
+        """Begin to end, once: a closed terminal tells twice, and the second time must not end the ending."""
+        if self.number and number != signal.SIGINT:  # but whoever presses Ctrl-C again means it
+            return
+        self.number = self.number or number
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, stop)
+
+@contextmanager
+def listening() -> Iterator[Stop]:
+    """Whatever tells us to end meanwhile is obeyed in order: results are kept, and no process is left.
+
+    SIGHUP comes when a terminal is closed. A signal that was ignored before us, as by nohup, stays ignored.
+    """
+    stop = Stop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    heeded = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in heeded:
+        signal.signal(number, stop.interrupt)
+    try:
+        yield stop
+    finally:
+        for number in heeded:
+            signal.signal(number, before[number])
+
+
+def _run(stop: Stop) -> int:
     try:
         code = cli.main(prog_name="grader", standalone_mode=False)
-    except GraderError as error:
-        for problem in error.problems:
-            click.echo(f"grader: {problem}", err=True)
-        return int(error.exit_code)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("grader: stopped; what was observed is kept", err=True)
-        return 128 + (told[0] if told else signal.SIGINT)
+        return 128 + (stop.number or signal.SIGINT)
     except click.ClickException as error:
         error.show()
         return int(ExitCode.USAGE)
-    except SystemExit:  # click's answer to a closed pipe: whoever read our output has seen enough
-        return 128 + signal.SIGPIPE
-    except Exception as error:
-        show_bug(error)
-        return int(ExitCode.BUG)
+    except (Exception, SystemExit) as error:  # click exits where a pipe broke that is none of our streams
+        return int(tell(error))
     return int(code or 0)
 
 
-def show_bug(error: Exception) -> None:
-    """The traceback of an exception that nobody but us can do anything about."""
+def tell(error: BaseException) -> ExitCode:
+    """Say what went wrong: in lines if a person can mend it, otherwise with a traceback; the exit code."""
+    if isinstance(error, OSError):
+        error = of_the_machine(error) or error
+    if isinstance(error, GraderError):
+        for problem in error.problems:
+            click.echo(f"grader: {in_a_line(problem)}", err=True)
+        return error.exit_code
     import traceback
 
     traceback.print_exception(error)
     click.echo(f"grader {__version__}: this is a bug of ours; please report the lines above", err=True)
+    return ExitCode.BUG

@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from grader.cli.course import open_course
+from grader.cli.files import PATH
 from grader.errors import UsageError
+from grader.files import obstacle, write_whole
 
-RESULTS = click.option(
-    "--results", default="results", type=click.Path(path_type=Path), show_default=True, help="Results folder."
-)
+RESULTS = click.option("--results", default="results", type=PATH, show_default=True, help="Results folder.")
 RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one named like the assignment.")
 
 
@@ -22,7 +22,7 @@ def command() -> None:
 
 
 @command.command("export")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The CSV file to write.")
+@click.option("--out", required=True, type=PATH, help="The CSV file to write.")
 @RESULTS
 @RUBRIC
 @click.pass_context
@@ -34,15 +34,15 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None)
     course, plugins = open_course(context)
     table = list(rows(hand_ins(results, course, plugins, rubric), plugins))
     try:
-        out.write_bytes(write_table(table))
+        write_whole(out, write_table(table))
     except OSError as error:
-        raise UsageError(f"--out {out}: cannot be written ({error.strerror}); name another file") from None
+        raise obstacle(f"--out {out}", error) from None
     waiting = sum(not row.points for row in table)
     click.echo(f"{out}: {len(table)} items, {waiting} of them wait for a person", err=True)
 
 
 @command.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @click.option("--by", help="Who gives the points; otherwise your user name.")
 @RESULTS
 @RUBRIC

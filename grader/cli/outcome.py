@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from grader.cli.display import show
-from grader.errors import ExitCode, GraderError, worst
+from grader.errors import ExitCode, worst
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
 from grader.reports.words import Mark, clean, counted, out_of
@@ -46,7 +46,8 @@ class Outcome:
         self._untimed: dict[str, set[str]] = {}
         """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
         for problem in found.problems:
-            self._refused(problem, code=ExitCode.NOT_ACCEPTED)
+            click.echo(f"grader: {problem}", err=True)
+            self._codes.append(ExitCode.NOT_ACCEPTED)
 
     def add(self, number: int, result: Graded | Exception) -> None:
         """One more has ended, that which was named as the `number`th."""
@@ -76,14 +77,10 @@ class Outcome:
         return worst(self._codes)
 
     def _tell(self, number: int, result: Graded | Exception) -> None:
-        if isinstance(result, GraderError):
-            self._refused(*result.problems, code=result.exit_code)
-            return
         if isinstance(result, Exception):  # the others can be graded still
-            from grader.cli.main import show_bug
+            from grader.cli.main import tell
 
-            show_bug(result)
-            self._codes.append(ExitCode.BUG)
+            self._codes.append(tell(result))
             return
         for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
             click.echo(f"grader: {remark}", err=True)
@@ -100,11 +97,6 @@ class Outcome:
             click.echo(_row(result, self._width, sys.stdout))
         else:
             show(result)
-
-    def _refused(self, *problems: str, code: ExitCode) -> None:
-        for problem in problems:
-            click.echo(f"grader: {problem}", err=True)
-        self._codes.append(code)
 
     def _sums(self) -> Iterator[str]:
         """How many marks there are, and whom of the course nobody has seen."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from grader.cli.course import find
 from grader.errors import CourseError, ExitCode, UsageError
+from grader.files import obstacle, write_whole
 
 
 @click.command("pack")
@@ -59,14 +59,8 @@ def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False) -
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write an archive that appears whole or not at all."""
-    beside = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(content)
-        beside.replace(path)
+        write_whole(path, content)
     except OSError as error:
-        raise CourseError(f"{path}: cannot be written ({error.strerror}); see who may write there") from None
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+        raise obstacle(path, error, kind=CourseError) from None

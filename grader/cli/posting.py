@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.book import GRADEBOOK, opened
+from grader.cli.files import PATH, PathType
 from grader.cli.gradescope import INCLUDE_UNTIMED
 from grader.cli.post_lines import Teller
 from grader.errors import ExitCode, UsageError
@@ -42,7 +43,7 @@ _OPTIONS = (
     ),
     click.option(
         "--token-file",
-        type=click.Path(path_type=Path),
+        type=PATH,
         help="A file with the token in it; otherwise the token is in the environment.",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print an object for each line, then the sums."),
@@ -50,7 +51,7 @@ _OPTIONS = (
 )
 PAGES = click.option(
     "--results",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=PathType(exists=True, file_okay=False),
     help="The results of grader run: each student's page is attached to their comment.",
 )
 """Only where a platform takes files."""

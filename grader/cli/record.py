@@ -8,11 +8,12 @@ import click
 
 from grader.cli.book import GRADEBOOK, opened
 from grader.cli.course import open_course
+from grader.cli.files import PATH
 from grader.errors import ExitCode, NotObservedError
 
 
 @click.command("record")
-@click.argument("out", default="results", type=click.Path(path_type=Path))
+@click.argument("out", default="results", type=PATH)
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @GRADEBOOK
 @click.pass_context

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.course import open_course, require_linux
+from grader.cli.files import PATH
 from grader.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ _NARROWEST = 60
 
 
 @click.command("replay")
-@click.argument("score", type=click.Path(path_type=Path))
+@click.argument("score", type=PATH)
 @click.option("--item", required=True, help="The item's id.")
 @click.option(
     "--archive",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="The hand-in; otherwise the files that were kept with the score.",
 )
 @click.option("--rubric", help="A rubric's name or file; otherwise the one that the score was given by.")
@@ -46,16 +47,14 @@ def command(
     Exit codes: 0 both were seen, 5 the item could not be observed now; otherwise as for run.
     """
     require_linux()
-    from tempfile import TemporaryDirectory
+    from grader.files import scratch
 
     course, plugins = open_course(context)
-    with plugins.executors["local"].standby(), TemporaryDirectory(prefix="grader-replay-") as place:
+    with plugins.executors["local"].standby(), scratch("grader-replay-") as place:
         from grader.model.observation import Outcome
         from grader.replay import read_score, replay
 
-        seen = replay(
-            read_score(score), item, course, plugins, place=Path(place), archive=archive, rubric=rubric
-        )
+        seen = replay(read_score(score), item, course, plugins, place=place, archive=archive, rubric=rubric)
     click.echo(json.dumps(_document(seen), indent=2) if as_json else "\n".join(_text(seen)))
     unseen = seen.now.observation.outcome is Outcome.NOT_OBSERVED
     return ExitCode.NOT_OBSERVED if unseen else ExitCode.GRADED

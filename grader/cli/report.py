@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli.book import GRADEBOOK, opened
+from grader.cli.files import PATH, written
 from grader.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from grader.model.rubric import Rubric
 
 PAGE = Path("class.html")
-FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("report")
 @click.option("--assignment", help="Which one, if the gradebook has marks of several.")
-@click.option("--out", type=FILE, help=f"The page; {PAGE} if no file is named at all.")
-@click.option("--markdown", type=FILE, help="A summary that names no student; - for standard output.")
-@click.option("--junit", type=FILE, help="A test suite for each hand-in.")
+@click.option("--out", type=PATH, metavar="FILE", help=f"The page; {PAGE} if no file is named at all.")
+@click.option(
+    "--markdown", type=PATH, metavar="FILE", help="A summary that names no student; - for standard output."
+)
+@click.option("--junit", type=PATH, metavar="FILE", help="A test suite for each hand-in.")
 @GRADEBOOK
 @click.pass_context
 def command(
@@ -82,9 +83,9 @@ def _course(context: click.Context) -> Course | None:
     """The course; none where we are in none."""
     from grader.config.course import find_course
 
-    explicit: str | None = context.find_root().obj
+    explicit: Path | None = context.find_root().obj
     try:
-        return find_course(Path(explicit) if explicit else None, os.environ, Path.cwd())
+        return find_course(explicit, os.environ, Path.cwd())
     except UsageError:
         if explicit:
             raise
@@ -110,18 +111,7 @@ def _rubric(course: Course | None, book: Gradebook, assignment: str) -> Rubric |
 
 def _write(option: str, path: Path, text: str) -> None:
     """Write a file that appears whole or not at all, or standard output, and say so."""
-    if str(path) == "-":
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # click leaves the stream as it is
-        click.echo(text, nl=False)
-        return
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        raise UsageError(
-            f"{option} {path}: cannot be written ({error.strerror}); name another file"
-        ) from None
-    finally:
-        beside.unlink(missing_ok=True)
-    click.echo(f"{path}: written", err=True)
+    with written(path, option=option) as file:
+        file.write(text)
+    if str(path) != "-":
+        click.echo(f"{path}: written", err=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from grader.cli.course import open_course
+from grader.cli.files import ONE_OF_MANY
 from grader.errors import CourseError
 
 
@@ -17,7 +18,7 @@ def command() -> None:
 
 
 @command.command("check")
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=ONE_OF_MANY)
 @click.pass_context
 def check(context: click.Context, files: tuple[Path, ...]) -> None:
     """Show every problem of FILES (otherwise of all rubrics of the course), each with its line and column."""

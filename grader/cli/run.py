@@ -15,6 +15,7 @@ import click
 from grader.cli.attempts import SideBySide, best_of
 from grader.cli.course import open_course, require_linux
 from grader.cli.display import Display, Listener
+from grader.cli.files import ONE_OF_MANY, PATH
 from grader.cli.hand_ins import find_hand_ins, timed
 from grader.cli.outcome import Outcome
 from grader.errors import UsageError
@@ -30,14 +31,12 @@ EXECUTOR = "local"
 
 
 @click.command("run")
-@click.argument("archives", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("archives", nargs=-1, required=True, type=ONE_OF_MANY)
 @click.option("--student", help="Who handed it in, a team as alice+bob; otherwise the archive's name says.")
 @click.option("--assignment", help="Which assignment; otherwise the files say.")
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @click.option("--item", "items", multiple=True, metavar="GLOB", help="Only these items, and what they need.")
-@click.option(
-    "--out", default="results", type=click.Path(path_type=Path), show_default=True, help="Results folder."
-)
+@click.option("--out", default="results", type=PATH, show_default=True, help="Results folder.")
 @click.option("--published", is_flag=True, help="Students may see what is visible after publishing.")
 @click.option(
     "--submitted-at",
@@ -47,7 +46,7 @@ EXECUTOR = "local"
 )
 @click.option(
     "--times",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="When each was handed in: a table with student or id and time, or Canvas' list of submissions.",
 )
 @click.option(
@@ -60,7 +59,7 @@ EXECUTOR = "local"
 @click.option(
     "--gradebook",
     envvar="GRADER_GRADEBOOK",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Keep the marks in this gradebook as well; otherwise in that of GRADER_GRADEBOOK, if it is set.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON on standard output.")

@@ -14,6 +14,7 @@ import click
 
 from grader.cli.course import open_course, require_linux
 from grader.cli.display import Listener
+from grader.cli.files import PATH, PathType
 from grader.errors import worst
 from grader.reports.class_progress import ClassProgress
 
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
 @click.option("--assignment", metavar="NAME", help="Only what belongs to this assignment.")
 @click.option(
     "--reference",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=PathType(exists=True, file_okay=False),
     help="Only this folder, as if it were the reference of --assignment.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Keep the results in this folder.")
+@click.option("--out", type=PATH, help="Keep the results in this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 @click.pass_context
 def command(context: click.Context, /, out: Path | None, as_json: bool, **asked: Any) -> int:
@@ -47,10 +48,9 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
     wrong, 5 something could not be observed.
     """
     require_linux()
-    from tempfile import TemporaryDirectory
-
     from grader.cli.verdicts import closing, columns, document, row
     from grader.cuda.gpus import gpus
+    from grader.files import scratch
     from grader.trials import Selection, trials_of
     from grader.verification import verify
 
@@ -62,9 +62,9 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
     verdicts: list[Verdict] = []
     progress = ClassProgress(sys.stderr, len(trials))
     plugins.listen(Listener(progress))
-    folder = TemporaryDirectory(prefix="grader-verify-") if out is None else nullcontext(str(out))
+    folder = scratch("grader-verify-") if out is None else nullcontext(out)
     with leaving(progress), folder as place:
-        for verdict in verify(course, plugins, trials, Path(place), progress.ended):
+        for verdict in verify(course, plugins, trials, place, progress.ended):
             verdicts.append(verdict)
             if not as_json:
                 progress.aside(partial(click.echo, row(verdict, widths, sys.stdout)))

@@ -16,6 +16,7 @@ from grader.config.roster import Roster, read_roster
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.extras import install_command
+from grader.files import is_file
 from grader.model.options import option
 
 FILE = "course.yaml"
@@ -89,12 +90,12 @@ class Course:
         """
         if named is None:
             path = self.rubric_path(assignment)
-            if not path.is_file():
+            if not is_file(path):
                 advice = "write one, or name one by --rubric"
                 raise CourseError(f"{show_path(path)}: there is no rubric for {assignment}; {advice}")
             return path
         for path in (self.rubric_path(named), Path(named)):
-            if path.is_file():
+            if is_file(path):
                 return path
         known = ", ".join(path.stem for path in self.rubrics())
         raise UsageError(f"--rubric {named}: there is no such name or file; there are {known}")
@@ -117,7 +118,7 @@ def find_course(explicit: Path | None, environment: Mapping[str, str], start: Pa
         return _named(Path(named), VARIABLE)
     start = start.absolute()
     for folder in (start, *start.parents):
-        if (folder / FILE).is_file():
+        if is_file(folder / FILE):
             return load_course(folder)
     advice = f"go into the course's folder, give --course FOLDER or set {VARIABLE}"
     raise UsageError(f"{show_path(start)}: no {FILE} here or above; {advice}")
@@ -162,7 +163,7 @@ def load_course(folder: Path) -> Course:
 
 
 def _named(folder: Path, by: str) -> Course:
-    if not (folder / FILE).is_file():
+    if not is_file(folder / FILE):
         raise UsageError(f"{show_path(folder)}: holds no {FILE}; {by} takes the folder of a course")
     return load_course(folder)
 

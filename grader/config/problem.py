@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from grader.errors import in_a_line
+
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The way to a value: keys of mappings and indices of lists, from the top."""
 
@@ -36,9 +38,7 @@ class Problem:
     def __str__(self) -> str:
         """The line without the file's name; a line in letters, whatever a key or a value holds."""
         text = f"{spell(self.path)}: {self.message}" if self.path else self.message
-        if text.isprintable():
-            return text
-        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+        return in_a_line(text)
 
 
 def spell(path: KeyPath) -> str:

@@ -1,12 +1,13 @@
 """`python -m grader.examiner JOB OUTBOX`: all that an executor has to start.
 
-With the number of the process that starts it, it gets ready and then reads both from its standard input, a
-line each, for one job after the other; after each it tells its status in a line of its log.
+With the number of the process that starts it, it gets ready and then reads both from its standard input, as a
+JSON list on a line, for one job after the other; after each it tells its status in a line of its log.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import signal
 import sys
@@ -31,7 +32,9 @@ def main() -> int:
     if os.getppid() != parent:
         return 1
     # one way to stop, however we are told; not SystemExit, which files of a course may raise
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, for example
+            signal.signal(number, signal.default_int_handler)
 
     from grader.examiner.kept import Kept
     from grader.model.job import DONE
@@ -40,8 +43,9 @@ def main() -> int:
         with closing(Kept()) as kept:
             if len(sys.argv) == 3:
                 return _examined(sys.argv[1], sys.argv[2], kept)
-            for job in sys.stdin:
-                status = _examined(job.rstrip("\n"), sys.stdin.readline().rstrip("\n"), kept)
+            for line in sys.stdin:
+                job, outbox = json.loads(line)
+                status = _examined(job, outbox, kept)
                 sys.stderr.flush()
                 print(f"{DONE}{status}", flush=True)  # noqa: T201
     except KeyboardInterrupt:

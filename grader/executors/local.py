@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from grader.errors import NotObservedError
+from grader.files import write_whole
 from grader.model.job import DONE
 
 
@@ -75,9 +77,10 @@ class Local:
         if self._stopped:
             raise KeyboardInterrupt
         log = outbox / "examiner.log"
-        log.unlink(missing_ok=True)
-        if complaints.strip():
-            log.write_text(complaints)
+        with suppress(OSError):  # a full disk: the last line is told anyway
+            log.unlink(missing_ok=True)
+            if complaints.strip():
+                write_whole(log, complaints)
         if status != 0:
             said = complaints.strip().splitlines()
             why = f": {said[-1]}" if said else ""
@@ -114,7 +117,7 @@ class Examiner:
         stdin = self._process.stdin
         assert stdin is not None  # noqa: S101 - a pipe was asked for
         with suppress(BrokenPipeError):  # it is gone: its log will tell
-            stdin.write(f"{job}\n{outbox}\n")
+            stdin.write(json.dumps([str(job), str(outbox)]) + "\n")  # whatever is in a name is spelled
             stdin.flush()
 
     def log(self) -> Generator[str, None, int | None]:

@@ -17,6 +17,7 @@ from sqlalchemy.pool import QueuePool
 from grader import __version__
 from grader.config.problem import show_path
 from grader.errors import GraderError, NotObservedError, UsageError
+from grader.files import obstacle, replacing
 from grader.gradebook import tables
 from grader.gradebook.steps import STEPS, TABLE_OF_STEPS, Step
 
@@ -25,6 +26,8 @@ WAIT_S = 30.0
 _WRITING = "writing"
 _TROUBLE = (
     ("not a database", UsageError, "is no gradebook; name another file"),
+    ("unable to open", UsageError, "cannot be opened; see who may enter and write there"),
+    ("readonly", UsageError, "cannot be written, and has to be also for reading; see who may write there"),
     ("malformed", NotObservedError, "is damaged; go back to a backup"),
     ("locked", NotObservedError, "somebody else has been writing into it for too long; try again"),
 )
@@ -38,7 +41,7 @@ class BookFile:
         """Open it, if need be after leading it up to the last of `steps`.
 
         Raises:
-            UsageError: it is not there and shall not be created, or it is no gradebook.
+            UsageError: it is not there and shall not be created, or cannot be, or it is no gradebook.
             NotObservedError: a newer grader has led it further, or it cannot be read or written.
         """
         self.path = path
@@ -50,6 +53,8 @@ class BookFile:
                     f"{show_path(path)}: there is no gradebook; fill one with grader record, or name another"
                 )
             self._make()
+        if not path.is_file():
+            raise UsageError(f"{show_path(path)}: is no regular file, and so no gradebook; name another")
         self.engine = _engine(path)
         try:
             with self.told():
@@ -82,19 +87,24 @@ class BookFile:
         """Copy it as it is now into one file, whole or not at all; it may be in use.
 
         Raises:
-            NotObservedError: the copy cannot be written.
+            UsageError: no copy can be there.
+            NotObservedError: it cannot be written; the disk is full, for example.
         """
-        beside = to.with_name(f".{to.name}.{os.getpid()}")
+        if to.exists() and not (to.is_file() or to.is_dir()):
+            raise UsageError(f"{show_path(to)}: is no regular file; name another place")
         try:
-            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            with closing(sqlite3.connect(self.path)) as source, closing(sqlite3.connect(beside)) as target:
-                source.backup(target)
-            beside.replace(to)
-        except (OSError, sqlite3.Error) as error:
-            beside.unlink(missing_ok=True)
-            why = error.strerror if isinstance(error, OSError) else error
+            with replacing(to) as beside:
+                os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                with (
+                    closing(sqlite3.connect(self.path)) as source,
+                    closing(sqlite3.connect(beside)) as target,
+                ):
+                    source.backup(target)
+        except OSError as error:
+            raise obstacle(show_path(to), error) from None
+        except sqlite3.Error as error:
             raise NotObservedError(
-                f"{show_path(to)}: cannot be written ({why}); name another place"
+                f"{show_path(to)}: cannot be written ({error}); make room, or name another place"
             ) from None
 
     @contextmanager
@@ -109,7 +119,7 @@ class BookFile:
         try:  # it holds marks: not for everybody on the machine
             os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
         except OSError as error:
-            raise self._trouble(error.strerror) from None
+            raise obstacle(show_path(self.path), error) from None
 
     def _trouble(self, said: Any) -> GraderError:
         for part, kind, message in _TROUBLE:

@@ -8,6 +8,7 @@ from string import Template
 
 from grader.config.problem import show_path
 from grader.errors import UsageError
+from grader.files import obstacle
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -29,6 +30,7 @@ def lay_out(folder: Path, files: Mapping[str, str]) -> tuple[Path, ...]:
 
     Raises:
         UsageError: one of them is there already, or cannot be written; none is left then.
+        NotObservedError: there is no room for them; none is left then.
     """
     paths = {folder / name: text for name, text in files.items()}
     if there := [show_path(path) for path in paths if path.exists()]:
@@ -43,6 +45,5 @@ def lay_out(folder: Path, files: Mapping[str, str]) -> tuple[Path, ...]:
     except OSError as error:
         for path in written:
             path.unlink(missing_ok=True)
-        told = f"{show_path(Path(error.filename or folder))}: cannot be written ({error.strerror})"
-        raise UsageError(f"{told}; name another folder") from None
+        raise obstacle(show_path(Path(error.filename or folder)), error) from None
     return tuple(paths)

@@ -268,6 +268,12 @@ class CourseFolder:
         return {item["id"]: item["points"] for item in card["items"]}
 
 
+@pytest.fixture(scope="session")
+def new_course() -> type[CourseFolder]:
+    """For those who need one for many tests."""
+    return CourseFolder
+
+
 @pytest.fixture
 def course(tmp_path: Path) -> CourseFolder:
     return CourseFolder(tmp_path)

@@ -102,7 +102,8 @@ def test_where_nothing_can_be_written_a_line_says_so_and_nothing_is_left(init, t
     (tmp_path / "course").write_text("a file in the way")
     code, _, err = init("course", "--title", "A course")
     assert code == 2
-    assert err == ["grader: course: cannot be written (File exists); name another folder"]
+    advice = "a file or a dangling link is there; name a folder"
+    assert err == [f"grader: course: cannot be written (File exists); {advice}"]
     assert (tmp_path / "course").read_text() == "a file in the way"
 
 

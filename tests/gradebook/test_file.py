@@ -55,7 +55,7 @@ def test_another_file_is_refused_in_a_line_and_left_alone(path, content):
 
 
 def test_a_folder_that_cannot_be_written_is_said_in_a_line(tmp_path):
-    with pytest.raises(NotObservedError, match=r"gradebook.db: cannot be used \(No such file or directory\)"):
+    with pytest.raises(UsageError, match=r"gradebook.db: cannot be written \(No such file or directory\)"):
         Gradebook(tmp_path / "nowhere" / "gradebook.db", create=True)
 
 
@@ -127,7 +127,7 @@ def test_a_copy_is_a_whole_book_also_while_somebody_writes(book, keep, tiny, tmp
 
 
 def test_a_copy_that_cannot_be_written_is_said_in_a_line(book, tmp_path):
-    with pytest.raises(NotObservedError, match=r"nowhere/copy.db: cannot be written \(No such file"):
+    with pytest.raises(UsageError, match=r"nowhere/copy.db: cannot be written \(No such file"):
         book.file.backup(tmp_path / "nowhere" / "copy.db")
 
 

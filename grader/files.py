@@ -1,0 +1,136 @@
+"""Files that appear whole or not at all, and the line on whatever stands in their way."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from grader.errors import GraderError, NotObservedError, UsageError
+
+_OF_THE_MACHINE = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.ESTALE,
+    }
+)
+"""What another path would not mend, or no fault of the path: the same command may work later."""
+_ADVICE = {
+    errno.ENOSPC: "make room there, or name another place",
+    errno.EDQUOT: "make room there, or name another place",
+    errno.EFBIG: "lift the limit on the size of files (ulimit -f)",
+    errno.EIO: "see whether the disk is well",
+    errno.EACCES: "see who may enter and write there, or name another place",
+    errno.EPERM: "see who may enter and write there, or name another place",
+    errno.EROFS: "name a place that may be written to",
+    errno.ENAMETOOLONG: "take shorter names",
+    errno.ELOOP: "its links go in a circle; name another place",
+    errno.ENOTDIR: "one of its folders is a file; name another place",
+    errno.EEXIST: "a file or a dangling link is there; name a folder",
+    errno.EISDIR: "name a file in it",
+    errno.ENOENT: "make its folder first, or name another place",
+}
+_ENVIRONMENT = (_OF_THE_MACHINE | _ADVICE.keys()) - {errno.ENOENT, errno.EEXIST}
+
+
+def obstacle(
+    where: object, error: OSError, doing: str = "written", *, kind: type[GraderError] = UsageError
+) -> GraderError:
+    """The error for a path that cannot be used: where, what is wrong and what to do.
+
+    It is of `kind` where another path would do, and a NotObservedError where the machine is at fault: a full
+    disk, a quota, a broken one.
+    """
+    advice = _ADVICE.get(error.errno or 0, "name another place")
+    why = error.strerror or str(error)
+    if error.errno == errno.EEXIST and str(error.filename) not in str(where):
+        why = f"{why}: {error.filename}"  # further up
+    line = f"{where}: cannot be {doing} ({why}); {advice}"
+    return NotObservedError(line) if error.errno in _OF_THE_MACHINE else kind(line)
+
+
+def of_the_machine(error: OSError) -> NotObservedError | None:
+    """The line for an error that nobody foresaw, if it is one of the machine; None if it is a bug of ours."""
+    if error.errno not in _ENVIRONMENT:
+        return None
+    where = f"{error.filename}: " if error.filename else ""
+    return NotObservedError(
+        f"{where}{error.strerror}; see to the disk and to who may write there, and run again"
+    )
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there, as far as anybody can see: False where a folder cannot be entered."""
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises an error there
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to fill beside `path` that takes its place in the end; whoever fails leaves the old one.
+
+    A link stays, and the file that it leads to is replaced. What is no regular file, such as a device or a
+    pipe, has nobody beside it, and is filled itself.
+
+    Raises:
+        OSError: it cannot be written, or a folder is there.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        pass
+    else:
+        if stat.S_ISDIR(there.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        # /dev/fd/3 leads to what has no other name, be it a pipe or a file that was removed
+        if not (stat.S_ISREG(there.st_mode) and target.exists() and target.samefile(path)):
+            yield path
+            return
+    beside = target.with_name(
+        f".grader-{os.getpid()}-{threading.get_native_id()}"
+    )  # short, whatever the name
+    try:
+        yield beside
+        beside.replace(target)
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Put a file there, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written; an older one is as it was.
+    """
+    with replacing(path) as beside:
+        beside.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def scratch(prefix: str) -> Iterator[Path]:
+    """A folder for what nobody needs afterwards.
+
+    Raises:
+        NotObservedError: there is no place for one.
+    """
+    try:
+        folder = TemporaryDirectory(prefix=prefix)
+    except OSError as error:
+        why = error.strerror or error
+        raise NotObservedError(
+            f"TMPDIR: no folder can be made there ({why}); set it to one that may be written to"
+        ) from None
+    with folder as place:
+        yield Path(place)
