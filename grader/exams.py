@@ -191,9 +191,10 @@ def _examine(job: Job, plugins: Plugins, rubric: Rubric, results: Results, execu
     unseen = {task.item for task in job.tasks}
     evidence = EvidenceReader(results.evidence)
     evidence.read()
-    job_file = results.write(JOB, dumps(job))
-    plugins.exam_started(job.submission, len(job.tasks))
+    job_file = results.folder / JOB
     try:
+        results.write(JOB, dumps(job))
+        plugins.exam_started(job.submission, len(job.tasks))
         log = plugins.executors[executor].execute(job_file, results.folder)
         for _ in chain(log, ["the end"]):  # a log may come late: what it did not announce is read in the end
             for record in evidence.read():

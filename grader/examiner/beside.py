@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +77,9 @@ class Beside:
         if not given.apart and len(given.company) < WORTH_SHARING:
             return
         self._job = job
-        self._folder = Path(tempfile.mkdtemp(prefix="grader-beside-"))
+        # gone with us, whenever we are told to end: a job's file holds the seed
+        self._place = tempfile.TemporaryDirectory(prefix="grader-beside-", ignore_cleanup_errors=True)
+        self._folder = Path(self._place.name)
         self._evidence = EvidenceReader(self._folder / EVIDENCE)
         own = os.sched_getaffinity(0)
         os.sched_setaffinity(0, cores)  # it starts with ours
@@ -87,8 +88,12 @@ class Beside:
         finally:
             os.sched_setaffinity(0, own)
         self._log = self._examiner.log()
-        if given.apart:
-            self.give(given.apart, job.passed)
+        try:
+            if given.apart:
+                self.give(given.apart, job.passed)
+        except BaseException:  # nobody has us yet to close
+            self._end()
+            raise
 
     @property
     def idle(self) -> bool:
@@ -152,4 +157,4 @@ class Beside:
         sys.stderr.write(self._examiner.complaints())
         self._examiner.stop()
         self._examiner = None
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._place.cleanup()

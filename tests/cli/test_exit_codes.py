@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from grader.errors import ExitCode
 
 WRONG = "def double(x): return x + 1\ndef square(x): return x"
 
@@ -220,7 +226,27 @@ def test_json_is_alone_on_standard_output(course):
     assert len(lines_of(done)) == 1
 
 
-def test_whoever_stops_reading_our_output_gets_no_traceback(course):
+@pytest.mark.parametrize(("code", "number"), [(129, "SIGHUP"), (130, "SIGINT"), (143, "SIGTERM")])
+def test_129_130_and_143_if_a_signal_told_it_to_end(course, code, number):
+    times = course.cwd / "times.csv"
+    os.mkfifo(times)
+    reading = course.start("run", course.hand_in(), "--times", str(times))
+    with reading as process, times.open("w"):  # waits until it is opened for reading, too
+        process.send_signal(signal.Signals[number])
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert said.strip() == "grader: stopped; what was observed is kept"
+
+
+def test_every_code_of_the_page_has_a_test_here():
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    codes = re.findall(r"^\| (\d+) \|", page, re.MULTILINE)
+    assert {int(code) for code in codes} >= {int(code) for code in ExitCode}
+    tested = " ".join(name for name in globals() if name.startswith("test_"))
+    assert [code for code in codes if not re.search(rf"(?<!\d){code}(?!\d)", tested)] == []
+
+
+def test_141_if_whoever_reads_our_output_stops_and_there_is_no_traceback(course):
     with course.start("plugins") as process:
         process.stdout.close()
         assert process.stderr.read() == ""

@@ -6,10 +6,13 @@ import fcntl
 import os
 import select
 import signal
+import subprocess
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from grader.cli.main import listening
 
 DOUBLE = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
 DOUBLE |= {"of": "work.double", "inputs": "numbers"}
@@ -91,8 +94,11 @@ def test_an_examiner_that_is_killed_leaves_what_it_observed_and_only_the_rest_is
     [
         (signal.SIGKILL, "examiner", 5),
         (signal.SIGTERM, "examiner", 5),
+        (signal.SIGHUP, "examiner", 5),
         (signal.SIGKILL, "host", -signal.SIGKILL),
         (signal.SIGTERM, "host", 143),
+        (signal.SIGHUP, "host", 129),
+        (signal.SIGHUP, "everyone", 129),
         (signal.SIGINT, "host", 130),
         (signal.SIGINT, "everyone", 130),
     ],
@@ -127,6 +133,151 @@ def test_when_the_run_is_ended_in_the_middle_no_process_is_left(
     assert course.run("run", course.hand_in()).returncode == 0
     assert course.observed() == ["double", "square"]
     assert not list(course.out.rglob(".*"))
+
+
+def ignored(pid: int) -> int:
+    """The signals that a process ignores, as a mask."""
+    status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in status if line.startswith("SigIgn:")).split()[1], 16)
+
+
+def test_a_closed_terminal_ends_the_run_in_order(course, signal_pipe):
+    """The kernel sends SIGHUP, and whatever is written there fails from then on."""
+    course.rubric(DOUBLE, waiting(signal_pipe))
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        ["setsid", "--ctty", *course.command("run", course.hand_in())],
+        env=course.environment,
+        cwd=course.cwd,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    ) as host:
+        os.close(theirs)
+        signal_pipe.wait()
+        handles = list(handles_of(family(host.pid)))
+        os.close(ours)
+        assert host.wait(WITHIN_S) == 129
+        wait_for_the_end(handles)
+    assert course.observed() == ["double"]
+    assert not (course.results() / "job.json").exists()
+    assert not list(course.out.rglob(".*"))
+    assert list(course.tmp.iterdir()) == []
+
+
+def test_who_is_told_twice_ends_once_but_who_presses_ctrl_c_again_means_it():
+    before = signal.getsignal(signal.SIGTERM)
+    with listening() as stop:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert stop.number == signal.SIGHUP
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_plugin_that_breaks_as_an_exam_begins_leaves_no_seed(course):
+    course.write(
+        "assignments/zz_breaks/assignment.py",
+        """
+        from grader.api import hookimpl
+
+        @hookimpl
+        def grader_exam_started():
+            raise RuntimeError("nobody thought of this")
+        """,
+    )
+    assert course.run("run", course.hand_in()).returncode == 3
+    assert not list(course.out.rglob("job.json"))
+
+
+def test_under_nohup_a_closed_terminal_ends_nothing(course, signal_pipe):
+    course.rubric(DOUBLE, waiting(signal_pipe))
+    nohup = ["sh", "-c", 'trap \'\' HUP; exec "$0" "$@"']
+    with subprocess.Popen(
+        [*nohup, *course.command("run", course.hand_in())],
+        env=course.environment,
+        cwd=course.cwd,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as host:
+        signal_pipe.wait()
+        handles = list(handles_of(family(host.pid)))
+        for process in (host.pid, examiner_of(host.pid)):
+            os.kill(process, signal.SIGHUP)
+            assert ignored(process) & 1 << signal.SIGHUP - 1
+        os.kill(host.pid, signal.SIGTERM)
+        assert host.wait(WITHIN_S) == 143
+        wait_for_the_end(handles)
+
+
+@pytest.mark.parametrize("command", ["run", "verify", "replay"])
+def test_whatever_observes_is_ended_by_a_closed_terminal_with_all_that_it_made(course, signal_pipe, command):
+    archives = [course.hand_in("ann"), course.hand_in("ben")]
+    course.rubric(DOUBLE)
+    assert course.run("run", archives[0]).returncode == 0
+    course.rubric(waiting(signal_pipe) | {"id": "double"})
+    arguments = {
+        "run": archives,
+        "verify": ["--quick"],
+        "replay": [str(course.results()), "--item", "double", "--rubric", "tiny"],
+    }
+    with course.start(command, *arguments[command]) as host:
+        signal_pipe.wait()
+        handles = list(handles_of(family(host.pid)))
+        os.kill(host.pid, signal.SIGHUP)
+        _, said = host.communicate(timeout=WITHIN_S)
+        wait_for_the_end(handles)
+    assert host.returncode == 129
+    assert said.strip() == "grader: stopped; what was observed is kept"
+    assert list(course.tmp.iterdir()) == []
+    assert not list(course.out.rglob("job.json"))
+    assert not list(course.out.rglob(".*"))
+
+
+TWO_EXAMINERS = """if True:
+    import sys
+    if "grader.examiner" in sys.orig_argv:
+        from grader.examiner import beside
+
+        def shares(job, kinds, cores):
+            return beside.Shares(apart=job.tasks[1:])
+
+        beside.shares = shares
+"""
+
+
+@pytest.mark.parametrize("to", ["first", "second", "both"])
+def test_an_examiner_that_is_hung_up_leaves_no_seed_and_no_process(course, signal_pipe, tmp_path, to):
+    """Also not of the second one, which is given its job in a file."""
+    (tmp_path / "sitecustomize.py").write_text(TWO_EXAMINERS)
+    course.rubric(waiting(signal_pipe), waiting(signal_pipe) | {"id": "more"})
+    with course.start("run", course.hand_in(), PYTHONPATH=str(tmp_path)) as host:
+        for _ in range(2):
+            signal_pipe.wait()
+        handles = list(handles_of(family(host.pid)))
+        first = examiner_of(host.pid)
+        (second,) = (pid for pid in family(first) - {first} if b"grader.examiner" in command_line(pid))
+        assert list(course.tmp.glob("grader-beside-*"))
+        for process in {"first": (first,), "second": (second,), "both": (first, second)}[to]:
+            os.kill(process, signal.SIGHUP)
+        if to == "second":  # the first one does the rest, as it does when another one is killed
+            signal_pipe.wait()
+            os.kill(host.pid, signal.SIGTERM)
+        _, said = host.communicate(timeout=WITHIN_S)
+        wait_for_the_end(handles)
+    assert host.returncode == (143 if to == "second" else 5)
+    assert "Traceback" not in said
+    assert list(course.tmp.iterdir()) == []
+    assert not list(course.out.rglob("job*.json"))
+
+
+def command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def test_the_seed_is_no_file_any_more_while_the_program_runs(course, signal_pipe):

@@ -144,6 +144,23 @@ def test_another_rubric_may_be_named(graded):
     assert rescored(graded, "--rubric", "kind")[0].startswith("ann  3 / 3 -> 8 / 8  +5")
 
 
+def test_4_if_the_rubric_is_wrong_and_5_if_the_gradebook_is_damaged(graded):
+    book = graded.cwd / "gradebook.db"
+    whole = book.read_bytes()
+    graded.rubric(DOUBLE | {"credit": "none"}, SQUARE)
+    assert graded.run("rescore", "tiny", "--apply").returncode == 4
+    assert book.read_bytes() == whole
+
+    graded.rubric(DOUBLE, SQUARE | {"points": 1})
+    page = 4096
+    assert len(whole) > 4 * page
+    book.write_bytes(whole[:page] + b"\xff" * (len(whole) - page))
+    for arguments in ([], ["--apply"]):
+        done = graded.run("rescore", "tiny", *arguments)
+        assert done.returncode == 5
+        assert done.stderr == "grader: gradebook.db: is damaged; go back to a backup\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "line"),
     [

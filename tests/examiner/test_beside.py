@@ -184,6 +184,14 @@ def test_programs_that_imported_are_kept_while_a_gpu_is_lent(utils, own_folder, 
     other.close()
 
 
+def test_whoever_cannot_be_given_its_job_is_ended_with_all_that_was_made_for_it(utils, own_folder):
+    """A full disk has the same effect."""
+    broken = replace(utils.tasks[0], options={"what": object()})
+    with pytest.raises(TypeError):
+        Beside(utils, Shares(apart=(broken,)), os.sched_getaffinity(0))
+    assert not any(own_folder.iterdir())
+
+
 def test_it_is_on_a_gpu_as_long_as_it_has_an_item_there(utils):
     assert not Beside(utils, Shares(company=frozenset([*SOME][1:])), ()).idle, "three are not worth a process"
     other = Beside(utils, Shares(company=frozenset({"launch"})), ())
