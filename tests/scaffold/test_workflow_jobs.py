@@ -1,98 +1,106 @@
-"""The jobs that grade, run as the services run them: in a shell, in a fresh copy of the course."""
+"""The jobs that verify and grade, run as the services run them: in a shell, in a fresh copy of the course."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
+from typing import Any
 
 import pytest
-import yaml
 
-from grader.scaffold.course import CI, course_files
+from grader.scaffold.course import CI
 
 NOT_ACCEPTED = 6
+SERVICES = sorted(CI)
 
 
-class Runner:
-    """A machine with grader, a clone of a course, and a folder that stays."""
-
-    def __init__(self, folder: Path) -> None:
-        self.clone = folder / "clone"
-        self.summary = folder / "summary.md"
-        self.summary.touch()
-        self.kept = folder / "class of 2030"  # a blank, as people have them
-        (self.kept / "hand_ins" / "vectors").mkdir(parents=True)
-        programs = Path(sys.executable).parent
-        self.environment = {
-            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-            "HOME": str(folder),
-            "LANG": "C.UTF-8",
-            "ASSIGNMENT": "vectors",
-            "CLASS_FOLDER": str(self.kept),
-            "GITHUB_STEP_SUMMARY": str(self.summary),
-        }
-        self.shell("grader init clone --title 'A course'", folder)
-        self.shell("grader new vectors")
-        for name in ("vectors_right", "vectors_wrong"):
-            shutil.copy(self.clone / "submissions" / f"{name}.tar.gz", self.kept / "hand_ins" / "vectors")
-
-    def shell(self, script: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["bash", "-eo", "pipefail", "-c", script],
-            cwd=cwd or self.clone,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-
-    def job(self, service: str, name: str) -> list[tuple[int, str]]:
-        """How each of its steps ended, and what it said; what looks at the machine is left out."""
-        path, _ = CI[service]
-        whole = yaml.safe_load(course_files(title="A course", time_zone="UTC", ci=service)[path])
-        if service == "gitlab":
-            lines = [line for line in whole[name]["script"] if line != "grader doctor"]
-            done = self.shell("\n".join(lines))
-            return [(done.returncode, done.stdout + done.stderr)]
-        ended = []
-        for step in whole["jobs"][name]["steps"]:
-            failed = any(code for code, _ in ended)
-            goes_on = "!cancelled()" in step.get("if", "")
-            if step.get("run", "grader doctor") != "grader doctor" and (goes_on or not failed):
-                done = self.shell(step["run"])
-                ended.append((done.returncode, done.stdout + done.stderr))
-        return ended
-
-
-@pytest.fixture
-def runner(tmp_path: Path) -> Runner:
-    return Runner(tmp_path)
-
-
-@pytest.mark.parametrize("service", sorted(CI))
-def test_a_course_in_order_passes_and_one_that_is_not_does_not(runner: Runner, service: str):
-    assert [code for code, _ in runner.job(service, "verify")] in ([0], [0, 0, 0])
-    (runner.clone / "tests" / "submissions" / "vectors_right" / "files" / "vectors.py").write_text("")
-    code, said = runner.job(service, "verify")[-1]
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_course_in_order_passes_and_one_that_is_not_does_not(machine: Any, service: str):
+    assert machine.job(service, "verify")[0] == 0
+    (machine.clone / "tests" / "submissions" / "vectors_right" / "files" / "vectors.py").write_text("")
+    code, said = machine.job(service, "verify")
     assert code == 4
     assert "submissions/vectors_right.tar.gz: stale" in said
 
 
-@pytest.mark.parametrize("service", sorted(CI))
-def test_a_class_is_graded_and_shown_also_if_an_archive_is_not_accepted(runner: Runner, service: str):
-    assert {code for code, _ in runner.job(service, "grade")} == {0}
-    (runner.kept / "hand_ins" / "vectors" / "cleo.zip").write_bytes(b"no archive")
-    (runner.clone / "class.xml").unlink()
-    ended = runner.job(service, "grade")
-    assert [code for code, _ in ended] == ([NOT_ACCEPTED, 0] if service == "github" else [NOT_ACCEPTED])
-    assert "cleo.zip" in ended[0][1]
-    assert (runner.clone / "class.html").is_file()
-    assert 'name="vectors_right"' in (runner.clone / "class.xml").read_text()
-    summary = runner.summary if service == "github" else runner.clone / "class.md"
-    assert "vectors" in summary.read_text()
-    assert (runner.kept / "gradebook.db").is_file()
-    assert (runner.kept / "results" / "vectors" / "vectors_wrong" / "score.json").is_file()
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_class_is_graded_and_shown_also_if_an_archive_is_not_accepted(machine: Any, service: str):
+    (machine.hand_ins / "cleo.zip").write_bytes(b"no archive")
+    code, said = machine.job(service, "grade")
+    assert code == (NOT_ACCEPTED if service == "gitlab" else 0)
+    assert "cleo.zip" in said
+    assert "An archive was not accepted (6)" in said
+    assert (machine.clone / "class.html").is_file()
+    assert 'name="vectors_right"' in (machine.clone / "class.xml").read_text()
+    summary = (machine.summary if service == "github" else machine.clone / "class.md").read_text()
+    assert "vectors" in summary
+    if service == "github":
+        assert "> **An archive was not accepted (6)" in summary
+        assert "::warning::An archive was not accepted (6)" in said
+    assert (machine.kept / "gradebook.db").is_file()
+    assert (machine.kept / "results" / "vectors" / "vectors_wrong" / "score.json").is_file()
+
+
+LATE = "due: 2024-12-23T12:00:00+00:00\nlate: {per_day: 10%}\n"
+UNTIMED = "has a late rule, which takes nothing off where no time of submission is known, as for 1 student"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_times_are_taken_from_the_class_folder_and_who_has_none_is_named(
+    machine: Any, scores: Any, service: str
+):
+    rubric = machine.clone / "rubrics" / "vectors.yaml"
+    rubric.write_text(rubric.read_text().replace("items:\n", f"{LATE}items:\n"))
+    times = machine.kept / "times" / "vectors.csv"
+    times.parent.mkdir()
+    times.write_text("student,submitted at\nvectors_right,2024-12-23 13:00\n")
+    code, said = machine.job(service, "grade")
+    assert code == 0
+    assert f"{UNTIMED}; name a list by --times: vectors_wrong" in said
+    summary = machine.summary if service == "github" else machine.clone / "class.md"
+    assert "> **Without a time of submission: the late rule takes nothing off** (1 student)." in (
+        summary.read_text()
+    )
+    code, said = machine.job(service, "plan")
+    assert code == 0
+    assert "vectors_wrong    -    0  has no time of submission" in said
+    assert machine.job(service, "apply")[0] == 0
+    assert scores() == (9.0, None)
+    times.write_text(times.read_text() + "vectors_wrong,2024-12-23 11:00\n")
+    assert machine.run(service, 2) == {"grade": 0, "plan": 0, "apply": 0}
+    assert scores() == (9.0, 0.0)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_of_two_lists_of_times_none_is_taken(machine: Any, service: str):
+    (machine.kept / "times").mkdir()
+    for ending in ("csv", "json"):
+        (machine.kept / "times" / f"vectors.{ending}").write_text("[]")
+    code, said = machine.job(service, "grade")
+    assert code == 2
+    assert "There are several lists of times" in said
+    assert machine.calls("run") == []
+
+
+@pytest.mark.parametrize(
+    ("service", "name"),
+    [(service, name) for service in SERVICES for name in ("../gradebook", "a b", "x/../../y", "")],
+)
+def test_an_assignment_that_is_no_name_reaches_no_file(machine: Any, service: str, name: str):
+    if service == "gitlab" and not name:
+        pytest.skip("GitLab verifies the course then")
+    book = machine.kept / "gradebook.db"
+    book.write_text("all marks")
+    machine.environment["ASSIGNMENT"] = name
+    code, said = machine.job(service, "grade")
+    assert code == 2
+    assert "Name one assignment" in said
+    assert book.read_text() == "all marks"
+    assert machine.calls("run") == []
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_without_the_folder_of_the_class_nothing_begins(machine: Any, service: str):
+    machine.environment["CLASS_FOLDER"] = ""
+    code, said = machine.job(service, "grade")
+    assert code != 0
+    assert "CLASS_FOLDER: must be a variable of the" in said
+    assert machine.calls("run") == []

@@ -145,6 +145,34 @@ def test_on_github_nobody_from_outside_runs_anything_and_no_step_keeps_a_login()
     assert workflow("github")["permissions"] == {"contents": "read"}
 
 
+@pytest.mark.parametrize("service", SERVICES)
+def test_nothing_that_posts_goes_on_after_a_failure(service):
+    whole = course_files(title="A course", time_zone="UTC", ci=service)[CI[service][0]]
+    assert "continue-on-error" not in whole
+    for name in ("grade", "plan", "apply"):
+        job = jobs(service)[name]
+        conditions = [job.get("if", ""), *(step.get("if", "") for step in job.get("steps", ()))]
+        assert not any(word in one for one in conditions for word in ("always", "failure", "cancelled"))
+        assert not {"when", "after_script"} & job.keys()
+        # a failure of grader is looked at, and never passed over
+        lines = [line for text in scripts(job) for line in text.splitlines() if "|| true" in line]
+        assert not any("grader " in line for line in lines)
+
+
+def test_one_run_at_a_time_grades_plans_and_posts():
+    concurrency = workflow("github")["concurrency"]
+    assert concurrency["cancel-in-progress"] is False
+    assert (
+        concurrency["group"] == "${{ github.event_name == 'workflow_dispatch' && 'class' || github.run_id }}"
+    )
+    assert not any("concurrency" in job for job in jobs("github").values())
+    whole = jobs("gitlab")
+    for name in ("grade", "plan", "apply"):
+        assert whole[name]["extends"] == ".class"
+        assert "resource_group" not in whole[name]
+    assert whole[".class"]["resource_group"] == "class"
+
+
 def test_on_gitlab_applying_is_by_hand_and_tests_are_shown():
     (rule,) = jobs("gitlab")["apply"]["rules"]
     assert rule["when"] == "manual"
