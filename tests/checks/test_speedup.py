@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.bench.subject import ChildSubject
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
@@ -30,9 +31,29 @@ INPUTS = """
 """
 
 
+SLEEP_S = 0.5
+
+
+def coarse(call):
+    """The call as a clock tells it that sees no wait below a sleep: its CPU time, and whole sleeps.
+
+    Other programs on the machine keep a call waiting for a core, for less than that. What becomes of
+    rounds in which they do has a test of its own, and `tests/bench/test_subject.py` has one for the clock.
+    """
+    if call.cpu_s is None:
+        return call
+    sleeps = int((call.wall_s - call.cpu_s) / SLEEP_S)
+    return replace(call, wall_s=call.cpu_s + sleeps * SLEEP_S)
+
+
 @pytest.fixture
-def bench_of(real_bench):
+def bench_of(real_bench, monkeypatch):
     """A real bench over a real sandbox: give it the hand-in's `work.py`."""
+    for name in ("call", "again"):
+        original = getattr(ChildSubject, name)
+        monkeypatch.setattr(
+            ChildSubject, name, lambda *args, _call=original, **more: coarse(_call(*args, **more))
+        )
 
     def make(code: str, reference: str = REFERENCE):
         course = {
@@ -46,8 +67,7 @@ def bench_of(real_bench):
 
 
 def observe(bench, options=OPTIONS):
-    # a machine that runs other tests beside this one is noisy: the verdict on noise has a test of its own
-    return Speedup().observe(replace(options, budget_s=60.0), bench)
+    return Speedup().observe(options, bench)
 
 
 def award(observation, options=OPTIONS):
@@ -87,9 +107,9 @@ def test_a_hidden_delay_in_the_slow_function_gains_nothing(bench_of):
             for i in range(len(x)): out[i] = x[i] + 1
             return out
         def slow(x):
-            time.sleep(0.4)
+            time.sleep(SLEEP_S)
             return fast(x)
-    """
+    """.replace("SLEEP_S", str(SLEEP_S))
     observation = observe(bench_of(code))
     samples = observation.facts["samples"]
     assert min(samples["over"]) > OPTIONS.at_least * max(samples["of"]), "the cheat itself does not work"
