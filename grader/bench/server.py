@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import subject
+from grader.bench.bench import SUBMISSION
 from grader.bench.setup import Setup
 from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError, RootError
@@ -155,7 +156,8 @@ class SubjectServer:
             "uid": self._uid,
             "workspace": "/".join(filter(None, (self._inside[workspace], self.within.get(workspace)))),
             "given": self.given,
-            "limits": asdict(limits) | {"cpu_s": _cpu_s(limits), "user_processes": self._processes(limits)},
+            "limits": asdict(limits)
+            | {"cpu_s": _cpu_s(limits), "user_processes": self._processes(limits, workspace)},
             "paths": self._paths(),
             "arguments_bytes": arguments_bytes,
             "arena_bytes": arena_bytes,
@@ -174,13 +176,16 @@ class SubjectServer:
             return None
         return {"read": [*paths["read"], *self._extra], "write": [*paths["write"]]}
 
-    def _processes(self, limits: Limits) -> int:
+    def _processes(self, limits: Limits, whose: str) -> int:
         """The bound that lets a check have as many as its limits say.
 
-        The kernel counts per user; not those outside of a user namespace, but only since Linux 5.14.
+        The kernel counts per user; not those outside of a user namespace, but only since Linux 5.14. All
+        children have the same user: what the submission left standing must not keep the reference from
+        beginning a thread.
         """
         own_count = self._uid is not None or (self._sandbox.namespaced and _kernel() >= (5, 14))
-        return limits.processes + (0 if own_count else _threads_of(os.getuid()))
+        bound = limits.processes if whose == SUBMISSION else 2 * limits.processes
+        return bound + (0 if own_count else _threads_of(os.getuid()))
 
     def close(self) -> None:
         """End it and every child that is left."""

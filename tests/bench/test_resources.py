@@ -1,8 +1,11 @@
 """What a hand-in may use of the machine: too much ends in an outcome, and the next check works."""
 
+from contextlib import closing
+from textwrap import dedent
+
 import pytest
 
-from grader.bench.bench import InputCase
+from grader.bench.bench import REFERENCE, SUBMISSION, InputCase
 from grader.bench.child import Child
 from grader.bench.server import SubjectServer
 from grader.bench.setup import Setup
@@ -176,3 +179,41 @@ def test_the_memory_of_a_driver_is_not_charged_to_the_program(bubblewrap, tmp_pa
             assert subject.call("touch", case()).outcome is outcome
     finally:
         server.close()
+
+
+def test_threads_that_a_submission_left_standing_keep_none_from_the_reference(bubblewrap, tmp_path):
+    """The kernel counts per user, and both are the same one."""
+    code = """
+        import threading, time
+        threading.stack_size(65536)
+        def hoard():
+            for count in range(5000):
+                try: threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+                except RuntimeError: return count
+        def begin():
+            thread = threading.Thread(target=int)
+            thread.start()
+            thread.join()
+    """
+    limits = Limits(call_wall_s=10.0, import_wall_s=10.0)
+    tmp_path.chmod(0o755)
+    (tmp_path / "work.py").write_text(dedent(code))
+    room = SubjectServer(
+        BubblewrapSandbox(),
+        python=interpreter().executable,
+        site=interpreter().site,
+        setup=Setup(preloads=("numpy",)),
+        workspaces={SUBMISSION: tmp_path, REFERENCE: tmp_path},
+        limits=limits,
+        as_root=True,
+    )
+    with closing(room):
+        room.ready()
+        with (
+            ChildSubject(Child(room, SUBMISSION, limits), "work", limits) as submission,
+            ChildSubject(Child(room, REFERENCE, limits), "work", limits) as reference,
+        ):
+            assert submission.call("hoard", case()).value < limits.processes
+            assert submission.call("begin", case()).outcome is Outcome.CRASHED, "nothing was used up"
+            call = reference.call("begin", case())
+            assert call.outcome is Outcome.OBSERVED, call.note
