@@ -13,10 +13,11 @@ _OWN = Path("/proc/self")
 
 
 class Freezer:
-    """An empty cgroup of its own, and what pid 1 of a check needs of it: three files that are open.
+    """An empty cgroup of its own, and what pid 1 of a check needs of it: four files that are open.
 
     Whoever is to be frozen writes `0` into `procs`; who writes `1` into `freeze` freezes everybody in it, and
-    `events` says when they are. Frozen processes can be killed, and nothing else wakes them.
+    `events` says when they are. Frozen processes can be killed, and nothing else wakes them. `cpu.stat`
+    counts the CPU time of all that ever were in it, also of processes for which nobody waited.
     """
 
     def __init__(self, parent: Path) -> None:
@@ -27,10 +28,15 @@ class Freezer:
         """
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
         self.fds: list[int] = []
-        """Of `cgroup.freeze`, `cgroup.events` and `cgroup.procs`."""
+        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs` and `cpu.stat`."""
         try:
-            for name, mode in (("freeze", os.O_WRONLY), ("events", os.O_RDONLY), ("procs", os.O_WRONLY)):
-                self.fds.append(os.open(self._folder / f"cgroup.{name}", mode | os.O_CLOEXEC))
+            for name, mode in (
+                ("cgroup.freeze", os.O_WRONLY),
+                ("cgroup.events", os.O_RDONLY),
+                ("cgroup.procs", os.O_WRONLY),
+                ("cpu.stat", os.O_RDONLY),
+            ):
+                self.fds.append(os.open(self._folder / name, mode | os.O_CLOEXEC))
         except OSError:
             self.close()
             raise

@@ -20,7 +20,7 @@ from .memory import Meter
 from .population import DescendantPopulation, NamespacePopulation, Population
 from .protocol import EXCEEDED, FAILED, HELLO, MESSAGE_BYTES, RESTLESS, THAW, Ended, Freeze, Frozen
 from .stand import CgroupStopper, SignalStopper, Stopper, bring_to_stand
-from .watch import Watch
+from .watch import Watch, cgroup_usage, processes_usage
 
 WORKSPACE = "/workspace"
 GIVEN = "/given"
@@ -50,7 +50,7 @@ def run(
 
     `order` has `namespaced`, `workspace`, `uid` (or None), `limits` and `cores` (empty for all); `arena` is
     the shared memory for arguments and results; `freezer` are the open files of a cgroup (`cgroup.freeze`,
-    `cgroup.events`, `cgroup.procs`), or nothing; `student` runs in the process below.
+    `cgroup.events`, `cgroup.procs`, `cpu.stat`), or nothing; `student` runs in the process below.
     """
     step = "start"
     scratch = ""
@@ -85,7 +85,8 @@ def run(
         stopper = CgroupStopper(population, *freezer[:2]) if entered else SignalStopper(population)
         folders = _DISKS if order["namespaced"] else ()
         cores = order["cores"] or os.sched_getaffinity(0)
-        watch = Watch(Meter(arena, folders), population, order["limits"], cores)
+        used_ns = cgroup_usage(freezer[3]) if entered else processes_usage
+        watch = Watch(Meter(arena, folders), population, order["limits"], cores, used_ns)
         _supervise(control, pid, population, stopper, watch)
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
         control.send(FAILED + f"{step}: {error}".encode()[:2000])

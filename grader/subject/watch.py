@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from .memory import Meter
 from .population import (
@@ -28,18 +28,27 @@ _IDLE, _IOWAIT = 3, 4
 """Where they stand in a line of /proc/stat."""
 
 
+CpuUsage = Callable[[Iterable[int]], int]
+"""CPU time of a program, given its processes, in nanoseconds."""
+
+
 class Watch:
     """Looks now and then at all processes of a check together."""
 
     def __init__(
-        self, meter: Meter, population: Population, limits: dict[str, int], cores: Iterable[int]
+        self,
+        meter: Meter,
+        population: Population,
+        limits: dict[str, int],
+        cores: Iterable[int],
+        used_ns: CpuUsage,
     ) -> None:
         """`cores` are those on which the program may run."""
         self._meter = meter
         self._population = population
         self._memory = limits["memory_mb"] * 2**20
         self._processes = limits["processes"]
-        self._delay = _Delay(cores)
+        self._delay = _Delay(cores, used_ns)
         self._begun = 0.0
         self._next: float | None = None
 
@@ -93,12 +102,12 @@ class _Delay:
     that is stretched by it takes no points from anybody.
     """
 
-    def __init__(self, cores: Iterable[int]) -> None:
+    def __init__(self, cores: Iterable[int], used_ns: CpuUsage) -> None:
         self._cores = frozenset(cores)
+        self._used_ns = used_ns
         self._waits: dict[str, int] = {}
-        self._begun_ns = 0
         self._before_ns = 0
-        """What was waited before the first look, all of it: /proc/stat is too slow for short calls."""
+        """What was waited until the first look was due, all of it: /proc/stat is too slow for short calls."""
         self._waited_ns = 0
         self._others_from_ns: int | None = None
         self._others_ns = 0
@@ -110,16 +119,16 @@ class _Delay:
 
     def begin(self) -> None:
         """Everything goes on."""
-        self._begun_ns = time.perf_counter_ns()
         self._before_ns = self._waited_ns = 0
         self._others_from_ns = None
 
     def look(self, members: Iterable[int]) -> None:
         """Count; what others used is counted from the first look on."""
         waited_ns = self._waiting(members)
-        self._others_ns = _busy_ns(self._cores) - _own_ns(members)
+        self._others_ns = _busy_ns(self._cores) - self._used_ns(members) - _our_ns()
         if self._others_from_ns is None:
-            self._before_ns = min(waited_ns, time.perf_counter_ns() - self._begun_ns)
+            # no more, however late this is: a crowd of its own can keep us from looking
+            self._before_ns = min(waited_ns, int(FIRST_LOOK_S * 1e9))
             self._others_from_ns = self._others_ns
         else:
             self._waited_ns += waited_ns
@@ -152,13 +161,25 @@ def _busy_ns(cores: frozenset[int]) -> int:
     return ticks * _TICK_NS
 
 
-def _own_ns(members: Iterable[int]) -> int:
-    """CPU time of these processes, of their children that ended, and of ours."""
+def cgroup_usage(cpu_stat: int) -> CpuUsage:
+    """By the open file `cpu.stat` of a cgroup (v2) of its own: of all that ever were in it."""
+    return lambda members: int(os.pread(cpu_stat, 64, 0).split()[1]) * 1000
+
+
+def processes_usage(members: Iterable[int]) -> int:
+    """Of these processes and of their children that ended, but for those that nobody waited for.
+
+    A program that ignores SIGCHLD hides these, and then what they used looks like that of others.
+    """
     ticks = 0
     for pid in members:
         if fields := stat_fields(f"/proc/{pid}"):
             places = (USER_TICKS, SYSTEM_TICKS, CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS)
             ticks += sum(int(fields[place]) for place in places)
     times = os.times()
-    own_s = times.user + times.system + times.children_user + times.children_system
-    return ticks * _TICK_NS + int(own_s * 1e9)
+    return ticks * _TICK_NS + int((times.children_user + times.children_system) * 1e9)
+
+
+def _our_ns() -> int:
+    times = os.times()
+    return int((times.user + times.system) * 1e9)
