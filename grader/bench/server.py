@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import select
 import socket
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,8 @@ from grader.model.assignment import Limits
 from grader.subject.init import GIVEN, STAGE
 from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
 
+OPEN_FILES = 4096
+"""How many files a program may have open at once."""
 END_WITHIN_S = 10.0
 START_WITHIN_S = 120.0
 """Importing torch from a cold network file system takes its time."""
@@ -157,7 +160,11 @@ class SubjectServer:
             "workspace": "/".join(filter(None, (self._inside[workspace], self.within.get(workspace)))),
             "given": self.given,
             "limits": asdict(limits)
-            | {"cpu_s": _cpu_s(limits), "user_processes": self._processes(limits, workspace)},
+            | {
+                "cpu_s": _cpu_s(limits),
+                "open_files": _open_files(),
+                "user_processes": self._processes(limits, workspace),
+            },
             "paths": self._paths(),
             "arguments_bytes": arguments_bytes,
             "arena_bytes": arena_bytes,
@@ -208,6 +215,17 @@ def _user(sandbox: Sandbox, folders: Iterable[str], *, as_root: bool) -> int | N
 def _cpu_s(limits: Limits) -> int:
     """A bound that only a program which escapes every wall clock can reach: an hour of each core."""
     return 3600 * max(1, limits.cores)
+
+
+def _open_files() -> int:
+    """How many files a child may have open, and as many on their way between sockets; raises our own limit.
+
+    The kernel counts those on their way per user, who may be ours, and refuses to send another file when
+    there are more than the sender's own limit: a program must not keep us from having children forked.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard // 4)
 
 
 def _kernel() -> tuple[int, ...]:

@@ -42,6 +42,7 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
         memory_bytes=limits["memory_mb"] * 2**20,
         processes=limits["user_processes"],
         file_bytes=limits["file_mb"] * 2**20,
+        open_files=limits["open_files"],
         cpu_s=limits["cpu_s"],
     )
     linux.forbid_capabilities()

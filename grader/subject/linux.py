@@ -125,7 +125,7 @@ def become(uid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def set_limits(*, memory_bytes: int, processes: int, file_bytes: int, cpu_s: int) -> None:
+def set_limits(*, memory_bytes: int, processes: int, file_bytes: int, open_files: int, cpu_s: int) -> None:
     """Resource limits of this process and all it starts.
 
     Memory is RLIMIT_DATA and never RLIMIT_AS: CUDA reserves gigabytes of address space that it never touches.
@@ -134,6 +134,7 @@ def set_limits(*, memory_bytes: int, processes: int, file_bytes: int, cpu_s: int
         (resource.RLIMIT_DATA, memory_bytes),
         (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_NOFILE, open_files),
         (resource.RLIMIT_CPU, cpu_s),
         (resource.RLIMIT_CORE, 0),
     ):

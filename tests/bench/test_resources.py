@@ -1,5 +1,6 @@
 """What a hand-in may use of the machine: too much ends in an outcome, and the next check works."""
 
+import resource
 from contextlib import closing
 from textwrap import dedent
 
@@ -217,3 +218,23 @@ def test_threads_that_a_submission_left_standing_keep_none_from_the_reference(bu
             assert submission.call("begin", case()).outcome is Outcome.CRASHED, "nothing was used up"
             call = reference.call("begin", case())
             assert call.outcome is Outcome.OBSERVED, call.note
+
+
+def test_files_on_their_way_between_sockets_end_far_below_our_own_limit(any_classroom):
+    """The kernel counts them per user: an ordinary user could have no child forked (ETOOMANYREFS)."""
+    code = """
+        import resource, socket
+        def send():
+            resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE)[1:] * 2)
+            ways, count = [], 0
+            while True:
+                ways.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+                for _ in range(8):
+                    try: socket.send_fds(ways[-1][0], [b"x"], [0] * 250)
+                    except OSError: return count
+                    count += 250
+    """
+    with any_classroom.hand_in(code) as subject:
+        call = subject.call("send", case())
+    assert call.outcome is Outcome.OBSERVED, call.note
+    assert 0 < call.value < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
