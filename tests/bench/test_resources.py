@@ -36,6 +36,7 @@ CODE = """
             if os.fork() == 0:
                 block = touch(100)
                 time.sleep(60)
+                os._exit(0)
         time.sleep(60)
 
     def memory_files():
@@ -61,7 +62,9 @@ CODE = """
         for _ in range(40): os.write(kept[2], bytes(2**20))
         mmap.mmap(kept[2], 40 * 2**20).read()
         for _ in range(4):
-            if os.fork() == 0: time.sleep(60)
+            if os.fork() == 0:
+                time.sleep(60)
+                os._exit(0)
         time.sleep(0.3)
         return "fine"
 """
@@ -147,7 +150,9 @@ def test_more_processes_than_allowed_are_refused_or_end_the_check(any_classroom)
             started = 0
             for _ in range(200):
                 try:
-                    if os.fork() == 0: time.sleep(60)
+                    if os.fork() == 0:
+                        time.sleep(60)
+                        os._exit(0)  # it must not go on forking, should nobody be left to end it
                     started += 1
                 except OSError: break
             return started
