@@ -40,6 +40,7 @@ def children(request, tmp_path):
         site=interpreter().site,
         workspaces={"submission": tmp_path, "reference": tmp_path},
         limits=Limits(),
+        as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
     )
     children = Children(servers, Limits())
     yield children
