@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
+from grader.text import one_line
+
 
 class ExitCode(IntEnum):
     """How `grader` ends; several archives end with the worst, in the order of `SEVERITY`."""
@@ -32,24 +34,17 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
     return min(codes, key=SEVERITY.index, default=ExitCode.GRADED)
 
 
-def in_a_line(text: str) -> str:
-    r"""Text that stays a line and does nothing to a terminal, whatever names are in it: `\n` is spelled."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 class GraderError(Exception):
     """Something a person can fix: shown as one line per problem, without a traceback.
 
-    Each line says where, what is wrong and what to do.
+    Each line says where, what is wrong and what to do; each is made safe to show, whatever it quotes.
     """
 
     exit_code = ExitCode.BUG
 
     def __init__(self, *problems: str) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = problems
+        self.problems = tuple(map(one_line, problems))
+        super().__init__("\n".join(self.problems))
 
 
 class UsageError(GraderError):

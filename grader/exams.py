@@ -202,7 +202,7 @@ def _examine(job: Job, plugins: Plugins, rubric: Rubric, results: Results, execu
                     unseen.discard(record.observation.item)
                     plugins.observed(record.observation, titles[record.observation.item])
     except NotObservedError as error:
-        return str(error)
+        return "; ".join(error.problems)
     finally:
         job_file.unlink(missing_ok=True)  # it holds the seed of what is not observed yet
     if unseen:  # whatever the executor thinks of how it went

@@ -25,6 +25,11 @@ BESIDE_NUMPY = {
 }
 """What parts of the student's side may import more: tools that run alone, what sees or plays a device."""
 LINES_AT_MOST = 400
+PRINTING = frozenset({"click.echo", "click.secho", "print", "sys.stdout.write", "sys.stderr.write"})
+PRINTS_ITSELF = frozenset({"grader.cli.main", "grader.cli.rescore", "grader.cli.report"})
+"""Problems, whose lines are safe by `GraderError`; lines of a scorecard; and a whole report."""
+REFUSES = frozenset({"grader.config.address", "grader.cli.init", "grader.lms.canvas.http"})
+"""What looks for characters in order to refuse a text."""
 
 # Forks from an interpreter that has imported nothing of ours: as fresh as a new one, and 20 times quicker.
 # What takes long to import and is not ours is imported once, before the forks.
@@ -140,6 +145,26 @@ def test_only_the_plugins_ask_hooks():
         if isinstance(node, ast.Attribute) and node.attr == "hook"
     }
     assert asking == {"grader.plugins"}
+
+
+def test_commands_print_by_the_functions_that_make_lines_safe():
+    printing = {
+        name
+        for name, tree in trees("grader.cli")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTING
+    }
+    assert printing == {"grader.cli.echo", *PRINTS_ITSELF}
+
+
+def test_one_module_decides_what_is_shown_as_it_is():
+    deciding = {
+        name
+        for name, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "isprintable"
+    }
+    assert deciding - {"grader.text"} <= REFUSES, "spell out what cannot be shown by grader.text"
 
 
 def test_no_file_grows_beyond_what_one_can_read_at_once():

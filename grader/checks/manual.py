@@ -52,6 +52,6 @@ def award_given(observation: Observation) -> Award | None:
     if given is None or possible is None:
         return None
     points, most = float(given.value or 0), float(possible.value or 0)
-    comment = str(observation.facts.get("comment", ""))
+    comment = " ".join(str(observation.facts.get("comment", "")).split())  # may be in paragraphs
     reason = f"a person gave {points:g} of {most:g}" + (f": {comment}" if comment else "")
     return Award(fraction=points / most if most else 1.0, reason=reason)

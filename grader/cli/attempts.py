@@ -7,8 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import click
-
+from grader.cli.echo import echo
 from grader.cli.hand_ins import turns
 from grader.errors import GraderError
 
@@ -69,7 +68,7 @@ def best_of(
             contests[number] = [Candidate(request=requests[number], graded=result)]
             continue
         for hand_in in older[number]:
-            click.echo(f"grader: {hand_in.name}: is an older attempt; {_counts(requests[number])}", err=True)
+            echo(f"grader: {hand_in.name}: is an older attempt; {_counts(requests[number])}", err=True)
         yield number, result
     for place in range(max((len(older[number]) for number in contests), default=0)):
         turn = {
@@ -80,7 +79,7 @@ def best_of(
         for number, result in grade(turn):
             if isinstance(result, GraderError):
                 for problem in result.problems:
-                    click.echo(f"grader: {problem}; {_counts(contests[number][0].request)}", err=True)
+                    echo(f"grader: {problem}; {_counts(contests[number][0].request)}", err=True)
             elif isinstance(result, Exception):
                 yield number, result
             else:
@@ -94,7 +93,7 @@ def _best(candidates: Sequence[Candidate]) -> Request:
     others = [candidate.request.archive.name for candidate in candidates if candidate is not best]
     if others:
         name = best.request.archive.name
-        click.echo(f"grader: {name}: is the best attempt, before {', '.join(others)}", err=True)
+        echo(f"grader: {name}: is the best attempt, before {', '.join(others)}", err=True)
     return replace(best.request, fresh=False, one_of_several=False)
 
 

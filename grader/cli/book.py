@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.echo import echo
 from grader.cli.files import PATH
 from grader.errors import UsageError
 from grader.extras import install_command
@@ -46,7 +47,7 @@ def opened(path: Path, *, create: bool = False) -> Iterator[Gradebook]:
 
     with Gradebook(path, create=create) as book:
         if book.file.kept_as is not None:
-            click.echo(f"grader: {path}: led up to this version; as it was: {book.file.kept_as}", err=True)
+            echo(f"grader: {path}: led up to this version; as it was: {book.file.kept_as}", err=True)
         yield book
 
 

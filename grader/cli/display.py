@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-import click
-
+from grader.cli.echo import echo
 from grader.markers import hookimpl
 
 if TYPE_CHECKING:
@@ -67,8 +66,8 @@ def show(graded: Graded) -> None:
     if exam is not None:
         missing = exam.environment.get("stronger_layers_missing", ())
         why = f" ({'; '.join(missing)})" if missing else ""
-        click.echo(f"    Sandbox: {exam.isolation}{why}.")
+        echo(f"    Sandbox: {exam.isolation}{why}.")
     if graded.submission.dropped:
-        click.echo(f"    Not looked at: {', '.join(graded.submission.dropped)}.")
+        echo(f"    Not looked at: {', '.join(graded.submission.dropped)}.")
     files = ", ".join(path.name for path in graded.reports)
-    click.echo(f"    Reports: {graded.results.folder}/ ({files}; for the student: {FEEDBACK})")
+    echo(f"    Reports: {graded.results.folder}/ ({files}; for the student: {FEEDBACK})")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from dataclasses import asdict
 import click
 
 from grader.cli.course import require_linux
+from grader.cli.echo import echo, echo_json
 from grader.cli.finding import SPOILS, Finding
 from grader.errors import ExitCode
 from grader.extras import EXTRAS, install_command
@@ -53,11 +53,12 @@ def command(as_json: bool, probe: bool) -> int:
             "findings": [asdict(finding) for finding in findings],
             "gpus": [asdict(card) for card in cards],
         }
-        click.echo(json.dumps(plain, indent=2))
+        echo_json(plain)
     else:
         _show(findings)
         verdict = "can" if ready else "should not"
-        click.echo(f"\nHand-ins {verdict} be graded here; the sandbox they get is {reached or 'none'}.")
+        echo()
+        echo(f"Hand-ins {verdict} be graded here; the sandbox they get is {reached or 'none'}.")
     return ExitCode.GRADED if ready else ExitCode.NOT_OBSERVED
 
 
@@ -67,11 +68,11 @@ def _show(findings: list[Finding]) -> None:
     for finding in findings:
         if finding.about != about:
             about = finding.about
-            click.echo(f"{about}:")
-        click.echo(f"  {'+' if finding.there else '-'} {finding.name:{width}}  {finding.says}")
+            echo(f"{about}:")
+        echo(f"  {'+' if finding.there else '-'} {finding.name:{width}}  {finding.says}")
         if finding.advice:
             helps = "what helps" if about == SPOILS else "to have it"
-            click.echo(f"    {'':{width}}  {helps}: {finding.advice}")
+            echo(f"    {'':{width}}  {helps}: {finding.advice}")
 
 
 def _sandboxes() -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, opened
 from grader.cli.course import roster_of
+from grader.cli.echo import echo
 from grader.cli.exporters import OUT, Exports
 from grader.cli.files import PATH, written
 
@@ -35,7 +36,7 @@ def csv_(context: click.Context, assignment: str, out: Path | None, gradebook: P
         with written(out, encoding="utf-8-sig") as file:
             students = tuple(one.student for one in roster_of(context).students)
             count = write_csv(book, assignment, students, file)
-    click.echo(f"{gradebook}: {count} students have a mark in {assignment}", err=True)
+    echo(f"{gradebook}: {count} students have a mark in {assignment}", err=True)
 
 
 @command.command("json")
@@ -46,11 +47,12 @@ def json_(assignment: str | None, out: Path | None, gradebook: Path) -> None:
     """Write a list with an object for each student's mark, of all assignments if none is named."""
     with opened(gradebook) as book:
         from grader.gradebook.export import document
+        from grader.text import document as safe
 
         with written(out) as file:
             file.write("[")
             for number, entry in enumerate(book.entries(assignment=assignment)):
-                file.write((",\n" if number else "\n") + json.dumps(document(entry)))
+                file.write((",\n" if number else "\n") + json.dumps(safe(document(entry))))
             file.write("\n]\n")
 
 
@@ -61,4 +63,4 @@ def backup(file: Path, gradebook: Path) -> None:
     """Copy the gradebook as it is now into FILE; also while somebody writes into it."""
     with opened(gradebook) as book:
         book.file.backup(file)
-    click.echo(f"{file}: written; it is a gradebook like {gradebook}", err=True)
+    echo(f"{file}: written; it is a gradebook like {gradebook}", err=True)

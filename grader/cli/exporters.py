@@ -12,6 +12,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, marks_of, opened
 from grader.cli.course import find_any, open_course, roster_of
+from grader.cli.echo import echo
 from grader.cli.files import PATH, remove, write, written
 from grader.cli.gradescope import INCLUDE_PROVISIONAL, INCLUDE_UNTIMED, PUBLISHED
 from grader.errors import CourseError, GraderError, UsageError
@@ -32,7 +33,7 @@ class Exports(click.Group):
             return [*self.commands, *self._exporters(ctx)]
         except GraderError as error:  # a plugin that is wrong must not take the help away
             for problem in error.problems:
-                click.echo(f"grader: {problem}", err=True)
+                echo(f"grader: {problem}", err=True)
             return list(self.commands)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: D102
@@ -118,14 +119,14 @@ def _tell(done: Filled, rules: Rules) -> None:
     """Everyone of whom there is something to say, then the sums."""
     for outcome in done.outcomes:
         if outcome.note:
-            click.echo(f"{outcome.who}: {outcome.note}", err=True)
+            echo(f"{outcome.who}: {outcome.note}", err=True)
     for remark in done.remarks:
-        click.echo(remark, err=True)
+        echo(remark, err=True)
     counts = Counter(outcome.fate for outcome in done.outcomes)
     sums = [f"{counts[fate]} {fate}" for fate in Fate if counts[fate] or fate is Fate.WRITTEN]
     if done.rounded:
         sums.append(f"{done.rounded} rounded to {rules.digits} decimals")
-    click.echo(", ".join(sums), err=True)
+    echo(", ".join(sums), err=True)
 
 
 def _results(exporter: Results) -> click.Command:
@@ -162,11 +163,11 @@ def _results(exporter: Results) -> click.Command:
                     why = why or UNTIMED
                 if why:
                     remove(file)  # what an earlier export said does not hold any more
-                    click.echo(f"{entry.student}: {why}", err=True)
+                    echo(f"{entry.student}: {why}", err=True)
                     continue
                 write(file, exporter.render(views.of(entry, book.evidence(entry.attempt)), rules))
                 count += 1
-        click.echo(f"{out}: {count} written", err=True)
+        echo(f"{out}: {count} written", err=True)
 
     return each
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.course import open_course, require_linux
+from grader.cli.echo import echo
 from grader.cli.files import PATH, remove, write
 from grader.errors import SubmissionError, UsageError
 
@@ -94,7 +95,7 @@ def command(
             write(results, refusal("\n".join(error.problems)))
             raise
     if graded.trouble:
-        click.echo(f"grader: {graded.trouble}", err=True)
+        echo(f"grader: {graded.trouble}", err=True)
     rubric = graded.rubric
     view = student_view(
         rubric,
@@ -105,10 +106,10 @@ def command(
         closes=closes(rubric, course.extensions_of(rubric.assignment), course.zone),
     )
     if any(total.untimed for total in graded.scorecard.totals):
-        click.echo(f"grader: {sent.student}: {UNTIMED}", err=True)
+        echo(f"grader: {sent.student}: {UNTIMED}", err=True)
     rules = Rules(include_provisional=include_provisional, include_untimed=include_untimed)
     write(results, Gradescope().render(view, rules))
-    click.echo(f"{results}: written, {graded.scorecard.standing}", err=True)
+    echo(f"{results}: written, {graded.scorecard.standing}", err=True)
     return graded.exit_code
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.book import GRADEBOOK, opened
+from grader.cli.echo import echo, echo_json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,16 +33,14 @@ def command(student: str, assignment: str | None, as_json: bool, gradebook: Path
     if not events:
         raise UsageError(f"{gradebook}: knows nothing of {student!r}; grader export csv lists who is there")
     if as_json:
-        click.echo(json.dumps([asdict(event) for event in events], indent=2))
+        echo_json([asdict(event) for event in events])
         return
     for event in events:
-        click.echo(_line(event))
+        echo(_line(event))
 
 
 def _line(event: Event) -> str:
-    from grader.reports.words import clean
-
-    return clean(f"{event.at}  {event.assignment}  {_TELL[event.what](event.details)}")
+    return f"{event.at}  {event.assignment}  {_TELL[event.what](event.details)}"
 
 
 def _score(score: Details) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from grader.cli.echo import echo
 from grader.cli.files import PATH
 from grader.errors import UsageError
 
@@ -39,8 +40,8 @@ def command(folder: Path, title: str, time_zone: str, ci: str | None) -> None:
     for place in FOLDERS:
         (folder / place).mkdir(parents=True, exist_ok=True)
     for path in made:
-        click.echo(f"{path}: written")
+        echo(f"{path}: written")
     for name in kept:
-        click.echo(f"{folder / name}: is there already, and stays as it is")
+        echo(f"{folder / name}: is there already, and stays as it is")
     go = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
-    click.echo(f"next: {go}grader new NAME, which begins an assignment")
+    echo(f"next: {go}grader new NAME, which begins an assignment")

@@ -15,7 +15,7 @@ import click
 from grader import __version__
 from grader.cli.files import PATH
 from grader.cli.streams import Streams
-from grader.errors import ExitCode, GraderError, in_a_line
+from grader.errors import ExitCode, GraderError
 from grader.files import of_the_machine
 
 COMMANDS = {
@@ -128,7 +128,7 @@ def tell(error: BaseException) -> ExitCode:
         error = of_the_machine(error) or error
     if isinstance(error, GraderError):
         for problem in error.problems:
-            click.echo(f"grader: {in_a_line(problem)}", err=True)
+            click.echo(f"grader: {problem}", err=True)
         return error.exit_code
     import traceback
 

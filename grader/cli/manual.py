@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from grader.cli.course import open_course
+from grader.cli.echo import echo
 from grader.cli.files import PATH
 from grader.errors import UsageError
 from grader.files import obstacle, write_whole
@@ -38,7 +39,7 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None)
     except OSError as error:
         raise obstacle(f"--out {out}", error) from None
     waiting = sum(not row.points for row in table)
-    click.echo(f"{out}: {len(table)} items, {waiting} of them wait for a person", err=True)
+    echo(f"{out}: {len(table)} items, {waiting} of them wait for a person", err=True)
 
 
 @command.command("import")
@@ -67,4 +68,4 @@ def import_(context: click.Context, file: Path, by: str | None, results: Path, r
     )
     for line, row in read_table(content, str(file)):
         judgements.add(line, row)
-    click.echo(f"{file}: {judgements.save()} new judgements kept; run the archives again", err=True)
+    echo(f"{file}: {judgements.save()} new judgements kept; run the archives again", err=True)

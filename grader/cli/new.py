@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from grader.cli.course import find, open_course
+from grader.cli.echo import echo
 from grader.errors import UsageError
 
 
@@ -44,9 +45,9 @@ def _assignment(context: click.Context, name: str, function: str | None) -> None
         there = show_path(course.assignment_folder(name))
         raise UsageError(f"{there}: is there already; choose another name, or give --rubric-only")
     for path in lay_out(course.folder, assignment_files(named)):
-        click.echo(f"{show_path(path)}: written")
+        echo(f"{show_path(path)}: written")
     pack(course.folder, tuple(f"{name}_{kind}" for kind in HAND_INS))
-    click.echo(f"next: grader verify --assignment {name}; then change the files, and verify again")
+    echo(f"next: grader verify --assignment {name}; then change the files, and verify again")
 
 
 def _rubric(context: click.Context, name: str, function: str | None) -> None:
@@ -60,5 +61,5 @@ def _rubric(context: click.Context, name: str, function: str | None) -> None:
         known = suggestion(name, plugins.assignment_folders)
         raise UsageError(f"{name}: no assignment is called so; {known}")
     (path,) = lay_out(course.folder, {f"rubrics/{name}.yaml": rubric_draft(folder, function)})
-    click.echo(f"{show_path(path)}: written")
-    click.echo("next: say in titles, points and hints what you mean, then grader rubric check")
+    echo(f"{show_path(path)}: written")
+    echo("next: say in titles, points and hints what you mean, then grader rubric check")

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
-import click
-
 from grader.cli.display import show
+from grader.cli.echo import echo, echo_json
 from grader.errors import ExitCode, worst
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import Mark, clean, counted, out_of
+from grader.reports.words import Mark, counted, out_of
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.cli.hand_ins import Found
@@ -46,7 +46,7 @@ class Outcome:
         self._untimed: dict[str, set[str]] = {}
         """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
         for problem in found.problems:
-            click.echo(f"grader: {problem}", err=True)
+            echo(f"grader: {problem}", err=True)
             self._codes.append(ExitCode.NOT_ACCEPTED)
 
     def add(self, number: int, result: Graded | Exception) -> None:
@@ -63,17 +63,17 @@ class Outcome:
         """Tell the sums; the code to end with."""
         if self._as_json:
             cards = [self._cards[number] for number in sorted(self._cards)]
-            click.echo(json.dumps(cards[0] if self._total == 1 and cards else cards, indent=2))
+            echo_json(cards[0] if self._total == 1 and cards else cards)
         for rubric, students in self._untimed.items():
-            names = ", ".join(clean(student) for student in sorted(students))
-            click.echo(
+            names = ", ".join(one_line(student) for student in sorted(students))
+            echo(
                 f"grader: {rubric}: has a late rule, which takes nothing off where no time of submission is "
                 f"known, as for {counted(len(students), 'student')}; name a list by --times: {names}",
                 err=True,
             )
         if self._many:
             for line in self._sums():
-                click.echo(line, err=True)
+                echo(line, err=True)
         return worst(self._codes)
 
     def _tell(self, number: int, result: Graded | Exception) -> None:
@@ -83,7 +83,7 @@ class Outcome:
             self._codes.append(tell(result))
             return
         for remark in filter(None, (result.trouble, self._course.roster.remark(result.submission))):
-            click.echo(f"grader: {remark}", err=True)
+            echo(f"grader: {remark}", err=True)
         still_open = [ExitCode.NOT_OBSERVED] if self._require_final and not result.final else []
         self._codes.append(worst([result.exit_code, *still_open]))
         self._standings[result.scorecard.standing] += 1
@@ -94,7 +94,7 @@ class Outcome:
             text = (result.results.folder / "score.json").read_text(encoding="utf-8")
             self._cards[number] = json.loads(text)
         elif self._many:
-            click.echo(_row(result, self._width, sys.stdout))
+            echo(_row(result, self._width, sys.stdout))
         else:
             show(result)
 
@@ -118,4 +118,4 @@ def _row(graded: Graded, width: int, stream: TextIO) -> str:
         Standing.HELD: "  held: a person has to look",
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)
-    return encodable(f"{sign} {clean(card.student):{width}}  {figure}{note}", stream)
+    return encodable(f"{sign} {one_line(card.student):{width}}  {figure}{note}", stream)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from grader.cli.course import find
+from grader.cli.echo import echo
 from grader.errors import CourseError, ExitCode, UsageError
 from grader.files import obstacle, write_whole
 
@@ -51,10 +52,10 @@ def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False) -
     for name, content in outdated.items():
         if not check:
             _write(archives / name, content)
-        click.echo(f"{ARCHIVES}/{name}: {'stale; run grader pack' if check else 'written'}")
+        echo(f"{ARCHIVES}/{name}: {'stale; run grader pack' if check else 'written'}")
     left = orphans(known, archives) if not patterns else ()
     for name in left:
-        click.echo(f"{ARCHIVES}/{name}: has no source; remove it or add its sources")
+        echo(f"{ARCHIVES}/{name}: has no source; remove it or add its sources")
     return ExitCode.COURSE if check and (outdated or left) else ExitCode.GRADED
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
 
 from grader.cli.course import open_course
+from grader.cli.echo import echo, echo_json
 
 
 @click.command("plugins")
@@ -25,10 +25,12 @@ def command(context: click.Context, as_json: bool) -> None:
         "exporters": sorted(plugins.exporters),
     }
     if as_json:
-        click.echo(json.dumps({"plugins": [asdict(p) for p in plugins.loaded()], **brought}, indent=2))
+        echo_json({"plugins": [asdict(p) for p in plugins.loaded()], **brought})
         return
     for plugin in plugins.loaded():
-        click.echo(f"{plugin.name}\n    {plugin.where}\n    {', '.join(plugin.hooks)}")
-    click.echo()
+        echo(plugin.name)
+        echo(f"    {plugin.where}")
+        echo(f"    {', '.join(plugin.hooks)}")
+    echo()
     for kind, names in brought.items():
-        click.echo(f"{kind}: {', '.join(names) or 'none'}")
+        echo(f"{kind}: {', '.join(names) or 'none'}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
+from grader.cli.echo import echo, echo_json
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.lms.platform import Receipt, Target
@@ -24,32 +24,32 @@ class Teller:
         """A line for each student."""
         if self._as_json:
             for line in lines:
-                click.echo(json.dumps(_document(line)))
+                echo_json(_document(line), indent=None)
             return
         from grader.lms.grades import spelled
-        from grader.reports.words import clean
 
         possible = "" if self._target.possible is None else f", {spelled(self._target.possible)} points"
-        click.echo(f"{clean(self._target.title)} ({self._target.key}){possible}")
+        echo(f"{self._target.title} ({self._target.key}){possible}")
         rows = [("student", "now", "new", "")]
-        rows += [(line.who, line.now or "-", line.new or "-", _words(line)) for line in lines]
+        told = ((line.who, line.now or "-", line.new or "-", _words(line)) for line in lines)
+        rows += [(one_line(who), one_line(now), new, words) for who, now, new, words in told]
         wide = [max(len(row[column]) for row in rows) for column in range(3)]
         for who, now, new, words in rows:
             text = f"{who:{wide[0]}}  {now:>{wide[1]}}  {new:>{wide[2]}}  {words}"
-            click.echo(text.rstrip())
+            echo(text.rstrip())
 
     def remarks(self) -> None:
         """What else to know about the assignment."""
         for remark in self._target.remarks:
-            click.echo(f"{self._target.key}: {remark}", err=True)
+            echo(f"{self._target.key}: {remark}", err=True)
 
     def receipt(self, receipt: Receipt) -> None:
         """What came of one change."""
         if self._as_json:
             said = {"student": receipt.student, "answer": receipt.answer.value, "said": receipt.said}
-            click.echo(json.dumps(said))
+            echo_json(said, indent=None)
         elif receipt.said:
-            click.echo(f"{receipt.student}: {receipt.answer.value}: {receipt.said}", err=True)
+            echo(f"{receipt.student}: {receipt.answer.value}: {receipt.said}", err=True)
 
     def sums(self, lines: Sequence[Line], answers: Counter[str] | None) -> None:
         """How many of what; without answers, what applying would do."""
@@ -57,18 +57,18 @@ class Teller:
         changes = sum(line.change is not None for line in lines)
         if self._as_json:
             told = None if answers is None else dict(answers)
-            click.echo(json.dumps({"fates": dict(fates), "changes": changes, "answers": told}))
+            echo_json({"fates": dict(fates), "changes": changes, "answers": told}, indent=None)
             return
         words = {"without a row": "not found there"}
         counts = ", ".join(f"{count} {words.get(fate, fate)}" for fate, count in sorted(fates.items()))
-        click.echo(f"{'planned' if answers is None else 'as planned'}: {counts or 'nobody'}")
+        echo(f"{'planned' if answers is None else 'as planned'}: {counts or 'nobody'}")
         if answers is not None:
             sent = ", ".join(f"{count} {answer}" for answer, count in sorted(answers.items()))
-            click.echo(f"sent: {sent or 'nothing, all of it is there'}")
+            echo(f"sent: {sent or 'nothing, all of it is there'}")
         elif changes:
-            click.echo(f"{changes} would be sent; --apply sends them")
+            echo(f"{changes} would be sent; --apply sends them")
         else:
-            click.echo("nothing is to be sent")
+            echo("nothing is to be sent")
 
 
 def _document(line: Line) -> dict[str, Any]:

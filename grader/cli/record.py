@@ -8,6 +8,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, opened
 from grader.cli.course import open_course
+from grader.cli.echo import echo
 from grader.cli.files import PATH
 from grader.errors import ExitCode, NotObservedError
 
@@ -35,8 +36,9 @@ def command(context: click.Context, out: Path, rubric: str | None, gradebook: Pa
             try:
                 counts[book.record(evidence, card, how="record")] += 1
             except NotObservedError as error:
-                click.echo(f"grader: {error}", err=True)
+                for problem in error.problems:
+                    echo(f"grader: {problem}", err=True)
                 kept_out += 1
     told = f"{counts[True]} marks recorded, {counts[False]} there already"
-    click.echo(f"{gradebook}: {told}" + (f", {kept_out} kept out" if kept_out else ""), err=True)
+    echo(f"{gradebook}: {told}" + (f", {kept_out} kept out" if kept_out else ""), err=True)
     return ExitCode.NOT_OBSERVED if kept_out else ExitCode.GRADED

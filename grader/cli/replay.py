@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,8 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.course import open_course, require_linux
+from grader.cli.echo import echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import ExitCode
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.model.observation import Case, Quantity
@@ -55,7 +56,11 @@ def command(
         from grader.replay import read_score, replay
 
         seen = replay(read_score(score), item, course, plugins, place=place, archive=archive, rubric=rubric)
-    click.echo(json.dumps(_document(seen), indent=2) if as_json else "\n".join(_text(seen)))
+    if as_json:
+        echo_json(_document(seen))
+    else:
+        for line in _text(seen):
+            echo(line)
     unseen = seen.now.observation.outcome is Outcome.NOT_OBSERVED
     return ExitCode.NOT_OBSERVED if unseen else ExitCode.GRADED
 
@@ -79,9 +84,7 @@ def _look(look: Look) -> dict[str, Any]:
 
 
 def _text(seen: Replay) -> Iterator[str]:
-    from grader.reports.words import clean
-
-    yield clean(f"{seen.item}: {seen.title}")
+    yield f"{seen.item}: {seen.title}"
     drawn = f"seed {seen.seed}, as then" if seen.seed else "nothing was drawn then, so other inputs were now"
     yield f"    {drawn}"
     if same := [fact.name for fact in seen.facts if fact.same]:
@@ -90,7 +93,7 @@ def _text(seen: Replay) -> Iterator[str]:
     yield ""
     width = max(_NARROWEST, shutil.get_terminal_size((100, 0)).columns)
     for label, then, now in [("", "then", "now"), *_rows(seen.then, seen.now)]:
-        yield from _beside(clean(label), clean(then), clean(now), width)
+        yield from _beside(one_line(label), one_line(then), one_line(now), width)
 
 
 def _differing(fact: Fact) -> str:
@@ -146,14 +149,20 @@ def _quantity(quantity: Quantity) -> str:
 
 def _beside(label: str, then: str, now: str, width: int) -> Iterator[str]:
     """Three columns, the texts wrapped; nothing if there is no text."""
-    from textwrap import wrap
+    from grader.reports.terminal import wrapped
 
     if not (label == "" or then or now or label.endswith(":")):
         return
     first = 18
     each = (width - first - 4) // 2
-    columns = (wrap(label, first) or [""], wrap(then, each), wrap(now, each))
+    columns = (wrapped(label, first) or [""], wrapped(then, each), wrapped(now, each))
     encoding = sys.stdout.encoding or "utf-8"
-    for cells in zip_longest(*columns, fillvalue=""):
-        line = f"{cells[0]:{first}}  {cells[1]:{each}}  {cells[2]}".rstrip()
+    for name, left, right in zip_longest(*columns, fillvalue=""):
+        line = f"{_padded(name, first)}  {_padded(left, each)}  {right}".rstrip()
         yield line.encode(encoding, "replace").decode(encoding)
+
+
+def _padded(text: str, columns: int) -> str:
+    from grader.reports.terminal import cells
+
+    return text + " " * (columns - cells(text))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.book import GRADEBOOK, opened
+from grader.cli.echo import echo
 from grader.cli.files import PATH, written
 from grader.errors import CourseError, UsageError
 
@@ -105,7 +106,7 @@ def _rubric(course: Course | None, book: Gradebook, assignment: str) -> Rubric |
         path = course.rubric_for(assignment, newest.card.rubric)
         return load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
     except (CourseError, UsageError) as error:
-        click.echo(f"grader: {error.problems[0]}; GPU minutes are not told", err=True)
+        echo(f"grader: {error.problems[0]}; GPU minutes are not told", err=True)
         return None
 
 
@@ -114,4 +115,4 @@ def _write(option: str, path: Path, text: str) -> None:
     with written(path, option=option) as file:
         file.write(text)
     if str(path) != "-":
-        click.echo(f"{path}: written", err=True)
+        echo(f"{path}: written", err=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from grader.cli.course import open_course
+from grader.cli.echo import echo, echo_json
 from grader.cli.files import ONE_OF_MANY
 from grader.errors import CourseError
 
@@ -30,7 +30,7 @@ def check(context: click.Context, files: tuple[Path, ...]) -> None:
         found = check_rubric(file, kinds=plugins.checks, assignments=plugins.assignment_folders)
         problems += found
         if not found:
-            click.echo(f"{file}: fine")
+            echo(f"{file}: fine")
     if problems:
         raise CourseError(*problems)
 
@@ -42,4 +42,4 @@ def schema(context: click.Context) -> None:
     from grader.config.schema import rubric_schema
 
     _, plugins = open_course(context)
-    click.echo(json.dumps(rubric_schema(plugins.checks), indent=2))
+    echo_json(rubric_schema(plugins.checks))

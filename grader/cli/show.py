@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.book import GRADEBOOK, opened
+from grader.cli.echo import echo, echo_json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,14 +31,15 @@ def command(student: str, assignment: str | None, as_json: bool, gradebook: Path
             where = f" in {assignment}" if assignment else ""
             raise UsageError(f"{gradebook}: has no mark of {student!r}{where}; {_known(book, student)}")
         if as_json:
-            click.echo(json.dumps([document(entry) for entry in entries], indent=2))
+            echo_json([document(entry) for entry in entries])
             return
         from grader.reports.terminal import show
 
         for entry in entries:
             show(entry.card, sys.stdout)
             exam = f", exam {entry.exam} of {entry.began}" if entry.exam else ""
-            click.echo(f"    {entry.how} at {entry.at}, by rubric {entry.card.rubric}{exam}\n")
+            echo(f"    {entry.how} at {entry.at}, by rubric {entry.card.rubric}{exam}")
+            echo()
 
 
 def _known(book: Gradebook, student: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from grader.errors import ExitCode, worst
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import Mark, clean, counted, out_of, shorten
+from grader.reports.words import Mark, counted, out_of
+from grader.text import one_line
 from grader.trials import SOURCES, Trial
 from grader.verification import Verdict, gaps
 
@@ -25,37 +25,36 @@ def columns(trials: Sequence[Trial]) -> tuple[int, int]:
     return max(len(trial.name) for trial in trials), max(map(len, figures))
 
 
-def row(verdict: Verdict, widths: tuple[int, int], stream: TextIO) -> str:
+def rows(verdict: Verdict, widths: tuple[int, int], stream: TextIO) -> Iterator[str]:
     """A line of what was earned, or one for each deviation; `widths` as of `columns`."""
     trial = verdict.trial
     sign = sign_of(MARKS.get(verdict.exit_code, Mark.LOST), stream)
     if verdict.deviations:
-        told = (" ".join(clean(shorten(str(deviation), LONGEST)).split()) for deviation in verdict.deviations)
-        text = "\n".join(f"{sign} {trial.name}: {one}" for one in told)
-    else:
-        figure = REFUSED
-        if trial.rubric and verdict.points is not None:
-            figure = out_of(verdict.points, trial.rubric.points)
-        text = f"{sign} {trial.name:{widths[0]}}  {figure:>{widths[1]}}  {clean(trial.about)}"
-    return encodable(text, stream)
+        for deviation in verdict.deviations:
+            text = one_line(" ".join(str(deviation).split()), LONGEST)
+            yield encodable(f"{sign} {trial.name}: {text}", stream)
+        return
+    figure = REFUSED
+    if trial.rubric and verdict.points is not None:
+        figure = out_of(verdict.points, trial.rubric.points)
+    yield encodable(f"{sign} {trial.name:{widths[0]}}  {figure:>{widths[1]}}  {trial.about}", stream)
 
 
-def closing(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> str:
+def closing(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> Iterator[str]:
     """How many were as expected; of a `whole` course also what its hand-ins leave untested."""
-    return "\n".join(("", *_untested(verdicts, whole=whole), _counts(verdicts, wall_s)))
+    yield from ("", *_untested(verdicts, whole=whole), _counts(verdicts, wall_s))
 
 
-def document(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> str:
+def document(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> dict[str, Any]:
     """The same for programs: `verdicts`, `never_mistaken`, `never_earned`, `wall_s` and `exit_code`."""
     untested = gaps(verdicts if whole else ())
-    told = {
+    return {
         "verdicts": [_plain(verdict) for verdict in verdicts],
         "never_mistaken": list(untested.never_mistaken),
         "never_earned": list(untested.never_earned),
         "wall_s": round(wall_s, 3),
         "exit_code": int(worst(verdict.exit_code for verdict in verdicts)),
     }
-    return json.dumps(told, indent=2)
 
 
 def _untested(verdicts: Sequence[Verdict], *, whole: bool) -> Iterator[str]:

@@ -14,6 +14,7 @@ import click
 
 from grader.cli.course import open_course, require_linux
 from grader.cli.display import Listener
+from grader.cli.echo import echo, echo_json
 from grader.cli.files import PATH, PathType
 from grader.errors import worst
 from grader.reports.class_progress import ClassProgress
@@ -48,7 +49,7 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
     wrong, 5 something could not be observed.
     """
     require_linux()
-    from grader.cli.verdicts import closing, columns, document, row
+    from grader.cli.verdicts import closing, columns, document, rows
     from grader.cuda.gpus import gpus
     from grader.files import scratch
     from grader.trials import Selection, trials_of
@@ -67,10 +68,15 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
         for verdict in verify(course, plugins, trials, place, progress.ended):
             verdicts.append(verdict)
             if not as_json:
-                progress.aside(partial(click.echo, row(verdict, widths, sys.stdout)))
+                for line in rows(verdict, widths, sys.stdout):
+                    progress.aside(partial(echo, line))
     whole = not (asked["patterns"] or asked["quick"] or asked["reference"])
     wall_s = time.perf_counter() - begun
-    click.echo((document if as_json else closing)(verdicts, wall_s, whole=whole))
+    if as_json:
+        echo_json(document(verdicts, wall_s, whole=whole))
+    else:
+        for line in closing(verdicts, wall_s, whole=whole):
+            echo(line)
     return worst(verdict.exit_code for verdict in verdicts)
 
 
@@ -83,4 +89,4 @@ def _remark_stale(course: Course, trials: Iterable[Trial]) -> None:
     for trial in trials:
         if not trial.reference and outdated(course.folder / SOURCES / trial.name, trial.archive):
             told = f"is not what {SOURCES}/{trial.name} holds now; run grader pack"
-            click.echo(f"grader: {show_path(trial.archive)}: {told}", err=True)
+            echo(f"grader: {show_path(trial.archive)}: {told}", err=True)

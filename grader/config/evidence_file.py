@@ -1,4 +1,8 @@
-"""`evidence.jsonl`: one line per observation, written as it happens and readable while it grows."""
+"""`evidence.jsonl`: one line per observation, written as it happens and readable while it grows.
+
+What a program says is made safe to show when it is written, and again when it is read: somebody else may have
+written the file.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from grader.errors import NotObservedError
 from grader.model.evidence import SCHEMA, Evidence, Exam
 from grader.model.observation import Observation, Outcome
 from grader.model.submission import Submission
+from grader.text import document
 
 EVIDENCE = "evidence.jsonl"
 """The name of the file in the results folder of a submission."""
@@ -101,7 +106,7 @@ class EvidenceWriter:
         Raises:
             NotObservedError: it could not be written whole; then nothing of it is left.
         """
-        line = (dumps({"record": NAMES[type(record)], **to_plain(record)}) + "\n").encode()
+        line = (dumps(document({"record": NAMES[type(record)], **to_plain(record)})) + "\n").encode()
         before = os.fstat(self._fd).st_size
         try:
             written = os.write(self._fd, line)
@@ -184,7 +189,7 @@ class EvidenceReader:
         self._line += 1
         where = f"{show_path(self._path)}:{self._line}"
         try:
-            data: dict[str, Any] = dict(loads(line))
+            data: dict[str, Any] = dict(document(loads(line)))
             kind = RECORDS[data.pop("record")]
         except (ValueError, TypeError, KeyError):
             raise NotObservedError(f"{where}: is not a record of an exam; {ADVICE}") from None

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 
 from grader.config.problem import suggestion
 from grader.errors import UsageError
 
-_FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
-"""A spreadsheet runs what begins with one of these, and a student may have chosen the text."""
+_FORMULA = re.compile("[\\s\u200b-\u200f\u2060-\u206f\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-]|[\t\r\n]")
+"""A spreadsheet runs what begins so, some also after what is not seen; a student may have chosen the text."""
 _TEXT = "'"
 _DELIMITERS = ",;\t"
 
@@ -91,7 +92,7 @@ def _row(values: Mapping[str, str]) -> Row:
 
 def harmless(cell: str) -> str:
     """A cell that no spreadsheet takes for a formula; `read_table` undoes it."""
-    return _TEXT + cell if cell.startswith((*_FORMULA, _TEXT)) else cell
+    return _TEXT + cell if cell.startswith(_TEXT) or _FORMULA.match(cell) else cell
 
 
 def _plain(cell: str) -> str:

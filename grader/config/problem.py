@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from grader.errors import in_a_line
+from grader.text import one_line
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The way to a value: keys of mappings and indices of lists, from the top."""
@@ -36,9 +36,8 @@ class Problem:
     """Where, if the path does not tell."""
 
     def __str__(self) -> str:
-        """The line without the file's name; a line in letters, whatever a key or a value holds."""
-        text = f"{spell(self.path)}: {self.message}" if self.path else self.message
-        return in_a_line(text)
+        """One printable line without the file's name, whatever a key or a value holds."""
+        return one_line(f"{spell(self.path)}: {self.message}" if self.path else self.message)
 
 
 def spell(path: KeyPath) -> str:
@@ -50,9 +49,9 @@ def spell(path: KeyPath) -> str:
 def show_path(path: Path) -> str:
     """A file's name for a line of text: relative to the working directory if it lies below it."""
     try:
-        return str(path.absolute().relative_to(Path.cwd()))
+        return one_line(str(path.absolute().relative_to(Path.cwd())))
     except (ValueError, OSError):
-        return str(path)
+        return one_line(str(path))
 
 
 def closest(given: str, known: Iterable[str]) -> str | None:

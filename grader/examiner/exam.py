@@ -122,7 +122,7 @@ def _exam(job: Job, machine: Mapping[str, Any], setup: Setup, servers: Servers, 
         with servers.serving(setup) as server:
             facts["subject"] = dict(server.versions)
     except (CourseError, NotObservedError) as error:
-        facts["sandbox_error"] = str(error)
+        facts["sandbox_error"] = "; ".join(error.problems)
     if any(task.devices for task in job.tasks):
         facts["gpus"] = devices.facts()
     if servers.missing:

@@ -131,8 +131,10 @@ class Items:
             self._devices.after(observation)
             return replace(observation, simulated=observation.simulated or lent.simulated)
         except CourseError as error:
-            note, fault = str(error), Fault.COURSE
-        except (NotObservedError, OSError) as error:
+            note, fault = "; ".join(error.problems), Fault.COURSE
+        except NotObservedError as error:
+            note, fault = "; ".join(error.problems), Fault.MACHINE
+        except OSError as error:
             note, fault = str(error), Fault.MACHINE
         except (Exception, SystemExit) as error:
             import traceback

@@ -15,6 +15,7 @@ from typing import ClassVar
 from grader.errors import NotObservedError
 from grader.files import write_whole
 from grader.model.job import DONE
+from grader.text import block
 
 
 class Local:
@@ -80,7 +81,7 @@ class Local:
         with suppress(OSError):  # a full disk: the last line is told anyway
             log.unlink(missing_ok=True)
             if complaints.strip():
-                write_whole(log, complaints)
+                write_whole(log, block(complaints))
         if status != 0:
             said = complaints.strip().splitlines()
             why = f": {said[-1]}" if said else ""

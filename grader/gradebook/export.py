@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from grader.config.points_csv import harmless
 from grader.gradebook.book import Entry, Gradebook
 from grader.model.score import Line, Standing
+from grader.text import one_line
 
 BEFORE = ("Student", "Submitted as", "Standing")
 AFTER = ("Raw", "Lost by lateness", "Total", "Final", "Submitted at", "Scored at", "Rubric")
@@ -27,14 +28,14 @@ def write_csv(book: Gradebook, assignment: str, roster: Sequence[str], file: Tex
     """
     items = _items(book, assignment)
     table = csv.writer(file)
-    table.writerow((*BEFORE, *items, *AFTER))
+    table.writerow((*BEFORE, *map(_cell, items), *AFTER))
     seen = set()
     for entry in book.entries(assignment=assignment):
         table.writerow(_row(entry, items))
         seen.add(entry.student)
     for student in roster:
         if student not in seen:
-            table.writerow((harmless(student), "", NOTHING, *[""] * (len(items) + len(AFTER))))
+            table.writerow((_cell(student), "", NOTHING, *[""] * (len(items) + len(AFTER))))
     return len(seen)
 
 
@@ -77,13 +78,17 @@ def _row(entry: Entry, items: Sequence[str]) -> Iterator[str | float]:
     lines = {line.item: line for line in card.lines}
     (total,) = (total for total in card.totals if total.student == entry.student)
     submitted_at = entry.submission.submitted_at
-    yield from map(harmless, (entry.student, card.student, card.standing.value))
+    yield from map(_cell, (entry.student, card.student, card.standing.value))
     yield from (_points(lines.get(item)) for item in items)
     yield card.points.raw
     yield total.late.lost if total.late else ""
     yield total.adjusted
     yield "" if total.final is None else total.final
-    yield from map(harmless, (submitted_at.isoformat() if submitted_at else "", entry.at, card.rubric))
+    yield from map(_cell, (submitted_at.isoformat() if submitted_at else "", entry.at, card.rubric))
+
+
+def _cell(text: str) -> str:
+    return harmless(one_line(text))
 
 
 def _points(line: Line | None) -> str | float:

@@ -6,6 +6,7 @@ import re
 
 from grader.intake.entry import Refused
 from grader.intake.limits import ArchiveLimits
+from grader.text import one_line
 
 _SHOWN = 80
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
@@ -14,11 +15,10 @@ _DRIVE = re.compile("[A-Za-z]:")
 
 
 def shown(name: str) -> str:
-    """A name as a person may see it: on one line, of bounded length, nothing a terminal obeys."""
+    r"""A name as a person may see it: one line of bounded length, bytes that are not UTF-8 as `\xff`."""
     if len(name) > _SHOWN:
         name = f"{name[: _SHOWN // 2]}…{name[-_SHOWN // 2 :]}"
-    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return one_line(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
 def safe_path(name: str, limits: ArchiveLimits) -> str:

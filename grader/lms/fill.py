@@ -14,7 +14,7 @@ from grader.lms.grades import decimal_mark, exact, read, rounded, spelled
 from grader.lms.people import Person, matched
 from grader.lms.sheet import Sheet
 from grader.model.score import Standing
-from grader.reports.words import clean
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.config.roster import Roster
@@ -143,14 +143,16 @@ class _Filling:
         if before is not None and rounded(before, self._rules.digits) == grade:
             return Outcome(who=student, fate=Fate.SAME)
         if not empty and not self._rules.overwrite:
-            note = f"{clean(there)} stands there, and the mark is {spelled(grade)}; --overwrite replaces it"
+            note = (
+                f"{one_line(there)} stands there, and the mark is {spelled(grade)}; --overwrite replaces it"
+            )
             return Outcome(who=student, fate=Fate.LEFT, note=note)
         self._sheet.put(row, self._place.column, spelled(grade, self._mark))
         self.rounded += grade != points
         if empty:
             return Outcome(who=student, fate=Fate.WRITTEN)
         less = ", which is less" if before is not None and grade < before else ""
-        note = f"{clean(there)} stood there, now it is {spelled(grade)}{less}"
+        note = f"{one_line(there)} stood there, now it is {spelled(grade)}{less}"
         return Outcome(who=student, fate=Fate.REPLACED, note=note)
 
     def _points(self, row: int, mark: Mark) -> tuple[Decimal, Decimal | None]:
@@ -199,8 +201,8 @@ def _defused(sheet: Sheet, layout: Layout, people: Sequence[Person]) -> Iterator
                 elsewhere.setdefault(heading, sheet.line(person.row))
     for heading, line in elsewhere.items():
         yield (
-            f"{sheet.where}:{line}: {clean(heading)}: begins as a formula does, and stays since the platform "
-            "reads it back; upload the file without opening it in a spreadsheet"
+            f"{sheet.where}:{line}: {one_line(heading)}: begins as a formula does, and stays since the "
+            "platform reads it back; upload the file without opening it in a spreadsheet"
         )
 
 

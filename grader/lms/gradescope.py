@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.model.score import Standing
-from grader.reports.words import Mark, clean, figure, mark, remarks, shorten, sums
+from grader.reports.words import Mark, case_lines, figure, mark, remarks, sums
+from grader.text import block, document, one_line, quoted
 
 if TYPE_CHECKING:
     from grader.lms.contract import Rules
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 LONGEST = 20_000
 """Characters of one text."""
+MOST_LINES = 1_000
+"""Lines of one text."""
 _UNSETTLED = frozenset({Mark.OPEN, Mark.HELD})
 
 
@@ -47,7 +50,7 @@ class Gradescope:
             {
                 # One hand-in has one score there: who has an extension is not to lose by it.
                 "score": max((total.adjusted for total in card.totals), default=card.points.raw),
-                "output": clean("\n".join(told)),
+                "output": block("\n".join(map(one_line, told)), LONGEST),
                 "output_format": "text",
                 "test_name_format": "text",
                 "test_output_format": "text",
@@ -63,17 +66,17 @@ class Gradescope:
 
 def refusal(problem: str) -> str:
     """The file for a hand-in that was not accepted: no points, and why, for the student."""
-    results = {"score": 0, "output": clean(problem), "output_format": "text", "visibility": "visible"}
+    results = {"score": 0, "output": one_line(problem), "output_format": "text", "visibility": "visible"}
     return _text({**results, "stdout_visibility": "hidden", "tests": []})
 
 
 def _test(number: int, line: Line, observation: Observation | None) -> dict[str, Any]:
     what = mark(line)
     test: dict[str, Any] = {
-        "name": clean(line.title),
+        "name": one_line(line.title),
         "name_format": "text",
         "number": str(number),
-        "output": clean(shorten("\n".join(_told(line, what, observation)), LONGEST)),
+        "output": block("\n".join(_told(line, what, observation)), LONGEST, MOST_LINES),
         "output_format": "text",
         "visibility": "visible",
         # Bonus and penalties make the assignment worth no more.
@@ -87,16 +90,15 @@ def _test(number: int, line: Line, observation: Observation | None) -> dict[str,
 
 
 def _told(line: Line, what: Mark, observation: Observation | None) -> Iterator[str]:
-    yield f"{what.value} ({figure(line, '?')}): {line.reason}"
+    yield one_line(f"{what.value} ({figure(line, '?')}): {line.reason}")
     if line.hint:
-        yield f"hint: {line.hint}"
+        yield one_line(f"hint: {line.hint}")
     for case in observation.cases if observation else ():
         if case.note:
-            yield f"{case.name}: {case.note}"
-            told = (("called", case.called), ("returned", case.returned), ("expected", case.expected))
-            yield from (f"  {word} {text}" for word, text in told if text)
+            yield from case_lines(case)
     if observation and observation.output:
-        yield f"printed:\n{observation.output}"
+        yield "printed:"
+        yield quoted(observation.output, "| ", LONGEST // 2, MOST_LINES // 2)
 
 
 def _totals(view: View) -> Iterator[str]:
@@ -107,4 +109,4 @@ def _totals(view: View) -> Iterator[str]:
 
 
 def _text(results: dict[str, Any]) -> str:
-    return json.dumps(results, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return json.dumps(document(results), indent=2, ensure_ascii=True, allow_nan=False) + "\n"

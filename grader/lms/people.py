@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.lms.contract import Fate, Mark, Outcome
-from grader.reports.words import clean
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.config.roster import Roster
@@ -34,7 +34,7 @@ class Person:
     @property
     def shown(self) -> str:
         """What lines call somebody who is on no roster."""
-        return clean(f"{self.name} ({self.id})" if self.name else self.id)
+        return one_line(f"{self.name} ({self.id})" if self.name else self.id)
 
 
 def matched(

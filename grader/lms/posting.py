@@ -16,7 +16,7 @@ from grader.lms.grades import exact, rounded, spelled
 from grader.lms.people import matched
 from grader.lms.platform import Change, Held, Target
 from grader.model.score import Standing
-from grader.reports.words import clean
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.config.roster import Roster
@@ -84,7 +84,7 @@ def plan(
         UsageError: nothing can be posted to this assignment, or its maximum is another than the rubric's.
     """
     if target.refusal:
-        raise UsageError(f"{clean(target.title)}: {target.refusal}")
+        raise UsageError(f"{one_line(target.title)}: {target.refusal}")
     marks = {student: one.mark for student, one in wanted.items()}
     students, said = matched([one.person for one in held], marks, roster)
     lines = []
@@ -92,7 +92,7 @@ def plan(
         row = one.person.row
         if outcome := said.get(row):
             note = outcome.note.replace("is in the file", "is there")
-            lines.append(Line(who=outcome.who, fate=outcome.fate, now=clean(one.shown), note=note))
+            lines.append(Line(who=outcome.who, fate=outcome.fate, now=one_line(one.shown), note=note))
         else:
             lines.append(_line(students[row], wanted.get(students[row]), one, target, rules))
     lines += [
@@ -104,7 +104,7 @@ def plan(
 
 
 def _line(student: str, wanted: Wanted | None, held: Held, target: Target, rules: PostRules) -> Line:
-    now = clean(held.shown)
+    now = one_line(held.shown)
     if wanted is None:
         return Line(who=student, fate=Fate.NO_MARK, now=now, note="is there and has no mark")
     points, grade = _points(wanted.mark, target, rules)
@@ -206,6 +206,6 @@ def _points(mark: Mark, target: Target, rules: PostRules) -> tuple[Decimal, Deci
     if most is not None and most != possible:
         if not rules.scale or not possible:
             wrong = f"the maximum is {spelled(most)} there, and {spelled(possible)} in the rubric"
-            raise UsageError(f"{clean(target.title)}: {wrong}; make them alike, or convert with --scale")
+            raise UsageError(f"{one_line(target.title)}: {wrong}; make them alike, or convert with --scale")
         points = points * most / possible
     return points, rounded(points, rules.digits)

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from grader.text import one_line
+
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _LONGEST = 300
 _UNREADABLE = "its mark cannot be read"
@@ -104,7 +106,7 @@ def _plain(text: str) -> dict[str, Any]:
 def _line(said: object) -> str:
     """Text that anybody may have written, fit for a terminal."""
     text = said if isinstance(said, str) else ""
-    return "".join(c if c.isprintable() else " " for c in text[:_LONGEST])
+    return one_line(text, _LONGEST)
 
 
 def _now() -> str:

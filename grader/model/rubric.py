@@ -47,6 +47,11 @@ class Item:
     group: str = ""
     """Items of one group may share a child of the student's program; empty for a child of its own."""
 
+    def __post_init__(self) -> None:
+        """Put title and hint on one line each: YAML may have broken them."""
+        for name in ("title", "hint"):
+            object.__setattr__(self, name, " ".join(getattr(self, name).split()))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatePolicy:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from grader.text import one_line
+
 
 class Standing(StrEnum):
     """How far a line or a card can be relied on."""
@@ -37,7 +39,8 @@ class Award:
     quieter hour, may decide."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError if it is to be looked at again, and yet decided."""
+        """Make its texts safe to show; raise ValueError if it is to be looked at again, and yet decided."""
+        _as_lines(self, "reason", "hint")
         if self.again and not self.undecided:
             raise ValueError("again: only what is undecided is looked at again")
 
@@ -68,6 +71,10 @@ class Line:
     """The share that was done right, 0…1; None while the standing is provisional."""
     counts: str = "earns"
     """`earns`, `bonus` or `penalty`."""
+
+    def __post_init__(self) -> None:
+        """Make its texts safe to show: an observation's note becomes a reason without an award."""
+        _as_lines(self, "title", "reason", "hint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +157,10 @@ class Scorecard:
     """One per student, in the order of the submission."""
     standing: Standing
     """As doubtful as the most doubtful of its lines."""
+
+
+def _as_lines(judged: Award | Line, *names: str) -> None:
+    """Make each of the texts of a frozen value one line, and each flag: they quote what programs say."""
+    for name in names:
+        object.__setattr__(judged, name, one_line(getattr(judged, name)))
+    object.__setattr__(judged, "flags", tuple(map(one_line, judged.flags)))

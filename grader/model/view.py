@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from grader.model.evidence import Evidence
 from grader.model.rubric import Rubric
 from grader.model.score import Scorecard
+from grader.text import one_line
 
 Audience = Literal["staff", "student"]
 
@@ -25,3 +26,15 @@ class View:
     """Whether no item was left out."""
     later: int = 0
     """How many of the items that were left out are shown at a later time."""
+
+    def __post_init__(self) -> None:
+        """Make the names of files safe to show: nothing is opened by those of a view."""
+        submission = self.evidence.submission
+        shown = replace(
+            submission,
+            archive=one_line(submission.archive),
+            files=tuple(map(one_line, submission.files)),
+            dropped=tuple(map(one_line, submission.dropped)),
+        )
+        if shown != submission:
+            object.__setattr__(self, "evidence", replace(self.evidence, submission=shown))

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.reports.words import Mark, clean, mark
+from grader.reports.words import Mark, mark
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.model.score import Line
@@ -51,7 +52,7 @@ class Group:
 
 def fold(message: str) -> str:
     """A message without what differs from hand-in to hand-in: `#` for a number, `#, …` for several."""
-    return _LIST.sub(f"{ANY}, …", _NUMBER.sub(ANY, " ".join(clean(message).split())))
+    return _LIST.sub(f"{ANY}, …", _NUMBER.sub(ANY, one_line(" ".join(message.split()))))
 
 
 def failures(view: ClassView) -> tuple[Group, ...]:

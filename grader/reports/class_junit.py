@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from grader.reports.junit import JUnit
-from grader.reports.words import clean
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.model.view import View
@@ -19,11 +19,11 @@ def class_junit(assignment: str, views: Iterable[View]) -> str:
     Views are asked for one by one, so that those of a whole class are never in memory together.
     """
     junit: Any = import_module("junitparser")  # untyped, as half of its methods have no types
-    root = junit.JUnitXml(clean(assignment))
+    root = junit.JUnitXml(one_line(assignment))
     report = JUnit()
     for view in views:
         for suite in junit.JUnitXml.fromstring(report.render(view).encode()):
-            suite.name = clean(view.scorecard.student)
+            suite.name = one_line(view.scorecard.student)
             for case in suite:
                 case.classname = f"{suite.name}.{case.classname}"
             root.add_testsuite(suite)

@@ -7,7 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from grader.reports.markup import SIGNS, look, text
-from grader.reports.words import Mark, mark, number, shorten
+from grader.reports.words import Mark, mark, number
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.model.score import Line
@@ -67,5 +68,5 @@ def _cell(line: Line | None) -> str:
     if line is None:  # its rubric has no such item
         return "<td></td>"
     what = mark(line)
-    told = "" if what is Mark.FULL else f' title="{text(shorten(line.reason, LONGEST))}"'
+    told = "" if what is Mark.FULL else f' title="{text(one_line(line.reason, LONGEST))}"'
     return f'<td class="{look(line)}"{told}>{SIGNS[what]}</td>'

@@ -12,7 +12,8 @@ from grader.reports.class_drawings import distribution_in_words, speedups_in_wor
 from grader.reports.class_groups import failures
 from grader.reports.class_lists import UNTIMED, acts, waiting
 from grader.reports.class_page import facts
-from grader.reports.words import clean, counted, number, shorten
+from grader.reports.words import counted, number
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.reports.class_groups import Group
@@ -22,7 +23,11 @@ MOST = 15
 """Messages of one list: the page has them all."""
 LONGEST = 240
 """Characters of one text."""
-_MARKUP = re.compile(r"([\\`*_\[\]|~!])")
+_MARKUP = re.compile(r"([\\`*_\[\]|~!$])")
+_LINK = re.compile(r"(?i)@|#(?=\w)|(?<=:)(?=//)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)|(?<=www)(?=\.)")
+"""Where an address or the name of a person, an issue or a commit would become a link."""
+_CUT = r"\g<0><!-- -->"
+"""Nothing to see, and no link across it."""
 
 
 def markdown(view: ClassView) -> str:
@@ -32,8 +37,8 @@ def markdown(view: ClassView) -> str:
 
 def md(of: str) -> str:
     """A text from outside on one line: no markup of Markdown or HTML, and no end of a cell."""
-    line = " ".join(clean(shorten(of, LONGEST)).split())
-    return escape(_MARKUP.sub(r"\\\1", line), quote=False)
+    line = " ".join(one_line(of, LONGEST).split())
+    return _LINK.sub(_CUT, escape(_MARKUP.sub(r"\\\1", line), quote=False))
 
 
 def _lines(view: ClassView) -> Iterator[str]:

@@ -7,14 +7,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from grader.reports.terminal import encodable, started_bar
-from grader.reports.words import clean, counted
+from grader.reports.words import counted
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
 _LONGEST = 60
-"""Columns of what was looked at last."""
+"""Characters of what was looked at last."""
 
 
 def pace(done: int, total: int, elapsed_s: float) -> str:
@@ -44,7 +45,7 @@ class ClassProgress:
     def observed(self, title: str) -> None:
         """One more item of somebody."""
         self._items += 1
-        self._last = clean(" ".join(title.split()))[:_LONGEST]
+        self._last = one_line(title, _LONGEST)
         self._show()
 
     def ended(self) -> None:

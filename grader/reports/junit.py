@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
-from grader.reports.words import Mark, clean, figure, mark, shorten
+from grader.reports.words import Mark, case_lines, figure, mark
+from grader.text import block, one_line
 
 if TYPE_CHECKING:
     from grader.model.evidence import Evidence
@@ -26,6 +27,8 @@ ELEMENTS = {
 
 LONGEST = 20_000
 """Characters of one text: common readers cut there, and would cut the tail."""
+MOST_LINES = 400
+"""Lines of one text."""
 
 _SCORED = (Mark.PARTIAL, Mark.LOST)
 
@@ -45,18 +48,18 @@ class JUnit:
         """The file's text; characters that XML forbids are spelled out."""
         evidence, scorecard = view.evidence, view.scorecard
         junit = _junitparser()
-        suite = junit.TestSuite(clean(scorecard.assignment))
+        suite = junit.TestSuite(one_line(scorecard.assignment))
         if evidence.exams:
-            suite.timestamp = clean(evidence.exams[-1].started_at)
+            suite.timestamp = one_line(evidence.exams[-1].started_at)
         for key, value in _properties(evidence, scorecard).items():
-            suite.add_property(clean(key), clean(value))
+            suite.add_property(one_line(key), one_line(value))
         suite.add_testcases(
             [
                 _case(junit, scorecard.assignment, line, evidence.observations.get(line.item))
                 for line in scorecard.lines
             ]
         )
-        root = junit.JUnitXml(clean(scorecard.assignment))
+        root = junit.JUnitXml(one_line(scorecard.assignment))
         root.add_testsuite(suite)
         root.update_statistics()
         xml: bytes = root.tostring()
@@ -103,8 +106,8 @@ def _properties(evidence: Evidence, scorecard: Scorecard) -> dict[str, str]:
 def _case(junit: Any, assignment: str, line: Line, observation: Observation | None) -> Any:
     section, _, _ = line.item.rpartition(".")
     case = junit.TestCase(
-        name=clean(line.item),
-        classname=clean(f"{assignment}.{section}" if section else assignment),
+        name=one_line(line.item),
+        classname=one_line(f"{assignment}.{section}" if section else assignment),
         time=observation.wall_s if observation else 0.0,
     )
     properties = junit.Properties()
@@ -116,18 +119,18 @@ def _case(junit: Any, assignment: str, line: Line, observation: Observation | No
         "standing": line.standing.value,
         "visible": line.visible,
     }.items():
-        properties.add_property(junit.Property(key, clean(value)))
+        properties.add_property(junit.Property(key, one_line(value)))
     case.append(properties)
     what = mark(line)
     fault = observation.fault if observation and what is Mark.OPEN else None
     if what in ELEMENTS:
         element = getattr(junit, "Error" if fault else ELEMENTS[what])(
-            clean(shorten(_message(line, what), LONGEST)), fault.value if fault else _type(line, what)
+            one_line(_message(line, what), LONGEST), fault.value if fault else _type(line, what)
         )
-        element.text = clean(shorten(_details(line, observation), LONGEST))
+        element.text = block(_details(line, observation), LONGEST, MOST_LINES)
         case.append(element)
     if observation and observation.output:
-        case.system_out = clean(shorten(observation.output, LONGEST))
+        case.system_out = block(observation.output, LONGEST, MOST_LINES)
     return case
 
 
@@ -144,11 +147,11 @@ def _type(line: Line, what: Mark) -> str:
 
 
 def _details(line: Line, observation: Observation | None) -> str:
-    parts = [f"hint: {line.hint}"] if line.hint else []
+    parts = [one_line(f"hint: {line.hint}")] if line.hint else []
     for case in observation.cases if observation else ():
         if not case.note:
             continue
-        parts.append(f"{case.name}: {case.note}")
-        told = (("called", case.called), ("returned", case.returned), ("expected", case.expected))
-        parts += [f"  {word} {text}" for word, text in told if text]
+        parts += case_lines(case)
+        if len(parts) > MOST_LINES:  # more than is shown
+            break
     return "\n".join(parts)

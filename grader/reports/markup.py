@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from grader.reports.words import Mark, clean, mark, shorten
+from grader.reports.words import Mark, mark
+from grader.text import block
 
 if TYPE_CHECKING:
     from grader.model.observation import Quantity
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 LONGEST = 8_000
 """Characters of one text that are shown; head and tail of longer ones."""
+MOST_LINES = 400
+"""Lines of one text, likewise."""
 
 SIGNS = {
     Mark.FULL: "✓",
@@ -26,8 +29,8 @@ SIGNS = {
 
 
 def text(of: str) -> str:
-    """A text for an element or an attribute: shortened, without control characters, escaped."""
-    return escape(clean(shorten(of, LONGEST)))
+    """A text for an element or an attribute: shortened, safe to show, escaped."""
+    return escape(block(of, LONGEST, MOST_LINES))
 
 
 def pre(of: str) -> str:

@@ -52,6 +52,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader import __version__
 from grader.reports.advice import look_at
 from grader.reports.words import mark
+from grader.text import document as safe
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -72,11 +73,10 @@ class ScoreJson:
     filename: ClassVar[str] = "score.json"
 
     def render(self, view: View) -> str:
-        """The file's text; characters that UTF-8 cannot hold become question marks."""
+        """The file's text; what is not safe to show is spelled out in it."""
         import json
 
-        text = json.dumps(document(view), indent=2, ensure_ascii=False, allow_nan=False)
-        return text.encode("utf-8", "replace").decode("utf-8") + "\n"
+        return json.dumps(safe(document(view)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def document(view: View) -> dict[str, Any]:

@@ -22,6 +22,7 @@ body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.5;
 main { max-width: 54rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
 p, h1, h2, h3, dl, dd, pre { margin: 0; }
 p, th, dd, pre, summary, h1, h3 { unicode-bidi: plaintext; overflow-wrap: anywhere; }
+code, span, strong, a { unicode-bidi: isolate; }
 h2 { font-size: 1.1rem; margin: 2.5rem 0 .75rem; }
 a { color: inherit; text-decoration-color: var(--line); text-underline-offset: .2em; }
 a:hover { text-decoration-color: currentColor; }

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from grader.model.observation import Outcome
-from grader.reports.words import Mark, clean, figure, lateness, mark, out_of, shorten, standing_of, sums
+from grader.reports.words import Mark, figure, lateness, mark, out_of, standing_of, sums
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -32,6 +33,10 @@ SIGNS = {
     Mark.HELD: ("‖", "!"),
 }
 """What stands before a title, and what stands there where an encoding has no such character."""
+BARS = ("│", "|")
+"""What stands before every line of a reason, a hint or a flag, likewise: students choose parts of their text,
+and no line of it may look like one of ours. All lines of one text but its first are indented, so that no part
+of a reason looks like a hint."""
 
 STYLES = {
     Mark.FULL: "green",
@@ -93,7 +98,7 @@ class Progress:
         ended = (
             "" if observation.outcome is Outcome.OBSERVED else f": {observation.outcome.replace('_', ' ')}"
         )
-        self._bar.update(self._task, description=encodable(clean(f"{title}{ended}"), self._stream))
+        self._bar.update(self._task, description=encodable(one_line(f"{title}{ended}"), self._stream))
         self._bar.advance(self._task)
 
     def finished(self) -> None:
@@ -125,29 +130,31 @@ def started_bar(stream: TextIO, total: int) -> tuple[Bar, TaskID]:
 def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[Row]:
     width = max(NARROWEST, min(width, WIDEST))
     signs = {what: pair[0 if unicode else 1] for what, pair in SIGNS.items()}
+    bar = BARS[0 if unicode else 1]
     figures = [figure(line, signs[Mark.OPEN]) for line in scorecard.lines]
     total = out_of(scorecard.points.raw, scorecard.points.possible)
     across = max(map(len, (*figures, total)))
-    longest = max((_cells(clean(line.title)) for line in scorecard.lines), default=0)
+    longest = max((cells(one_line(line.title)) for line in scorecard.lines), default=0)
     room = max(len("total"), min(longest, width - across - 6))  # figures stand near what they are of
-    yield Row(((clean(scorecard.assignment), "bold"), (f"  {clean(scorecard.student)}", "")))
+    yield Row(((one_line(scorecard.assignment), "bold"), (f"  {one_line(scorecard.student)}", "")))
     yield Row()
     for line, shown in zip(scorecard.lines, figures, strict=True):
-        yield from _item(line, shown.rjust(across), room, width, signs)
+        yield from _item(line, shown.rjust(across), room, width, signs, bar)
     yield Row()
     yield Row((("    ", ""), ("total".ljust(room), "bold"), (f"  {total:>{across}}", "bold")))
     for text in _remarks(scorecard):
-        yield from (Row(((f"    {part}", ""),)) for part in _wrapped(text, width - 4))
+        yield from (Row(((f"    {part}", ""),)) for part in wrapped(one_line(text, LONGEST), width - 4))
 
 
-def _item(line: Line, points: str, room: int, width: int, signs: dict[Mark, str]) -> Iterator[Row]:
+def _item(line: Line, points: str, room: int, width: int, signs: dict[Mark, str], bar: str) -> Iterator[Row]:
     what = mark(line)
-    first, *more = _wrapped(line.title, room) or [""]
-    gap = " " * (room - _cells(first) + 2)
+    first, *more = wrapped(one_line(line.title, LONGEST), room) or [""]
+    gap = " " * (room - cells(first) + 2)
     yield Row(((f"  {signs[what]} ", STYLES[what]), (first, ""), (gap, ""), (points, STYLES[what])))
     yield from (Row(((f"    {part}", ""),)) for part in more)
     for text, style in _explanations(line, what):
-        yield from (Row(((f"      {part}", style),)) for part in _wrapped(text, width - 6))
+        for at, part in enumerate(wrapped(one_line(text, LONGEST), width - 8)):
+            yield Row(((f"    {bar} ", "dim"), (f"{'  ' if at else ''}{part}", style)))
 
 
 def _explanations(line: Line, what: Mark) -> Iterator[tuple[str, str]]:
@@ -165,15 +172,29 @@ def _remarks(scorecard: Scorecard) -> Iterator[str]:
     yield from lateness(scorecard)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def wrapped(line: str, columns: int) -> list[str]:
+    """A safe line as lines of at most so many columns: a terminal would break longer ones where it likes."""
     from textwrap import wrap
 
-    lines = clean(shorten(text, LONGEST)).splitlines()
-    return [part for line in lines for part in wrap(line, width, break_on_hyphens=False)]
+    if len(line) <= columns and cells(line) <= columns:
+        return [line.strip()] if line.strip() else []
+    parts = wrap(line, columns, break_on_hyphens=False)
+    return [piece for part in parts for piece in _pieces(part, columns)]
 
 
-def _cells(text: str) -> int:
-    """How many columns a text takes: some characters take two, some none."""
+def _pieces(line: str, columns: int) -> Iterator[str]:
+    """A line cut where it would be too wide: some characters take two columns."""
+    begin = wide = 0
+    for at, letter in enumerate(line if cells(line) > columns else ""):
+        if wide + cells(letter) > columns:
+            yield line[begin:at]
+            begin, wide = at, 0
+        wide += cells(letter)
+    yield line[begin:]
+
+
+def cells(text: str) -> int:
+    """How many columns a text takes at most: some characters take two, some none."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width

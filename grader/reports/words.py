@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
 from grader.model.score import Line, Standing
+from grader.text import block, one_line
 
 if TYPE_CHECKING:
+    from grader.model.observation import Case
     from grader.model.score import Points, Scorecard
     from grader.model.view import View
-
-_UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls: terminals obey them, XML forbids them
-    "\u200e\u200f\u202a-\u202e\u2066-\u2069"  # would reorder what stands beside them
-    "\ud800-\udfff\ufffe\uffff]"  # cannot be encoded, or not be parsed
-)
+LONGEST_TEXT = 4_000
+"""Characters of one value of a case, where plain text shows it."""
+MOST_TEXT_LINES = 100
+"""Lines of it."""
 
 
 class Mark(Enum):
@@ -45,19 +44,6 @@ def mark(line: Line) -> Mark:
     if line.outcome == Outcome.OBSERVED and line.fraction == 1:
         return Mark.FULL
     return Mark.PARTIAL if line.fraction else Mark.LOST
-
-
-def clean(text: str) -> str:
-    r"""Text without what a terminal would obey or a parser would refuse, shown as `\x1b` instead."""
-    return _UNPRINTABLE.sub(_spelled, text.replace("\r\n", "\n"))
-
-
-def shorten(text: str, limit: int) -> str:
-    """Head and tail of a text of more than `limit` characters, and how much is missing between them."""
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"
 
 
 def number(value: float) -> str:
@@ -107,6 +93,19 @@ def standing_of(of: Standing, pending: float, *, whole: bool = True) -> str:
         else "Provisional: what may still add or take points is open.",
         Standing.HELD: "Held: a person has to look first" + (f"; {open_points}." if pending else "."),
     }[of]
+
+
+def case_lines(case: Case) -> Iterator[str]:
+    """One case in plain text: what is wrong, what was called, returned and expected.
+
+    Further lines of a text begin with a bar: none can be taken for a line of ours.
+    """
+    yield one_line(f"{case.name}: {case.note}")
+    for word, text in (("called", case.called), ("returned", case.returned), ("expected", case.expected)):
+        if text:
+            first, *more = block(text, LONGEST_TEXT, MOST_TEXT_LINES).split("\n")
+            yield f"  {word} {first}"
+            yield from (f"  | {line}" for line in more)
 
 
 def remarks(view: View) -> Iterator[str]:
@@ -165,8 +164,3 @@ def elapsed(seconds: float) -> str:
         if amount:
             parts.append(counted(amount, name))
     return " ".join(parts[:2]) or "less than a second"
-
-
-def _spelled(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -23,12 +23,13 @@ import pytest
 
 from grader.lms.contract import Results, Rules
 from grader.model.evidence import Evidence
-from grader.model.observation import Observation, Outcome
+from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
 from grader.model.view import Audience, View
 from grader.scoring.score import score
+from grader.testing.hostile import HOSTILE, unsafe
 from grader.testing.worksheets import FORMULAS, NAMES, OPEN
 
 __all__ = ["ResultsConformance", "view"]
@@ -76,10 +77,17 @@ class ResultsConformance:
             self.render(view(audience="staff"))
 
     def test_no_title_disturbs_a_mark(self) -> None:
-        for title in (*NAMES, *FORMULAS, "</script>", "\x1b[2J", "\ud800"):
+        for title in (*NAMES, *FORMULAS, *HOSTILE.values()):
             text = self.render(view(title=title))
             assert self.shown(text) == 7.5, title
             text.encode("utf-8")
+
+    def test_nothing_that_a_program_says_disturbs_a_mark_or_acts_on_whoever_reads_it(self) -> None:
+        for attack, said in HOSTILE.items():
+            text = self.render(view(said=said))
+            assert self.shown(text) == 7.5, attack
+            assert unsafe(text) == [], attack
+            assert len(text) < 1_000_000, attack
 
     def test_the_same_mark_gives_the_same_file(self) -> None:
         assert self.render(view()) == self.render(view())
@@ -99,17 +107,40 @@ class _Told:
 
     def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
         flags = tuple(observation.facts.get("flags", ()))
-        return Award(fraction=observation.facts["share"], reason="as it was told", flags=flags)
+        return Award(
+            fraction=observation.facts["share"], reason=observation.note or "as it was told", flags=flags
+        )
+
+
+def _cases(said: str) -> tuple[Case, ...]:
+    """A case in which a program chooses all that it can; none if it says nothing."""
+    if not said:
+        return ()
+    measured = {said: Quantity(value=said, unit=said, taken_by="subject")}
+    return (
+        Case(
+            name=said,
+            outcome=Outcome.CRASHED,
+            agrees={said: False},
+            called=said,
+            returned=said,
+            expected=said,
+            note=said,
+            quantities=measured,
+            changed_inputs=(said,),
+        ),
+    )
 
 
 def view(
     standing: Standing = Standing.FINAL,
     *,
     title: str = "A title",
+    said: str = "",
     audience: Audience = "student",
     untimed: bool = False,
 ) -> View:
-    """A mark of 7.5 of ten points, in two items, as its audience may see it."""
+    """A mark of 7.5 of ten points, in two items, as its audience may see it; `said` is a program's text."""
     held, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
     items = (
         Item(id="a", title=title, points=7.5, check="told", options=SimpleNamespace(), on_flag="holds"),
@@ -123,10 +154,17 @@ def view(
         "a": Observation(
             item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if held else ()}
         ),
-        "b": Observation(item="b", outcome=outcome, facts={"share": 0.0}),
+        "b": Observation(
+            item="b", outcome=outcome, note=said, output=said, cases=_cases(said), facts={"share": 0.0}
+        ),
     }
     submission = Submission(
-        student="ann", assignment="kit", archive="ann.zip", digest="sha256:0", files=("work.py",)
+        student="ann",
+        assignment="kit",
+        archive=f"ann{said}.zip",
+        digest="sha256:0",
+        files=(f"work{said}.py",),
+        dropped=(said,),
     )
     evidence = Evidence(submission=submission, exams=(), observations=observations)
     card = score(rubric, evidence, {"told": _Told()})

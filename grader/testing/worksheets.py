@@ -39,7 +39,7 @@ NAMES = (
     "7.5",
 )
 """That tables get wrong."""
-FORMULAS = ("=cmd()", "+1+2", "-1+2", "@sum", "\uff1dx", '=a"b')
+FORMULAS = ("=cmd()", "+1+2", "-1+2", "@sum", "\uff1dx", '=a"b', "\u200b=cmd()", " \ufeff@sum")
 
 
 class WorksheetConformance:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.config.codec import to_plain
 from grader.config.evidence_file import (
     BLOCK,
     EvidenceReader,
@@ -21,8 +22,10 @@ from grader.config.evidence_file import (
 )
 from grader.errors import NotObservedError
 from grader.model.evidence import Evidence, Exam
-from grader.model.observation import Observation, Outcome
+from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.submission import Submission
+from grader.testing.hostile import HOSTILE, unsafe
+from grader.text import BLOCK as LONGEST_TEXT
 
 ALICE = Submission(
     student="alice", assignment="hw1", archive="alice.zip", digest="sha256:a", files=("utils.py",)
@@ -74,6 +77,48 @@ def test_a_reader_follows_and_gives_each_complete_record_once(path: Path) -> Non
         assert reader.read() == (saw("a"),)
     write(path, saw("b"))
     assert reader.read() == (saw("b"),)
+
+
+def said(text: str) -> tuple[Record, ...]:
+    """Records in which a program, an archive and a machine chose every text that they can."""
+    of_case = dict.fromkeys(("name", "called", "returned", "expected", "note"), text)
+    case = Case(outcome=Outcome.CRASHED, agrees={text: True}, inputs={text: [text]}, **of_case)
+    observation = Observation(
+        item="a",
+        outcome=Outcome.OBSERVED,
+        note=text,
+        cases=(case,),
+        quantities={text: Quantity(value=text, unit=text)},
+        facts={text: {text: [text, {text: text}]}},
+        output=text,
+    )
+    exam = replace(FIRST, environment={text: text})
+    submission = replace(ALICE, archive=text, files=(text,), dropped=(text,))
+    return started(exam, submission), ItemObserved(exam="e1", observation=observation)
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_what_is_written_is_a_line_for_each_record_and_nothing_in_it_acts(path: Path, attack: str) -> None:
+    write(path, *said(HOSTILE[attack]))
+    lines = path.read_text().splitlines()
+    assert len(lines) == 2
+    assert [unsafe(line) for line in lines] == [[], []]
+    assert max(map(len, lines)) < 30 * LONGEST_TEXT
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_what_somebody_else_wrote_is_read_as_if_we_had_written_it(path: Path, attack: str) -> None:
+    records = said(HOSTILE[attack])
+    names = {ExamStarted: "exam", ItemObserved: "observation"}
+    path.write_text(
+        "".join(json.dumps({"record": names[type(one)]} | to_plain(one)) + "\n" for one in records)
+    )
+    read = EvidenceReader(path).read()
+    assert unsafe(json.dumps([to_plain(record) for record in read])) == []
+    (path.parent / "ours").mkdir()
+    ours = path.parent / "ours" / path.name
+    write(ours, *records)
+    assert read == EvidenceReader(ours).read()
 
 
 def test_a_line_torn_at_any_byte_is_cut_off_and_nothing_else(path: Path) -> None:

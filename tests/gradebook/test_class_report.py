@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.gradebook.book import Gradebook
 from grader.gradebook.report import class_view, staff_views
 from grader.model.evidence import Evidence, Exam
 from grader.model.observation import Fault, Observation, Outcome, Quantity
@@ -26,7 +27,10 @@ from grader.reports.class_page import FOR_STAFF, page
 from grader.reports.class_view import ClassView
 from grader.reports.words import Mark
 from grader.scoring.score import score
+from grader.testing.hostile import HOSTILE as HOSTILE_TEXTS
+from grader.testing.hostile import unsafe
 
+CELL = re.compile(r"(?<!\\)\|")
 HOSTILE = "<script>alert('x')</script>\" onload='x' \x1b[31m|\n`a` *b* ]]> &amp; évil"
 
 
@@ -404,6 +408,43 @@ def test_nothing_that_students_or_courses_say_becomes_markup(book):
     assert {len(cells) for cells in rows(summary)} == {2, 3, 5}, "no text ends a cell or a row"
     suites = ET.fromstring(class_junit("tiny", staff_views(book, "tiny")).encode())
     assert suites.find("testsuite").get("name").startswith("<script>")
+
+
+def of_programs(book, text):
+    """A class whose programs say the same in every place."""
+    by = rubric(item("a", options=NEEDS_40), item("b", on_flag="holds"), item("c"))
+    keep(
+        book,
+        saw("a", 0.0, facts={"reason": text}, quantities=times_faster(30.0), output=text),
+        saw("b", facts={"flags": (text,)}),
+        saw("c", outcome=Outcome.NOT_OBSERVED, note=text),
+        by=by,
+    )
+    return class_view(book, "tiny", rubric=by)
+
+
+@pytest.mark.parametrize("attack", HOSTILE_TEXTS)
+def test_no_text_of_a_program_acts_or_changes_what_a_report_is_made_of(tmp_path, attack):
+    def made_of(text, name):
+        with Gradebook(tmp_path / name, create=True) as book:
+            view = of_programs(book, text)
+            junit = class_junit("tiny", staff_views(book, "tiny"))
+        html, summary = page(view), markdown(view)
+        assert [unsafe(one) for one in (html, summary, junit)] == [[], [], []]
+        assert max(map(len, (html, summary, junit))) < 1_000_000
+        return (
+            [tag for tag, _ in Page(html).tags],
+            [len(CELL.split(line)) for line in summary.split("\n")],
+            [element.tag for element in ET.fromstring(junit.encode()).iter()],
+        )
+
+    assert made_of(HOSTILE_TEXTS[attack], "hostile.db") == made_of("some text", "honest.db")
+
+
+def test_a_text_in_a_summary_is_no_link_and_names_nobody(book):
+    summary = markdown(of_programs(book, HOSTILE_TEXTS["Markdown"]))
+    assert "evil" in summary
+    assert not re.search(r"://|www\.|@\w|#\d|<details>|(?<!\\)\]\(|(?<!\\)[`*_~]x", summary)
 
 
 def test_the_page_is_for_staff_and_says_so(book):

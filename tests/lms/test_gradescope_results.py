@@ -69,7 +69,7 @@ def test_a_mark_is_a_test_per_item_and_their_score(lms):
                 "name": "title of a",
                 "name_format": "text",
                 "number": "1",
-                "output": "earned (2 / 2): reason of a\nprinted:\nprinted by a",
+                "output": "earned (2 / 2): reason of a\nprinted:\n| printed by a",
                 "output_format": "text",
                 "visibility": "visible",
                 "max_score": 2.0,
@@ -81,7 +81,7 @@ def test_a_mark_is_a_test_per_item_and_their_score(lms):
                 "name_format": "text",
                 "number": "2",
                 "output": "partly earned (1 / 3): reason of b\nhint: Look again.\ncase of b: note of b\n"
-                "  called called b\n  returned returned b\n  expected expected b\nprinted:\nprinted by b",
+                "  called called b\n  returned returned b\n  expected expected b\nprinted:\n| printed by b",
                 "output_format": "text",
                 "visibility": "visible",
                 "max_score": 3.0,

@@ -496,73 +496,70 @@ def hidden():
     return graded(items, [seen("a", 0.5, **flagged), seen("b"), seen("c", **flagged)])
 
 
-def hostile():
-    told = dict.fromkeys(("name", "called", "returned", "expected", "note"), HOSTILE)
+def hostile(text=HOSTILE):
+    """A text wherever a program, an archive or a course may have chosen one."""
+    told = dict.fromkeys(("name", "called", "returned", "expected", "note"), text)
     wrong = Case(
         outcome=Outcome.CRASHED,
-        agrees={HOSTILE: False, HOSTILE + "2": True},
-        changed_inputs=(HOSTILE,),
-        quantities={HOSTILE: Quantity(value=HOSTILE, unit=HOSTILE)},
+        agrees={text: False, text + "2": True},
+        changed_inputs=(text,),
+        quantities={text: Quantity(value=text, unit=text)},
         **told,
     )
     keys = {
         "cases": (wrong,),
-        "output": HOSTILE,
-        "quantities": {HOSTILE: Quantity(value=HOSTILE, unit=HOSTILE)},
+        "output": text,
+        "quantities": {text: Quantity(value=text, unit=text)},
     }
     items = [
-        item(HOSTILE, HOSTILE, hint=HOSTILE),
-        item("b" + HOSTILE, HOSTILE, hint=HOSTILE),
-        item("c", HOSTILE, needs=("b" + HOSTILE,)),
-        item("d", HOSTILE, options=SimpleNamespace(of=HOSTILE, over=HOSTILE)),
-        item("e", HOSTILE),
-        item("f", HOSTILE, options=SimpleNamespace(at_least={HOSTILE: HOSTILE, "2": 1.5})),
-        item("g", HOSTILE, options=SimpleNamespace(at_least=HOSTILE)),
+        item(text, text, hint=text),
+        item("b" + text, text, hint=text),
+        item("c", text, needs=("b" + text,)),
+        item("d", text, options=SimpleNamespace(of=text, over=text)),
+        item("e", text),
+        item("f", text, options=SimpleNamespace(at_least={text: text, "2": 1.5})),
+        item("g", text, options=SimpleNamespace(at_least=text)),
     ]
     of_device = traced(
-        (HOSTILE, (1, 2, 3), (4, 5, 6), None),
-        wrong=HOSTILE,
-        source=HOSTILE,
-        problem=HOSTILE,
-        copies={HOSTILE: Traffic(count=1, bytes=2)},
-        allocations={HOSTILE: Traffic(count=1, bytes=2)},
+        (text, (1, 2, 3), (4, 5, 6), None),
+        wrong=text,
+        source=text,
+        problem=text,
+        copies={text: Traffic(count=1, bytes=2)},
+        allocations={text: Traffic(count=1, bytes=2)},
         devices=(work(0, 1), work(1, 0, peak_bytes=7)),
         transfers=(moved(0, None, 4),),
-        unseen=(HOSTILE,),
+        unseen=(text,),
     )
-    on_cores = curve(0.2, 0.1, left_out=(HOSTILE, 8))
+    on_cores = curve(0.2, 0.1, left_out=(text, 8))
     lies = {
-        "parts": {HOSTILE: HOSTILE, f"output of {HOSTILE}": "cuda:" + "9" * 9999, "a": 7},
-        "devices": HOSTILE,
+        "parts": {text: text, f"output of {text}": "cuda:" + "9" * 9999, "a": 7},
+        "devices": text,
     }
     card = graded(
         items,
         [
-            replace(seen(HOSTILE, 0.5, facts={"reason": HOSTILE}, **keys), seed=HOSTILE),
-            seen("b" + HOSTILE, outcome=Outcome.CRASHED, note=HOSTILE, **keys),
+            replace(seen(text, 0.5, facts={"reason": text}, **keys), seed=text),
+            seen("b" + text, outcome=Outcome.CRASHED, note=text, **keys),
             seen("d", **(fast() | keys | {"quantities": fast()["quantities"] | keys["quantities"]})),
-            seen("e", outcome=Outcome.NOT_OBSERVED, note=HOSTILE),
+            seen("e", outcome=Outcome.NOT_OBSERVED, note=text),
             seen("f", 0.0, quantities=on_cores["quantities"], facts=of_device | on_cores["facts"] | lies),
-            seen("g", 0.0, facts={"watched": HOSTILE, "samples": HOSTILE, "left_out": HOSTILE}),
+            seen("g", 0.0, facts={"watched": text, "samples": text, "left_out": text}),
         ],
-        student=HOSTILE,
-        members=(HOSTILE, HOSTILE + "2"),
-        archive=HOSTILE,
-        digest=HOSTILE,
-        files=(HOSTILE,),
-        dropped=(HOSTILE,),
+        student=text,
+        members=(text, text + "2"),
+        archive=text,
+        digest=text,
+        files=(text,),
+        dropped=(text,),
     )
-    exam = Exam(
-        id=HOSTILE, started_at=HOSTILE, isolation=HOSTILE, environment={HOSTILE: [HOSTILE, {HOSTILE: 1}]}
-    )
-    lines = tuple(replace(line, flags=(HOSTILE,)) for line in card.scorecard.lines)
+    exam = Exam(id=text, started_at=text, isolation=text, environment={text: [text, {text: 1}]})
+    lines = tuple(replace(line, flags=(text,)) for line in card.scorecard.lines)
     return replace(
         card,
-        rubric=replace(card.rubric, name=HOSTILE, assignment=HOSTILE, digest=HOSTILE),
+        rubric=replace(card.rubric, name=text, assignment=text, digest=text),
         evidence=replace(card.evidence, exams=(exam,)),
-        scorecard=replace(
-            card.scorecard, assignment=HOSTILE, rubric=HOSTILE, rubric_digest=HOSTILE, lines=lines
-        ),
+        scorecard=replace(card.scorecard, assignment=text, rubric=text, rubric_digest=text, lines=lines),
     )
 
 
@@ -626,6 +623,7 @@ class Builders:
     graded, item, seen, case, fast, traced, curve, timed = map(
         staticmethod, (graded, item, seen, case, fast, traced, curve, timed)
     )
+    hostile = staticmethod(hostile)
     work, moved, on_gpus = map(staticmethod, (work, moved, on_gpus))
     lies = LIES
     ran = RAN

@@ -16,18 +16,18 @@ CARD = """\
 cdp_hw1  alice
 
   ✓ add_elementwise adds element by element              3 / 3
-      flag: changed its inputs in place
+    │ flag: changed its inputs in place
   ◐ zeros_weights has the right shapes                   1 / 3
-      1 of 2 cases agrees
-      hint: Which side is the input's?
+    │ 1 of 2 cases agrees
+    │ hint: Which side is the input's?
   ◐ xavier_init stays within its bounds                1.5 / 3
-      1 of 2 cases agrees
+    │ 1 of 2 cases agrees
   ✗ max_cpu finds the larger element                     0 / 4
-      ended in ZeroDivisionError: division by zero
+    │ ended in ZeroDivisionError: division by zero
   · max_gpu is at least 40 times faster than max_cpu     0 / 5
-      skipped: needs max.cpu (max_cpu finds the larger element)
+    │ skipped: needs max.cpu (max_cpu finds the larger element)
   … max_gpu launches a kernel                            … / 3
-      no GPU on this machine: pending, not lost
+    │ no GPU on this machine: pending, not lost
 
     total                                             5.5 / 21
     Provisional: 3 points still open, neither earned nor lost.
@@ -40,7 +40,7 @@ cdp_hw1  red
   ✓ first                    10 / 10
   ✓ second                        +2
   ◐ only what was asked for     -0.5
-      1 of 2 cases agrees
+    │ 1 of 2 cases agrees
 
     total                    11 / 10
     Final.

@@ -7,7 +7,6 @@ import pytest
 from grader.model.score import Line, Standing
 from grader.reports.words import (
     Mark,
-    clean,
     counted,
     elapsed,
     figure,
@@ -16,7 +15,6 @@ from grader.reports.words import (
     number,
     out_of,
     remarks,
-    shorten,
     standing_of,
     sums,
 )
@@ -146,27 +144,6 @@ def test_numbers_drop_what_says_nothing():
 def test_one_is_singular():
     assert counted(1, "point") == "1 point"
     assert counted(0.5, "point") == "0.5 points"
-
-
-@pytest.mark.parametrize(
-    ("raw", "shown"),
-    [
-        ("\x1b[2J", r"\x1b[2J"),
-        ("\x9b2J", r"\x9b2J"),
-        ("a\rb", r"a\x0db"),
-        ("a\r\nb\tc", "a\nb\tc"),
-        ("\ud800", r"\ud800"),
-        ("\u202eabc", r"\u202eabc"),
-        ("שלום ✓ 🎓", "שלום ✓ 🎓"),
-    ],
-)
-def test_cleaning_shows_what_would_be_obeyed_and_keeps_what_can_be_read(raw, shown):
-    assert clean(raw) == shown
-
-
-def test_shortening_keeps_both_ends_and_says_how_much_is_missing():
-    assert shorten("abc", 3) == "abc"
-    assert shorten("a" * 50 + "b" * 50, 10) == "aaaaa\n… 90 characters left out …\nbbbbb"
 
 
 def test_a_held_card_also_says_what_is_open():

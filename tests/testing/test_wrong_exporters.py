@@ -16,6 +16,7 @@ from grader.lms.gradescope import Gradescope
 from grader.lms.moodle import MoodleWorksheet
 from grader.testing.results import ResultsConformance
 from grader.testing.worksheets import Example, WorksheetConformance, mark
+from grader.text import block
 
 EXAMPLE = Example(
     worksheet=MoodleWorksheet,
@@ -206,6 +207,12 @@ def wrong_results(render=None, **attributes):
     return Wrong
 
 
+def with_output(right, view, rules, quote):
+    """A right file, and beside it what a program printed, as `quote` makes it."""
+    read = json.loads(right.render(view, rules))
+    return json.dumps(read | {"printed": quote(view.evidence.observations["b"].output)})
+
+
 WRONG_RESULTS = {
     "it_has_a_name_for_a_command_and_one_for_its_file": [
         wrong_results(name="Grade Scope"),
@@ -230,6 +237,13 @@ WRONG_RESULTS = {
     "no_title_disturbs_a_mark": [
         wrong_results(
             lambda right, view, rules: right.render(view, rules).encode("ascii").decode() + said(view)
+        ),
+    ],
+    "nothing_that_a_program_says_disturbs_a_mark_or_acts_on_whoever_reads_it": [
+        wrong_results(lambda *given: with_output(*given, lambda said: said)),
+        wrong_results(lambda *given: with_output(*given, lambda said: block(said) * 10)),
+        wrong_results(
+            lambda right, view, rules: right.render(view, rules) + view.evidence.submission.archive[3:-4]
         ),
     ],
     "the_same_mark_gives_the_same_file": [

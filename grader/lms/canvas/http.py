@@ -16,7 +16,7 @@ from grader.config.address import address_problem, origin
 from grader.errors import NotObservedError, UsageError
 from grader.lms.canvas.answer import LostAnswer, Refused, Response
 from grader.lms.web import opener
-from grader.reports.words import clean
+from grader.text import one_line
 
 Form: TypeAlias = Iterable[tuple[str, str]]
 
@@ -192,5 +192,4 @@ class Http:
 
     def _shown(self, text: str) -> str:
         """What somebody else said, on one line, without the token."""
-        line = " ".join(clean(text.replace(self._token, "…")).split())
-        return line if len(line) <= _SAID else f"{line[:_SAID]}…"
+        return one_line(" ".join(text.replace(self._token, "…").split()), _SAID)

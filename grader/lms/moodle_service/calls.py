@@ -19,7 +19,7 @@ from grader import __version__
 from grader.config.address import address_problem
 from grader.errors import NotObservedError, UsageError
 from grader.lms.web import opener
-from grader.reports.words import clean
+from grader.text import one_line
 
 PATH = "webservice/rest/server.php"
 TIMEOUT_S = 120.0
@@ -180,8 +180,7 @@ class Calls:
 
     def _shown(self, text: str) -> str:
         """What somebody else said, on one line, without the token."""
-        line = " ".join(clean(text.replace(self._token, "…")).split())
-        return line if len(line) <= _SAID else f"{line[:_SAID]}…"
+        return one_line(" ".join(text.replace(self._token, "…").split()), _SAID)
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
