@@ -128,7 +128,7 @@ def test_a_sandbox_that_ends_at_once_leaves_its_complaint_and_the_next_one_is_ta
                     def launch(self, argv, **rest):
                         return super().launch(["sh", "-c", "echo this kernel is too old >&2; exit 7"], **rest)
     """
-    course.sandbox("process", "ProcessSandbox", broken.strip())
+    course.sandbox("bubblewrap", "BubblewrapSandbox", broken.strip())
     assert course.run("run", course.hand_in()).returncode == 0
     exam = course.records()[0]["exam"]
     assert exam["isolation"] == "bubblewrap"
