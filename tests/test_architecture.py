@@ -26,8 +26,8 @@ BESIDE_NUMPY = {
 """What parts of the student's side may import more: tools that run alone, what sees or plays a device."""
 LINES_AT_MOST = 400
 PRINTING = frozenset({"click.echo", "click.secho", "print", "sys.stdout.write", "sys.stderr.write"})
-PRINTS_ITSELF = frozenset({"grader.cli.main", "grader.cli.rescore", "grader.cli.report"})
-"""Problems, whose lines are safe by `GraderError`; lines of a scorecard; and a whole report."""
+PRINTS_ITSELF = frozenset({"grader.cli.main", "grader.cli.rescore", "grader.cli.streams"})
+"""Problems, whose lines are safe by `GraderError`; lines of a scorecard; and what the system says of an output."""
 REFUSES = frozenset({"grader.config.address", "grader.cli.init", "grader.lms.canvas.http"})
 """What looks for characters in order to refuse a text."""
 
