@@ -27,7 +27,7 @@ BESIDE_NUMPY = {
 LINES_AT_MOST = 400
 PRINTING = frozenset({"click.echo", "click.secho", "print", "sys.stdout.write", "sys.stderr.write"})
 PRINTS_ITSELF = frozenset({"grader.cli.main", "grader.cli.rescore", "grader.cli.streams"})
-"""Problems, whose lines are safe by `GraderError`; lines of a scorecard; and what the system says of an output."""
+"""Problems, whose lines are safe by `GraderError`; lines of a scorecard; and what is wrong with an output."""
 REFUSES = frozenset({"grader.config.address", "grader.cli.init", "grader.lms.canvas.http"})
 """What looks for characters in order to refuse a text."""
 
