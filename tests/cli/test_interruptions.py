@@ -45,6 +45,11 @@ def family(pid: int) -> set[int]:
     return found
 
 
+def leaves(processes: set[int]) -> set[int]:
+    """Those that are nobody's parent: the programs that a sandbox holds."""
+    return {pid for pid in processes if family(pid) == {pid}}
+
+
 def handles_of(processes):
     """A handle on each process; one that ended meanwhile, as those that only fork do, is not left anyway."""
     for pid in processes:
@@ -260,9 +265,12 @@ def test_an_examiner_that_is_hung_up_leaves_no_seed_and_no_process(course, signa
         first = examiner_of(host.pid)
         (second,) = (pid for pid in family(first) - {first} if b"grader.examiner" in command_line(pid))
         assert list(course.tmp.glob("grader-beside-*"))
+        programs = leaves(family(first) - family(second))
         for process in {"first": (first,), "second": (second,), "both": (first, second)}[to]:
             os.kill(process, signal.SIGHUP)
         if to == "second":  # the first one does the rest, as it does when another one is killed
+            for process in programs:  # its own item would end at the limit of time only
+                os.kill(process, signal.SIGKILL)
             signal_pipe.wait()
             os.kill(host.pid, signal.SIGTERM)
         _, said = host.communicate(timeout=WITHIN_S)

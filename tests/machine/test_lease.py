@@ -169,7 +169,7 @@ def test_holders_are_known_by_what_they_wrote_and_nobody_holds_what_is_free(leas
 def test_what_a_stranger_wrote_into_a_lease_is_one_plain_line(leases, folder):
     with leases.take(["gpu-a"], 1, 0, "us"):
         (folder / "gpu-a").write_text('{"pid": "x", "user": "ada\\u001b[31m\\nroot", "what": ["x"]}')
-        assert str(leases.held()["gpu-a"]) == "ada [31m root"
+        assert str(leases.held()["gpu-a"]) == r"ada\x1b[31m\nroot"
         (folder / "gpu-a").write_text("[1")
         assert str(leases.held()["gpu-a"]) == "somebody"
 
