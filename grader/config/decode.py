@@ -119,6 +119,10 @@ def describe(kind: Any, above: float | None = None) -> str:
     return "a list" if origin is tuple else "a mapping"
 
 
+QUOTED = 60
+"""Characters of a wrong value that a message repeats."""
+
+
 def quoted(value: Any) -> str:
     """A wrong value as a message repeats it."""
     if value is None:
@@ -130,7 +134,7 @@ def quoted(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+    return text if len(text) <= QUOTED else text[: QUOTED - 3] + "…"
 
 
 @cache
@@ -264,7 +268,8 @@ def _tuple_reader(kind: Any, above: float | None) -> Reader:
 
     def read(data: Any, path: KeyPath, reading: Reading) -> Any:
         if not isinstance(data, list):
-            advice = f"; write [{data}]" if isinstance(data, str | int | float) else ""
+            short = isinstance(data, str | int | float) and len(str(data)) <= QUOTED
+            advice = f"; write [{data}]" if short else ""
             return reading.wrong(path, f"must be a list, got {quoted(data)}{advice}")
         items = tuple(read_item(item, (*path, index), reading) for index, item in enumerate(data))
         return INVALID if any(entry is INVALID for entry in items) else items

@@ -24,7 +24,8 @@ ITEMS = {item["id"]: item for item in RUBRIC["items"]}
 HOSTILE = {
     *("chatty", "creeping_memory_hog", "deep_recursion", "endless_nesting", "evil_objects", "eve"),
     *("exits_in_a_call", "exits_politely", "forges_lines", "forges_verdict", "frank", "huge_result"),
-    *("leaves_a_daemon", "memory_hog", "patches_libraries", "raises_system_exit", "snoops", "swallows_signals"),
+    *("leaves_a_daemon", "memory_hog", "patches_libraries", "raises_system_exit", "snoops"),
+    "swallows_signals",
 }
 # What intake makes of these archives is for its own tests.
 PACKED = {"junk_files", "macos_zip", "no_utils"}
