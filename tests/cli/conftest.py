@@ -24,9 +24,11 @@ from click.testing import CliRunner
 from grader.cli.main import main
 from grader.coursecode import PACKAGE
 from grader.sandbox.bubblewrap import BubblewrapSandbox
+from tests.cli.forked_examiners import ForkedExaminers
 
 GRADER = str(Path(sys.executable).with_name("grader"))
 WITHIN_S = 600
+EXAMINERS = ForkedExaminers()
 HANDLED = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
 RIGHT = """
     def double(x): return 2 * x
@@ -144,6 +146,7 @@ def run_in_process(
         process.enter_context(patch.object(sys, "argv", command))
         process.enter_context(patch.object(sys, "dont_write_bytecode", False))  # as without PYTHON… variables
         process.enter_context(chdir(cwd))
+        process.enter_context(EXAMINERS.in_use())
         stdout, stderr, _ = process.enter_context(CliRunner().isolation())
         with pytest.raises(SystemExit) as ended:
             main()
@@ -272,6 +275,13 @@ class CourseFolder:
 def new_course() -> type[CourseFolder]:
     """For those who need one for many tests."""
     return CourseFolder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _examiners_end() -> Iterator[None]:
+    """End what the commands of this worker started their examiners from."""
+    yield
+    EXAMINERS.close()
 
 
 @pytest.fixture
