@@ -93,19 +93,21 @@ def test_an_examiner_that_is_killed_leaves_what_it_observed_and_only_the_rest_is
     assert [r["record"] for r in course.records()].count("end") == 1
 
 
-@pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize(
-    ("number", "to", "status"),
+    ("layer", "number", "to", "status"),
     [
-        (signal.SIGKILL, "examiner", 5),
-        (signal.SIGTERM, "examiner", 5),
-        (signal.SIGHUP, "examiner", 5),
-        (signal.SIGKILL, "host", -signal.SIGKILL),
-        (signal.SIGTERM, "host", 143),
-        (signal.SIGHUP, "host", 129),
-        (signal.SIGHUP, "everyone", 129),
-        (signal.SIGINT, "host", 130),
-        (signal.SIGINT, "everyone", 130),
+        ("bubblewrap", signal.SIGKILL, "examiner", 5),
+        ("bubblewrap", signal.SIGTERM, "examiner", 5),
+        ("bubblewrap", signal.SIGHUP, "examiner", 5),
+        ("bubblewrap", signal.SIGKILL, "host", -signal.SIGKILL),
+        ("bubblewrap", signal.SIGTERM, "host", 143),
+        ("bubblewrap", signal.SIGHUP, "host", 129),
+        ("bubblewrap", signal.SIGHUP, "everyone", 129),
+        ("bubblewrap", signal.SIGINT, "host", 130),
+        ("bubblewrap", signal.SIGINT, "everyone", 130),
+        ("process", signal.SIGKILL, "examiner", 5),
+        ("process", signal.SIGKILL, "host", -signal.SIGKILL),
+        ("process", signal.SIGINT, "everyone", 130),
     ],
     ids=lambda value: getattr(value, "name", value),
 )
