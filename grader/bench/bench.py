@@ -58,7 +58,10 @@ class Call:
     freeze_s: float = 0.0
     """From *done* until everything in the sandbox stood still: what a late thread could at most use."""
     cpu_s: float | None = None
-    """The program's CPU time in the call, read from outside; None where the kernel does not tell."""
+    """CPU time of all of the program's processes in the call, read by pid 1; None where the kernel does not
+    tell, or where it ended."""
+    sandbox_cpu_s: float = 0.0
+    """That of pid 1, which looked at them and stopped them."""
     trace: Trace | None = None
     """What it did on its devices, if an observer stood beside it."""
 
@@ -88,7 +91,8 @@ class Quiet(Protocol):
     def end(self, own_cpu_s: float) -> str | None:
         """What else went on, in a few words; empty if nothing did, None if that cannot be told yet.
 
-        `own_cpu_s` is the CPU time that the timed programs took in this round. After None the answer to a
+        `own_cpu_s` is the CPU time that all processes of the timed programs took in this round, and pid 1 of
+        each. After None the answer to a
         later round is about this one, too.
         """
         ...

@@ -60,6 +60,9 @@ class Exchange:
     freeze_s: float = 0.0
     """The part of it that came after the answer."""
     cpu_s: float | None = None
+    """CPU time of all of the program's processes; None if it ended, or the kernel does not tell."""
+    sandbox_cpu_s: float = 0.0
+    """That of pid 1."""
 
 
 class Child:
@@ -142,9 +145,11 @@ class Child:
         except ProcessLookupError:  # it ended right after its first word, and said why
             message = self._word(SET_UP_WITHIN_S).decode(errors="replace")
             raise LostError(message or "ended at once") from None
-        self._cpu_clock = (~self._greeting(self._hello) << 3) | 2
-        if not isinstance(self._freeze(_now_ns() + int(SET_UP_WITHIN_S * 1e9)), Frozen):
+        self._greeting(self._hello)
+        stand = self._freeze(_now_ns() + int(SET_UP_WITHIN_S * 1e9))
+        if not isinstance(stand, Frozen):
             raise LostError("the child did not come to a stand before its program began")
+        self._stand = stand
 
     def close(self) -> None:
         """End it, and let go of its memory."""
@@ -179,7 +184,7 @@ class Child:
         # what an earlier call left must not pass for the answer to this one
         self.arena.result[: self._used] = _POISON * self._used
         self._forget_messages()
-        cpu = self._cpu_ns()
+        before = self._stand
         begun = time.perf_counter()
         try:
             exchange = self._ask(Request(os.urandom(NONCE_BYTES), start, length), within_s)
@@ -192,8 +197,13 @@ class Child:
             self.output.drain()
             return exchange
         self._used = min(exchange.answer.start + exchange.answer.length, len(self.arena.result))
-        now = None if cpu is None or self.ended else self._cpu_ns()
-        return replace(exchange, cpu_s=None if cpu is None or now is None else (now - cpu) / 1e9)
+        if self.ended is not None or min(before.cpu_ns, self._stand.cpu_ns) < 0:
+            return exchange
+        return replace(
+            exchange,
+            cpu_s=(self._stand.cpu_ns - before.cpu_ns) / 1e9,
+            sandbox_cpu_s=(self._stand.init_cpu_ns - before.init_cpu_ns) / 1e9,
+        )
 
     def _ask(self, request: Request, within_s: float) -> Exchange:
         """Send a request; let the program go on until it answers, ends or has had its time."""
@@ -217,6 +227,7 @@ class Child:
                 else:  # it ended behind its answer, which counts
                     self.ended = stand
                 return Exchange(answer=answer, wall_s=budget.wall_s + (_now_ns() - begun_ns) / 1e9)
+            self._stand = stand
             # what it prints we read: what that takes of its cores is its own doing
             delay_ns = stand.delay_ns - (time.process_time_ns() - own_ns)
             budget.charge((stand.charged_ns - begun_ns) / 1e9, delay_ns / 1e9)
@@ -306,12 +317,6 @@ class Child:
         with suppress(BlockingIOError):
             return self._calls.recv()
         return None
-
-    def _cpu_ns(self) -> int | None:
-        try:
-            return time.clock_gettime_ns(self._cpu_clock)
-        except OSError:
-            return None
 
     def stop(self, note: str) -> None:
         """End it before its time; every later request is answered with how it ended."""

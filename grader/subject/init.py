@@ -20,7 +20,7 @@ from .memory import Meter
 from .population import DescendantPopulation, NamespacePopulation, Population
 from .protocol import EXCEEDED, FAILED, HELLO, MESSAGE_BYTES, RESTLESS, THAW, Ended, Freeze, Frozen
 from .stand import CgroupStopper, SignalStopper, Stopper, bring_to_stand
-from .watch import Watch, cgroup_usage, processes_usage
+from .watch import ProcessesUsage, Watch, cgroup_usage
 
 WORKSPACE = "/workspace"
 GIVEN = "/given"
@@ -85,7 +85,7 @@ def run(
         stopper = CgroupStopper(population, *freezer[:2]) if entered else SignalStopper(population)
         folders = _DISKS if order["namespaced"] else ()
         cores = order["cores"] or os.sched_getaffinity(0)
-        used_ns = cgroup_usage(freezer[3]) if entered else processes_usage
+        used_ns = cgroup_usage(freezer[3]) if entered else ProcessesUsage()
         watch = Watch(Meter(arena, folders), population, order["limits"], cores, used_ns)
         _supervise(control, pid, population, stopper, watch)
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
@@ -162,7 +162,8 @@ def _supervise(
                 if stand is None:
                     control.send(RESTLESS)
                     return
-                control.send(Frozen(*stand, watch.delay_ns()).pack())
+                cpu = watch.cpu_ns(), time.process_time_ns()
+                control.send(Frozen(*stand, watch.delay_ns(), *cpu).pack())
                 excess = watch.rest()  # said when the next call begins: this one is over
             elif message == _LOOK:
                 excess = watch.look()

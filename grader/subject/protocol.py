@@ -55,6 +55,11 @@ class Frozen(NamedTuple):
     """Until when the call's time is counted; see `grader.subject.stand.Stand`."""
     delay_ns: int
     """How much of the time since it was continued it waited for cores that others used."""
+    cpu_ns: int
+    """CPU time of all of the program's processes so far, ended ones included; negative if the kernel does
+    not tell."""
+    init_cpu_ns: int
+    """That of pid 1 itself, which looks at them and stops them."""
 
     def pack(self) -> bytes:
         """The message."""
@@ -63,7 +68,7 @@ class Frozen(NamedTuple):
     @classmethod
     def read(cls, message: bytes) -> Frozen | None:
         """The news in a message; None for anything else."""
-        return cls(*_unpack(message, _FROZEN, 3)) if message.startswith(_FROZEN) else None
+        return cls(*_unpack(message, _FROZEN, 5)) if message.startswith(_FROZEN) else None
 
 
 class Ended(NamedTuple):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from resource import RUSAGE_CHILDREN, getrusage
 
 from .memory import Meter
 from .population import (
     CHILDREN_SYSTEM_TICKS,
     CHILDREN_USER_TICKS,
-    SYSTEM_TICKS,
-    USER_TICKS,
     Population,
+    cpu_clocks,
     run_delay_ns,
     stat_fields,
     thread_folders,
@@ -29,7 +29,7 @@ _IDLE, _IOWAIT = 3, 4
 
 
 CpuUsage = Callable[[Iterable[int]], int]
-"""CPU time of a program, given its processes, in nanoseconds."""
+"""CPU time of a program so far, given its processes, in nanoseconds; negative if the kernel does not tell."""
 
 
 class Watch:
@@ -48,6 +48,7 @@ class Watch:
         self._population = population
         self._memory = limits["memory_mb"] * 2**20
         self._processes = limits["processes"]
+        self._used_ns = used_ns
         self._delay = _Delay(cores, used_ns)
         self._begun = 0.0
         self._next: float | None = None
@@ -57,6 +58,10 @@ class Watch:
         if self._next is not None and time.monotonic() > self._begun + FIRST_LOOK_S:
             self._delay.look(self._population.members())
         return self._delay.by_others_ns
+
+    def cpu_ns(self) -> int:
+        """CPU time of all of the program's processes so far; negative if the kernel does not tell."""
+        return self._used_ns(self._population.members())
 
     def begin(self) -> None:
         """A call begins, or goes on."""
@@ -125,7 +130,7 @@ class _Delay:
     def look(self, members: Iterable[int]) -> None:
         """Count; what others used is counted from the first look on."""
         waited_ns = self._waiting(members)
-        self._others_ns = _busy_ns(self._cores) - self._used_ns(members) - _our_ns()
+        self._others_ns = _busy_ns(self._cores) - max(0, self._used_ns(members)) - time.process_time_ns()
         if self._others_from_ns is None:
             # no more, however late this is: a crowd of its own can keep us from looking
             self._before_ns = min(waited_ns, int(FIRST_LOOK_S * 1e9))
@@ -166,20 +171,45 @@ def cgroup_usage(cpu_stat: int) -> CpuUsage:
     return lambda members: int(os.pread(cpu_stat, 64, 0).split()[1]) * 1000
 
 
-def processes_usage(members: Iterable[int]) -> int:
-    """Of these processes and of their children that ended, but for those that nobody waited for.
+class ProcessesUsage:
+    """The same without a cgroup: a sum over CPU clocks in which nothing that was counted is lost again.
 
-    A program that ignores SIGCHLD hides these, and then what they used looks like that of others.
+    A process that ended counts in its parent's `cutime` once the parent has waited for it, and in that of
+    pid 1 if it was left to us. Where nobody waits (SIGCHLD ignored) the kernel drops its time: then only
+    what an earlier look at it saw is counted. Numbers of the kernel that tell of children are in ticks.
     """
-    ticks = 0
-    for pid in members:
-        if fields := stat_fields(f"/proc/{pid}"):
-            places = (USER_TICKS, SYSTEM_TICKS, CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS)
-            ticks += sum(int(fields[place]) for place in places)
-    times = os.times()
-    return ticks * _TICK_NS + int((times.children_user + times.children_system) * 1e9)
+
+    def __init__(self) -> None:
+        self._clocks: dict[int, int] = {}
+        self._children: dict[int, int] = {}
+        """What the ended children of each process took, by its pid; 0 is ourselves."""
+        self._total_ns = 0
+
+    def __call__(self, members: Iterable[int]) -> int:
+        """The sum so far; negative if the kernel does not show the clocks of others."""
+        members = set(members)
+        clocks = cpu_clocks(members)
+        if members and not clocks:
+            return -1
+        usage = getrusage(RUSAGE_CHILDREN)
+        children = {0: int((usage.ru_utime + usage.ru_stime) * 1e9)}
+        for pid in clocks:
+            if fields := stat_fields(f"/proc/{pid}"):
+                places = (CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS)
+                children[pid] = sum(int(fields[place]) for place in places) * _TICK_NS
+        # what was counted while they lived comes once more in the time of who waited for them
+        counted_ns = sum(
+            earlier[pid]
+            for earlier in (self._clocks, self._children)
+            for pid in earlier.keys() - {0}
+            if pid not in clocks
+        )
+        self._total_ns += _growth(self._clocks, clocks)
+        self._total_ns += max(0, _growth(self._children, children) - counted_ns)
+        self._clocks, self._children = clocks, children
+        return self._total_ns
 
 
-def _our_ns() -> int:
-    times = os.times()
-    return int((times.user + times.system) * 1e9)
+def _growth(before: Mapping[int, int], now: Mapping[int, int]) -> int:
+    """By how much these counts grew; a process that was not there before began with nothing."""
+    return sum(max(0, ns - before.get(pid, 0)) for pid, ns in now.items())

@@ -309,3 +309,79 @@ def test_threads_of_its_own_are_no_busy_machine(classroom):
         call = subject.call("crowd", case())
     assert call.outcome is Outcome.TIMED_OUT
     assert call.wall_s < PATIENCE * SHORT.call_wall_s
+
+
+# --- the CPU time of all of a program's processes
+
+COMPUTES_FOR = """
+    import os, signal, sys, threading, time
+    def compute(clock=time.process_time, cpu_s=0.3):
+        until = clock() + cpu_s
+        while clock() < until: pass
+    def forked(work):
+        child = os.fork()
+        if child == 0:
+            try: work()
+            finally: os._exit(0)
+        return child
+    def said_by(work):
+        reading, writing = os.pipe()
+        child = forked(lambda: work(writing))
+        os.close(writing)
+        os.read(reading, 1)  # it has ended, or said so
+        return child
+    def stay(writing):
+        os.write(writing, b"0")
+        signal.pause()
+"""
+
+BESIDE = {
+    "a child that it waited for": "os.waitpid(forked(compute), 0)",
+    "children of a child": "os.waitpid(forked(lambda: os.waitpid(forked(compute), 0)), 0)",
+    "a thread": "t = threading.Thread(target=compute, args=(time.thread_time,)); t.start(); t.join()",
+    "an orphan in a session of its own": "said_by(lambda end: forked(lambda: (os.setsid(), compute())))",
+    "a polite child that stays": "said_by(lambda end: (os.nice(19), compute(), stay(end)))",
+}
+
+
+@pytest.mark.parametrize("work", BESIDE.values(), ids=BESIDE)
+def test_the_cpu_time_of_a_call_is_that_of_all_processes_of_the_program(classroom, work):
+    code = f"{COMPUTES_FOR}\n    def f():\n        {work}"
+    with classroom.hand_in(code) as subject:
+        call = subject.call("f", case())
+    assert call.outcome is Outcome.OBSERVED, call.note
+    assert call.cpu_s >= 0.28  # ticks of 10 ms are lost where the kernel counts in them
+
+
+def test_the_cpu_time_of_a_call_is_not_that_of_an_earlier_one(classroom):
+    """A child that is waited for hands over all that it ever computed."""
+    code = f"""
+    {COMPUTES_FOR}
+    def before():
+        global child
+        child = said_by(lambda end: (compute(), stay(end)))
+    def f():
+        os.kill(child, signal.SIGTERM)
+        os.waitpid(child, 0)
+    """
+    with classroom.hand_in(code) as subject:
+        before, call = subject.call("before", case()), subject.call("f", case())
+    assert before.outcome is call.outcome is Outcome.OBSERVED, before.note + call.note
+    assert before.cpu_s >= 0.28
+    assert call.cpu_s < 0.15
+
+
+def test_a_process_left_beside_a_call_computes_only_while_a_call_runs(classroom):
+    code = f"""
+    {COMPUTES_FOR}
+    def before(): forked(lambda: compute(cpu_s=60))
+    def f(): pass
+    """
+    with classroom.hand_in(code) as subject:
+        before = subject.call("before", case())
+        until = time.process_time() + 0.3
+        while time.process_time() < until:
+            pass
+        call = subject.call("f", case())
+    assert before.outcome is call.outcome is Outcome.OBSERVED, before.note + call.note
+    assert call.cpu_s < 0.3, "it computed between the calls"

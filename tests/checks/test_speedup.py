@@ -233,3 +233,39 @@ def test_a_machine_that_never_gets_quiet_gives_no_low_score(bench_of, monkeypatc
     assert observation.fault is Fault.MACHINE
     assert observation.note.startswith("noisy: ")
     assert observation.note.endswith("(a loop had to wait)")
+
+
+class Accounts:
+    """Notes what of each round a program is charged for."""
+
+    untold = False
+
+    def __init__(self):
+        self.own_s = []
+
+    def begin(self):
+        pass
+
+    def end(self, own_cpu_s):
+        self.own_s.append(own_cpu_s)
+        return ""
+
+
+def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_others(bench_of):
+    """Otherwise no round is quiet, and what is not faster stays open instead of earning nothing."""
+    code = f"""{REFERENCE}
+    import os, time
+    def fast(x):
+        child = os.fork()
+        if child == 0:
+            while time.process_time() < 0.1: pass
+            os._exit(0)
+        os.waitpid(child, 0)
+        return x + 1
+    """
+    bench = bench_of(code)
+    bench._quiet = Accounts()
+    observation = observe(bench)
+    assert len(bench.quiet.own_s) >= OPTIONS.rounds
+    assert min(bench.quiet.own_s) >= 0.08
+    assert award(observation).fraction == 0.0
