@@ -19,6 +19,7 @@ from grader.bench.bench import SUBMISSION
 from grader.bench.setup import Setup
 from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError, RootError
+from grader.machine import orphans
 from grader.model.assignment import Limits
 from grader.subject.init import GIVEN, STAGE
 from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
@@ -201,6 +202,8 @@ class SubjectServer:
         with self._control, suppress(OSError):
             while self._control.recv(MESSAGE_BYTES):  # what is behind a wall ends a moment after the wall
                 pass
+        # what is left without a pid namespace has escaped from pid 1 of its check
+        orphans.reap(END_WITHIN_S, kill=not self._sandbox.namespaced)
 
 
 def _user(sandbox: Sandbox, folders: Iterable[str], *, as_root: bool) -> int | None:

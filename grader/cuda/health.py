@@ -10,6 +10,7 @@ import sys
 from contextlib import suppress
 
 from grader.cuda.gpus import VISIBLE, Gpu
+from grader.machine import orphans
 
 _DIES_WITHIN_S = 5.0
 """How long a killed process may take; one that is stuck in the driver may take for ever."""
@@ -22,7 +23,7 @@ def probe(gpu: Gpu, within_s: float = 20.0) -> str:
     utilisation that stays at 100 %).
     """
     # in a session of its own, so that all of it can be killed
-    process = subprocess.Popen(
+    process = orphans.start(
         [sys.executable, "-P", "-m", "grader.cuda.probe"],
         env=os.environ | {VISIBLE: gpu.uuid},
         stdin=subprocess.DEVNULL,

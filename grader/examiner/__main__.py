@@ -9,8 +9,10 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import select
 import signal
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
     from grader.examiner.kept import Kept
 
 _PR_SET_PDEATHSIG = 1
+
+STOP_WITHIN_S = 60
+"""How long after it was told to end, or its host has ended, the kernel ends an examiner that still runs."""
+ORPHANS_WITHIN_S = 10.0
+"""How long we wait for processes whose parents have ended, before we kill them."""
 
 
 def main() -> int:
@@ -31,11 +38,46 @@ def main() -> int:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         return 1
-    # one way to stop, however we are told; not SystemExit, which files of a course may raise
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, for example
-            signal.signal(number, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _stop)  # whoever ignored it before us: we must end with our host
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup, for example
+        signal.signal(signal.SIGHUP, _stop)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    if len(sys.argv) == 2:
+        threading.Thread(target=_end_with_host, daemon=True).start()
 
+    from grader.machine import orphans
+
+    orphans.adopt()
+    try:
+        return _serve()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):  # a second one must not cut this short
+            signal.signal(number, signal.SIG_IGN)
+        orphans.reap(ORPHANS_WITHIN_S)
+        orphans.reap(ORPHANS_WITHIN_S, kill=True)
+
+
+def _stop(number: int, frame: object) -> None:
+    """Begin to end: one way, however we are told; not SystemExit, which files of a course may raise.
+
+    An exception can be lost where it arises, in a callback for example, so the kernel ends us in any case.
+    """
+    signal.alarm(STOP_WITHIN_S)
+    raise KeyboardInterrupt
+
+
+def _end_with_host() -> None:
+    """See to it that we end when our host has: its end of our standard input is closed then.
+
+    The signal that tells of its end (PR_SET_PDEATHSIG) waits while a library computes in the main thread.
+    """
+    host = select.poll()
+    host.register(0, 0)  # nothing but POLLHUP
+    host.poll()
+    signal.alarm(STOP_WITHIN_S)
+
+
+def _serve() -> int:
     from grader.examiner.kept import Kept
     from grader.model.job import DONE
 

@@ -14,8 +14,12 @@ from typing import ClassVar
 
 from grader.errors import NotObservedError
 from grader.files import write_whole
+from grader.machine import orphans
 from grader.model.job import DONE
 from grader.text import block
+
+ORPHANS_WITHIN_S = 20.0
+"""How long we wait for what an examiner that was killed left behind; all of it ends by itself."""
 
 
 class Local:
@@ -96,7 +100,8 @@ class Examiner:
     def __init__(self) -> None:
         self._complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
         self._heard = 0
-        self._process = subprocess.Popen(
+        orphans.adopt()
+        self._process = orphans.start(
             # -P: the folder we are called from may hold anything, a hand-in for example
             [sys.executable, "-P", "-m", "grader.examiner", str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -143,6 +148,8 @@ class Examiner:
         with suppress(BrokenPipeError), self._process:  # closes the pipes, then waits: signals may be lost
             pass
         os.close(self._complaints)
+        # one that ended in order has reaped all that was below it
+        orphans.reap(0.0 if self._process.returncode == 0 else ORPHANS_WITHIN_S)
         return self._process.returncode
 
     def complaints(self) -> str:

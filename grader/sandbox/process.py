@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from grader.machine import orphans
 from grader.sandbox.interpreter import interpreter
 from grader.sandbox.promises import Promise
 from grader.sandbox.student import student_uid
@@ -17,7 +18,7 @@ class Running:
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str], fds: Sequence[int]) -> None:
         self._complaints = os.fdopen(os.memfd_create("complaints"), "rb")
-        self._process = subprocess.Popen(
+        self._process = orphans.start(
             argv,
             env=dict(environment),
             pass_fds=fds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import select
@@ -31,8 +32,8 @@ def waiting(signal_pipe):
     return {"id": "waits", "title": "w", "points": 1, "check": "waits", "path": str(signal_pipe.path)}
 
 
-def family(pid: int) -> set[int]:
-    """Every process below one, itself included."""
+def family(pid: int, depth: int = 99) -> set[int]:
+    """Every process below one, itself included; `depth` generations of them at most."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -40,8 +41,8 @@ def family(pid: int) -> set[int]:
         except OSError:
             continue
     found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
+    for _ in range(depth):
+        found |= {child for child, parent in parents.items() if parent in found}
     return found
 
 
@@ -140,6 +141,98 @@ def test_when_the_run_is_ended_in_the_middle_no_process_is_left(
     assert course.run("run", course.hand_in()).returncode == 0
     assert course.observed() == ["double", "square"]
     assert not list(course.out.rglob(".*"))
+
+
+@pytest.fixture
+def subreaper():
+    """This process is handed whatever a run leaves behind, as pid 1 would be; nobody reaps it meanwhile."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+    before = children()
+    yield lambda: children() - before
+    libc.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(0), 0, 0, 0)
+    for pid in children() - before:
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def children() -> set[int]:
+    """Our own, defunct ones included."""
+    return family(os.getpid(), depth=1) - {os.getpid()}
+
+
+def state(pid: int) -> str:
+    """Its command line, or its state where that is gone."""
+    return command_line(pid).decode() or Path(f"/proc/{pid}/stat").read_text()
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_run_that_ends_in_order_leaves_no_defunct_process(course, layer, subreaper):
+    course.sandbox(*LAYERS[layer])
+    course.rubric(DOUBLE, SQUARE)
+    assert course.installed("run", course.hand_in()).returncode == 0
+    assert [state(pid) for pid in subreaper()] == []
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize(
+    ("number", "to"),
+    [(signal.SIGTERM, "host"), (signal.SIGKILL, "examiner"), (signal.SIGTERM, "examiner")],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_run_that_is_ended_in_the_middle_leaves_no_defunct_process(
+    course, signal_pipe, layer, number, to, subreaper
+):
+    course.sandbox(*LAYERS[layer])
+    course.rubric(DOUBLE, waiting(signal_pipe), SQUARE)
+    with course.start("run", course.hand_in()) as host:
+        signal_pipe.wait()
+        os.kill(host.pid if to == "host" else examiner_of(host.pid), number)
+        host.communicate(timeout=WITHIN_S)
+    assert [state(pid) for pid in subreaper()] == []
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_of_a_host_that_was_killed_nothing_but_its_examiner_is_left_to_be_reaped(
+    course, signal_pipe, layer, subreaper
+):
+    """That one falls to pid 1 at its end; all that was below it, it has reaped itself."""
+    course.sandbox(*LAYERS[layer])
+    course.rubric(DOUBLE, waiting(signal_pipe), SQUARE)
+    with course.start("run", course.hand_in()) as host:
+        signal_pipe.wait()
+        examiner = examiner_of(host.pid)
+        handles = list(handles_of(family(host.pid)))
+        os.kill(host.pid, signal.SIGKILL)
+        host.communicate(timeout=WITHIN_S)
+        wait_for_the_end(handles)
+    assert subreaper() == {examiner}
+
+
+def test_an_examiner_that_missed_every_signal_ends_soon_after_its_host(course, signal_pipe, tmp_path):
+    """The kernel tells it once that its host has ended, and an exception can be lost where it arises."""
+    (tmp_path / "sitecustomize.py").write_text(DEAF)
+    course.rubric(waiting(signal_pipe))
+    with course.start("run", course.hand_in(), PYTHONPATH=str(tmp_path)) as host:
+        signal_pipe.wait()
+        handles = list(handles_of(family(host.pid)))
+        os.kill(host.pid, signal.SIGKILL)
+        host.communicate(timeout=WITHIN_S)
+        wait_for_the_end(handles)
+
+
+DEAF = """if True:
+    import signal, sys
+    if "grader.examiner" in sys.orig_argv:
+        alarm = signal.alarm
+        signal.alarm = lambda seconds: alarm(1)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal = lambda number, handler: None
+"""
 
 
 def ignored(pid: int) -> int:
