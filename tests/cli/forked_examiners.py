@@ -18,7 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from grader.executors import local
+from grader.machine import orphans
 
 _CLONE_PARENT = 0x8000
 """Of clone(2): the new process is a brother of the one that makes it, and a child of ours."""
@@ -75,13 +75,15 @@ class ForkedExaminers:
         class Forked(subprocess.Popen[str]):
             def _execute_child(self, args, *more):
                 # of subprocess.Popen, which knows no other way to be given a process
-                stdin, _, _, stdout, _, stderr = more[9:15]
-                self.pid = examiners.fork(args, [stdin, stdout, stderr])
-                self._child_created = True
-                self._close_pipe_fds(*more[9:15])
+                if "grader.examiner" in args:
+                    stdin, _, _, stdout, _, stderr = more[9:15]
+                    self.pid = examiners.fork(args, [stdin, stdout, stderr])
+                    self._child_created = True
+                    self._close_pipe_fds(*more[9:15])
+                else:
+                    super()._execute_child(args, *more)
 
-        names = SimpleNamespace(Popen=Forked, PIPE=subprocess.PIPE)
-        with patch.object(local, "subprocess", names):
+        with patch.object(orphans, "subprocess", SimpleNamespace(Popen=Forked)):
             yield
 
     def fork(self, args: list[str], fds: list[int]) -> int:
@@ -105,7 +107,6 @@ class ForkedExaminers:
                 [sys.executable, "-P", "-c", _SERVE, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 env=usual | {"OPENBLAS_NUM_THREADS": "1"},  # its threads would be missing in what is forked
-                process_group=0,
             )
         return self._orders
 
