@@ -3,57 +3,74 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+from .kernel_memory import GONE, KernelMemory
+
 _BLOCK = 512
-_GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
+_KIB = 1024
+THREAD_BYTES = 32768
+"""The kernel stack of a thread (16 KiB) and its `task_struct`."""
+DESCRIPTOR_BYTES = 2048
+"""An open file with its inode; a socket is the largest."""
+KERNEL_EVERY_S = 0.1
+"""How often `KernelMemory` looks at most: that takes longer than the rest."""
+_RESIDENT = (b"VmRSS", b"VmSwap", b"HugetlbPages")
+_NAMES = (*_RESIDENT, b"RssShmem", b"VmPTE", b"Threads")
 
 
 class Meter:
-    """Private memory, shared memory, memory files and the check's own `/tmp` and `/dev/shm`.
+    """Private and shared memory, the check's `/tmp` and `/dev/shm`, and what the kernel holds for it.
 
-    Files of the system that processes map do not count: the kernel can drop them at any time. Not seen is a
-    memory file that no process holds open and none has touched through a mapping.
+    Files of the system that processes map do not count: the kernel can drop them at any time.
     """
 
     def __init__(self, arena: int, folders: Iterable[str]) -> None:
-        """`arena` is the shared memory for arguments and results, which is ours; `folders` lie in memory."""
+        """`arena` is the shared memory for arguments and results, which is ours; `folders` lie in memory.
+
+        A check with such folders has a network namespace as well.
+        """
         self._arena = arena
-        self._arena_inode = os.fstat(arena).st_ino
         self._folders = tuple(folders)
+        self._kernel = KernelMemory(os.fstat(arena).st_ino, own_network=bool(self._folders))
+        self._kernel_due = 0.0
 
     def used_above(self, limit: int, members: Iterable[int]) -> int:
         """The bytes in use if they are more than `limit`, otherwise 0.
 
-        Looks at totals that cost nothing first, and walks page tables only where these are above.
+        Three sums, each smaller and slower than the one before: with the most that the kernel may hold, with
+        what it does hold, and with pages that processes share counted once.
         """
         members = tuple(members)
         arena = os.fstat(self._arena).st_blocks * _BLOCK
-        files = sum(map(_used, self._folders)) + self._memory_files(members)
-        if files + sum(map(_resident, members)) - arena <= limit:
+        statuses = [_status(pid) for pid in members]
+        resident = _sum(statuses, *_RESIDENT) - min(arena, _sum(statuses, b"RssShmem"))
+        descriptors = sum(map(_descriptors, members))
+        objects = _sum(statuses, b"VmPTE") + descriptors * DESCRIPTOR_BYTES
+        objects += sum(status.get(b"Threads", 0) for status in statuses) * THREAD_BYTES
+        folders = sum(map(_used, self._folders))
+        most = self._kernel.most(len(members), descriptors) - arena
+        if resident + objects + folders + most <= limit:
             return 0
+        fresh = time.monotonic() >= self._kernel_due
+        if fresh:
+            self._look_at_kernel(members)
+        if resident + objects + folders + self._kernel.shared + self._kernel.used <= limit:
+            return 0
+        if not fresh:  # what a program has given back since then is no excess
+            self._look_at_kernel(members)
         tables = [_rollup(pid) for pid in members]
         private = sum(t.get("Pss_Anon", t.get("Pss", 0)) + t.get("SwapPss", 0) for t in tables)
+        private += sum(t.get("Private_Hugetlb", 0) + t.get("Shared_Hugetlb", 0) for t in tables)
         shared = sum(t.get("Pss_Shmem", 0) for t in tables) - arena
         # what lies in a file may be mapped as well: the larger of the two counts it once
-        used = private + max(shared, files)
+        used = private + max(shared, folders + self._kernel.shared) + objects + self._kernel.used
         return used if used > limit else 0
 
-    def _memory_files(self, members: Iterable[int]) -> int:
-        """Bytes in memory files that are open somewhere, each once."""
-        found: dict[int, int] = {}
-        for pid in members:
-            folder = f"/proc/{pid}/fd"
-            with suppress(*_GONE):
-                for name in os.listdir(folder):
-                    with suppress(*_GONE):
-                        if os.readlink(f"{folder}/{name}").startswith("/memfd:"):
-                            status = os.stat(f"{folder}/{name}")
-                            found[status.st_ino] = status.st_blocks * _BLOCK
-        found.pop(self._arena_inode, None)
-        return sum(found.values())
+    def _look_at_kernel(self, members: Iterable[int]) -> None:
+        self._kernel.look(members)
+        self._kernel_due = time.monotonic() + KERNEL_EVERY_S
 
 
 def _used(folder: str) -> int:
@@ -62,12 +79,33 @@ def _used(folder: str) -> int:
     return (status.f_blocks - status.f_bfree) * status.f_frsize
 
 
-def _resident(pid: int) -> int:
-    """Bytes of a process that are in memory, whosoever else has them too."""
+def _status(pid: int) -> Mapping[bytes, int]:
+    """Sizes of a process in KiB and its number of threads, by their names in /proc/PID/status."""
     try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE
-    except _GONE:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            text = file.read()
+    except GONE:
+        return {}
+    values = {}
+    for name in _NAMES:
+        at = text.find(b"\n" + name + b":\t")
+        if at >= 0:
+            values[name] = int(text[at + len(name) + 3 :].split(None, 1)[0])
+    return values
+
+
+def _sum(statuses: Iterable[Mapping[bytes, int]], *names: bytes) -> int:
+    """Bytes of these sizes in all processes."""
+    return _KIB * sum(status.get(name, 0) for status in statuses for name in names)
+
+
+def _descriptors(pid: int) -> int:
+    """How many files a process has open."""
+    folder = f"/proc/{pid}/fd"
+    try:
+        # its size is their number from Linux 6.2 on
+        return os.stat(folder).st_size or len(os.listdir(folder))
+    except GONE:
         return 0
 
 
@@ -77,7 +115,7 @@ def _rollup(pid: int) -> Mapping[str, int]:
         with open(f"/proc/{pid}/smaps_rollup") as file:
             lines = [line.split() for line in file.read().splitlines()[1:]]
     except PermissionError:
-        return {"Pss": _resident(pid)}
-    except _GONE:
+        return {"Pss": _sum([_status(pid)], *_RESIDENT)}
+    except GONE:
         return {}
-    return {line[0].rstrip(":"): int(line[1]) * 1024 for line in lines}
+    return {line[0].rstrip(":"): int(line[1]) * _KIB for line in lines}

@@ -20,8 +20,11 @@ from grader.sandbox.promises import Promise
 LIMITS = Limits(memory_mb=256, file_mb=64, processes=64, call_wall_s=8.0)
 
 CODE = """
-    import mmap, os, time
+    import mmap, os, resource, socket, time
     import numpy as np
+
+    many_files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (many_files, many_files))
 
     def touch(mb):
         block = np.empty(mb * 2**20, np.uint8)
@@ -50,6 +53,108 @@ CODE = """
         for block in blocks: np.frombuffer(block, np.uint8)[:] = 1
         time.sleep(60)
 
+    def shared_memory_that_no_process_has_resident():
+        blocks = [mmap.mmap(-1, 100 * 2**20) for _ in range(6)]
+        for block in blocks:
+            np.frombuffer(block, np.uint8)[:] = 1
+            block.madvise(mmap.MADV_DONTNEED)
+        time.sleep(60)
+
+    def memory_files_that_are_closed():
+        import ctypes  # an object of mmap keeps a descriptor
+        libc, size = ctypes.CDLL(None), 60 * 2**20
+        libc.mmap.restype = ctypes.c_void_p
+        for _ in range(12):
+            file = os.memfd_create("m")
+            for _ in range(60): os.write(file, bytes(2**20))
+            address = libc.mmap(None, ctypes.c_size_t(size), mmap.PROT_READ, mmap.MAP_SHARED, file, None)
+            assert address != ctypes.c_void_p(-1).value
+            os.close(file)
+        time.sleep(60)
+
+    def page_tables():
+        # each read maps the page of zeros, in a table of its own that has 4 KiB
+        size, flags = 2**39, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        reserved = np.frombuffer(mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ), np.uint8)
+        reserved[:: 2**21].sum()
+        time.sleep(60)
+
+    def filled(end):
+        end.setblocking(False)
+        try:
+            while True: end.send(bytes(65536))
+        except BlockingIOError: pass
+
+    def socket_pairs():
+        pairs = []
+        for _ in range(1500):
+            pairs.append(socket.socketpair())
+            pairs[-1][0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2**20)
+            filled(pairs[-1][0])
+        time.sleep(60)
+
+    def socket_pairs_whose_senders_are_closed():
+        readers = []
+        for _ in range(3000):
+            sender, reader = socket.socketpair()
+            with sender: filled(sender)
+            readers.append(reader)
+        time.sleep(60)
+
+    def loopback():
+        listener = socket.create_server(("127.0.0.1", 0))
+        connections = []
+        for _ in range(300):
+            connections.append(socket.create_connection(listener.getsockname()))
+            connections.append(listener.accept()[0])
+            filled(connections[-2])
+        time.sleep(60)
+
+    def connections_that_nobody_accepts():
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind("\\0listener")
+        listener.listen(4096)
+        for _ in range(3000):
+            with socket.socket(socket.AF_UNIX) as sender:
+                sender.connect("\\0listener")
+                filled(sender)
+        time.sleep(60)
+
+    def connections_that_were_reset():
+        listener = socket.create_server(("127.0.0.1", 0))
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**22)
+        connections = []
+        for _ in range(1000):
+            with socket.create_connection(listener.getsockname()) as sender:
+                connections.append(listener.accept()[0])
+                filled(sender)
+                at_once = bytes([1, 0, 0, 0, 0, 0, 0, 0])
+                sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        time.sleep(60)
+
+    def datagrams():
+        pairs = []
+        for _ in range(1500):
+            pairs += [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+            pairs[-1].bind(("127.0.0.1", 0))
+            pairs[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**22)
+            for _ in range(20): pairs[-2].sendto(bytes(50000), pairs[-1].getsockname())
+        time.sleep(60)
+
+    def pipes():
+        for _ in range(16):
+            if os.fork() == 0:
+                readers = []
+                for _ in range(3500):
+                    reader, writer = os.pipe()
+                    readers.append(reader)
+                    os.set_blocking(writer, False)
+                    os.write(writer, bytes(8192))
+                    os.close(writer)
+                time.sleep(60)
+                os._exit(0)
+        time.sleep(60)
+
     def both_disks():
         for number in range(6):
             with open(f"{('/tmp', '/dev/shm')[number % 2]}/{number}", "wb") as file:
@@ -67,6 +172,21 @@ CODE = """
                 os._exit(0)
         time.sleep(0.3)
         return "fine"
+
+    def ordinary():
+        import asyncio, multiprocessing, subprocess
+        block = touch(300)
+        pairs = [socket.socketpair() for _ in range(25)]
+        for sender, _ in pairs: sender.send(bytes(65536))
+        with multiprocessing.get_context("fork").Pool(4) as pool:
+            sums = pool.map(np.sum, [np.ones(2**17)] * 16)
+            path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "map")
+            mapped = np.memmap(path, np.uint8, "w+", shape=2**24)
+            mapped[:] = 1
+            counted = multiprocessing.Array("i", 1000)
+            subprocess.run(["/bin/true"], check=True)
+            asyncio.run(asyncio.sleep(0.3))
+            return int(block[::2**20].sum() + sums[0] + mapped.sum() + sum(counted))
 """
 
 
@@ -81,6 +201,12 @@ def case(*args) -> InputCase:
         ("fork_tree", "256 MiB are allowed"),
         ("memory_files", "256 MiB are allowed"),
         ("shared_memory", "256 MiB are allowed"),
+        ("shared_memory_that_no_process_has_resident", "256 MiB are allowed"),
+        ("memory_files_that_are_closed", "256 MiB are allowed"),
+        ("page_tables", "256 MiB are allowed"),
+        ("socket_pairs", "256 MiB are allowed"),
+        ("socket_pairs_whose_senders_are_closed", "256 MiB are allowed"),
+        ("pipes", "256 MiB are allowed"),
     ],
 )
 def test_memory_beyond_the_limit_ends_the_check_and_the_next_one_works(any_classroom, attack, note):
@@ -90,6 +216,23 @@ def test_memory_beyond_the_limit_ends_the_check_and_the_next_one_works(any_class
     assert note in call.note
     with any_classroom.hand_in(CODE, LIMITS) as subject:
         assert subject.call("within", case()).value == "fine"
+
+
+@pytest.mark.parametrize(
+    "attack",
+    ["loopback", "datagrams", "connections_that_nobody_accepts", "connections_that_were_reset"],
+)
+def test_what_a_program_sends_to_itself_counts_as_memory(classroom, attack):
+    with classroom.hand_in(CODE, LIMITS) as subject:
+        call = subject.call(attack, case())
+    assert call.outcome is Outcome.OUT_OF_MEMORY
+    assert "256 MiB are allowed" in call.note
+
+
+def test_a_program_with_an_array_a_pool_sockets_and_maps_stays_within_its_limit(any_classroom):
+    with any_classroom.hand_in(CODE, Limits(memory_mb=512, call_wall_s=20.0)) as subject:
+        call = subject.call("ordinary", case())
+    assert call.value == 300 + 2**17 + 2**24, call.note
 
 
 @pytest.mark.promise(Promise.BOUNDED_DISK)

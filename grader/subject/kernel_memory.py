@@ -1,0 +1,145 @@
+"""What the kernel holds for a check beside resident pages: sockets, pipes, mappings, shared memory files."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from . import sockets
+
+GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
+
+MAPPING_BYTES = 512
+"""A line of /proc/PID/maps: `vm_area_struct`, `anon_vma` and their place in the tree."""
+PIPE_BYTES, SMALL_PIPE_BYTES = 65536, 8192
+FULL_PIPES = 1024
+"""A user's pipes beyond these get two pages each (fs.pipe-user-pages-soft)."""
+LOOK_S = 0.01
+"""Time of one look; the processes that it did not reach are first in the next one."""
+
+_SHARED = (b"/dev/zero (deleted)", b"/memfd:")
+"""Shared anonymous memory and memory files; what lies in the check's own folders is counted there."""
+_MEMINFO = (b"Shmem:", b"SwapTotal:", b"SwapFree:")
+_BLOCK = 512
+
+
+@dataclass(kw_only=True, slots=True)
+class _Objects:
+    """What one process refers to: numbers of inodes, and bytes by the inode."""
+
+    pipes: set[int] = field(default_factory=set)
+    sockets: set[int] = field(default_factory=set)
+    shared: dict[int, int] = field(default_factory=dict)
+    mappings: int = 0
+
+
+class KernelMemory:
+    """Looks at the processes in turn, for a bounded time; the others count with what they had before."""
+
+    def __init__(self, arena_inode: int, *, own_network: bool) -> None:
+        """With `own_network` every socket of the network namespace belongs to the check."""
+        self._arena_inode = arena_inode
+        self._own_network = own_network
+        self._most_of_a_socket = sockets.most_of_one()
+        self._most_mappings = sockets.setting("vm/max_map_count", 65530)
+        self._processes: dict[int, _Objects] = {}
+        """By pid, those that were looked at longest ago first."""
+        self.used = 0
+        """Bytes of sockets, pipes and mappings at the last look."""
+        self.shared = 0
+        """Bytes of memory files and shared anonymous memory at the last look, resident or not."""
+
+    def most(self, processes: int, descriptors: int) -> int:
+        """Bound `used` and `shared` together, the arena included, by totals that are quick to read."""
+        number = sockets.number() if self._own_network else descriptors
+        return (
+            _shared_on_this_machine()
+            + processes * self._most_mappings * MAPPING_BYTES
+            + min(descriptors, FULL_PIPES) * PIPE_BYTES
+            + descriptors * SMALL_PIPE_BYTES
+            + number * self._most_of_a_socket
+        )
+
+    def look(self, members: Iterable[int]) -> None:
+        """Count again."""
+        members = frozenset(members)
+        order = [*(members - self._processes.keys()), *(pid for pid in self._processes if pid in members)]
+        self._processes = {pid: self._processes[pid] for pid in order if pid in self._processes}
+        end = time.monotonic() + LOOK_S
+        for pid in order:
+            self._processes.pop(pid, None)
+            self._processes[pid] = _objects_of(pid)
+            if time.monotonic() > end:
+                break
+        self._add_up(len(members))
+
+    def _add_up(self, members: int) -> None:
+        processes = self._processes.values()
+        # a process that no look has reached yet is a copy of another one, most often
+        mappings = sum(p.mappings for p in processes) * members // max(1, len(processes))
+        pipes = len(set[int]().union(*(p.pipes for p in processes)))
+        full = min(pipes, FULL_PIPES)
+        inodes = None if self._own_network else set[int]().union(*(p.sockets for p in processes))
+        self.used = (
+            mappings * MAPPING_BYTES
+            + full * PIPE_BYTES
+            + (pipes - full) * SMALL_PIPE_BYTES
+            + sockets.buffered(inodes)
+        )
+        shared: dict[int, int] = {}
+        for process in processes:
+            for inode, size in process.shared.items():
+                shared[inode] = max(size, shared.get(inode, 0))
+        shared.pop(self._arena_inode, None)
+        self.shared = sum(shared.values())
+
+
+def _objects_of(pid: int) -> _Objects:
+    objects = _Objects()
+    folder = f"/proc/{pid}/fd"
+    with suppress(*GONE):
+        for name in os.listdir(folder):
+            with suppress(*GONE):
+                _add_descriptor(f"{folder}/{name}", objects)
+    open_files = frozenset(objects.shared)
+    with suppress(*GONE), open(f"/proc/{pid}/maps", "rb") as file:
+        lines = file.read().splitlines()
+        objects.mappings = len(lines)
+        for line in lines:
+            if line.endswith(b" (deleted)"):
+                _add_mapping(pid, line, objects, open_files)
+    return objects
+
+
+def _add_descriptor(path: str, objects: _Objects) -> None:
+    kind, _, inode = os.readlink(path).partition(":[")
+    if kind == "pipe":
+        objects.pipes.add(int(inode[:-1]))
+    elif kind == "socket":
+        objects.sockets.add(int(inode[:-1]))
+    elif kind.startswith("/memfd:"):
+        status = os.stat(path)
+        objects.shared[status.st_ino] = status.st_blocks * _BLOCK
+
+
+def _add_mapping(pid: int, line: bytes, objects: _Objects, open_files: Collection[int]) -> None:
+    where, _, offset, _, inode, path = line.split(None, 5)
+    if int(inode) in open_files or not path.startswith(_SHARED):
+        return
+    begin, end = (int(number, 16) for number in where.split(b"-"))
+    try:  # how much of it exists, whoever wrote it
+        size = os.stat(f"/proc/{pid}/map_files/{begin:x}-{end:x}").st_blocks * _BLOCK
+    except OSError:  # only root may ask
+        size = int(offset, 16) + end - begin
+    objects.shared[int(inode)] = max(size, objects.shared.get(int(inode), 0))
+
+
+def _shared_on_this_machine() -> int:
+    """Bytes of all shared memory and of all that is swapped out, whoever has it."""
+    with open("/proc/meminfo", "rb") as file:
+        text = file.read()
+    shared, swap, free = (int(text[text.index(name) + len(name) :].split(None, 1)[0]) for name in _MEMINFO)
+    return (shared + swap - free) * 1024
