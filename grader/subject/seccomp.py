@@ -48,6 +48,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "kexec_file_load": (320, 294),
     "kexec_load": (246, 104),
     "keyctl": (250, 219),
+    "landlock_create_ruleset": (444, 444),
     "lookup_dcookie": (212, 18),
     "memfd_secret": (447, 447),
     "mount": (165, 40),
@@ -88,11 +89,13 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "sethostname": (170, 161),
     "setns": (308, 268),
     "setpriority": (141, 140),
+    "setsockopt": (54, 208),
     "settimeofday": (164, 170),
     "shmat": (30, 196),
     "shmctl": (31, 195),
     "shmget": (29, 194),
     "socket": (41, 198),
+    "socketpair": (53, 199),
     "swapoff": (168, 225),
     "swapon": (167, 224),
     "syslog": (103, 116),
@@ -101,17 +104,26 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "unshare": (272, 97),
     "userfaultfd": (323, 282),
     "vhangup": (153, 58),
+    "vmsplice": (278, 75),
 }
 """Their numbers on x86-64 and on aarch64; None where there is no such call."""
 
 _PRIORITIES = ("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
-_MISSING = frozenset({"clone3", "mq_notify", "mq_open", "mq_unlink", "timer_create"})
+_MISSING = frozenset(
+    {
+        *("clone3", "landlock_create_ruleset", "mq_notify", "mq_open", "mq_unlink"),
+        *("timer_create", "vmsplice"),
+    }
+)
 """Refused as if this kernel had none: libraries and programs then do without.
 
 The flags of clone3 lie in memory, where a filter cannot look: the C library falls back to clone.
 """
 _CONDITIONAL = frozenset(
-    {"clone", "fcntl", "ioctl", "personality", "prctl", "prlimit64", "setpriority", "socket", *_PRIORITIES}
+    {
+        *("clone", "fcntl", "ioctl", "personality", "prctl", "prlimit64", "setpriority", "setsockopt"),
+        *("socket", "socketpair", *_PRIORITIES),
+    }
 )
 _TERMINALS = {"TIOCSCTTY": 0x540E, "TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSPTLCK": 0x40045431}
 """Take a terminal as one's own, type into it, paste into it, and open the lock of a new one."""
@@ -124,6 +136,10 @@ _LINUX_PERSONALITY = (0, 0xFFFFFFFF)
 _PID_1 = 1
 _OWN = 0
 _NETLINK_ROUTE = 0
+_SO_ZEROCOPY = 60
+_SOCKET_KIND = 0xF
+"""The rest of the type of a socket are flags."""
+_PR_FUTEX_HASH = 78
 
 _LOAD = 0x20
 _AND = 0x54
@@ -160,17 +176,18 @@ class Where(NamedTuple):
     equals: int | None = None
     not_among: tuple[int, ...] = ()
     mask: int = 0xFFFFFFFF
-    """Which bits of it are compared with `equals`."""
+    """Which bits of it are compared with values."""
 
     def instructions(self, skip: int) -> list[_Instruction]:
         """Go on if it holds, otherwise jump over `skip` instructions behind."""
         load = _Instruction(_LOAD, _ARGUMENTS + 8 * self.argument)
         if self.bits:
             return [load, _Instruction(_ANY_BIT, self.bits, 0, skip)]
+        masked = [load, _Instruction(_AND, self.mask)]
         if self.equals is not None:
-            return [load, _Instruction(_AND, self.mask), _Instruction(_EQUAL, self.equals, 0, skip)]
+            return [*masked, _Instruction(_EQUAL, self.equals, 0, skip)]
         last = len(self.not_among) - 1
-        return [load, *(_Instruction(_EQUAL, v, skip + last - i) for i, v in enumerate(self.not_among))]
+        return [*masked, *(_Instruction(_EQUAL, v, skip + last - i) for i, v in enumerate(self.not_among))]
 
 
 class Rule(NamedTuple):
@@ -205,6 +222,7 @@ def _rules(network: bool, pinned: bool) -> Iterable[Rule]:
     yield Rule("setpriority", errno.EPERM, (Where(0, not_among=(os.PRIO_PROCESS,)),))
     yield Rule("setpriority", errno.EPERM, (Where(1, equals=_PID_1),))
     yield from _wake_ups()
+    yield from _hidden_memory()
     yield from _sockets(network)
 
 
@@ -224,13 +242,34 @@ def _wake_ups() -> Iterable[Rule]:
         yield Rule("ioctl", errno.EPERM, (Where(1, equals=command),))
 
 
+def _hidden_memory() -> Iterable[Rule]:
+    """Ways to have the kernel hold memory that it tells nobody of.
+
+    The others are `vmsplice`, whose pipe keeps 2 MiB for a byte of a huge page that is no longer mapped, and
+    rule sets of Landlock, which are refused altogether.
+    """
+    # the same by a queue of a socket
+    zero_copy = (Where(1, equals=socket.SOL_SOCKET), Where(2, equals=_SO_ZEROCOPY))
+    yield Rule("setsockopt", errno.ENOPROTOOPT, zero_copy)
+    # a table as large as the caller likes, from Linux 6.16 on
+    yield Rule("prctl", errno.EINVAL, (Where(0, equals=_PR_FUTEX_HASH),))
+
+
 def _sockets(network: bool) -> Iterable[Rule]:
     if not network:
         yield Rule("socket", errno.EAFNOSUPPORT)
+        # one of datagrams could be connected anew, to any socket of the machine that has a name
+        kinds = (int(socket.SOCK_STREAM), int(socket.SOCK_SEQPACKET))
+        yield Rule("socketpair", errno.EPROTONOSUPPORT, (Where(1, not_among=kinds, mask=_SOCKET_KIND),))
         return
     netlink = int(socket.AF_NETLINK)
     families = (int(socket.AF_UNIX), int(socket.AF_INET), int(socket.AF_INET6), netlink)
     yield Rule("socket", errno.EAFNOSUPPORT, (Where(0, not_among=families),))
+    # TCP and UDP: the kernel does not tell how much others hold
+    protocols = (0, int(socket.IPPROTO_TCP), int(socket.IPPROTO_UDP))
+    for family in (socket.AF_INET, socket.AF_INET6):
+        other = (Where(0, equals=int(family)), Where(2, not_among=protocols))
+        yield Rule("socket", errno.EPROTONOSUPPORT, other)
     # listing interfaces goes through it, which distributed libraries do when they start
     listing = (Where(0, equals=netlink), Where(2, not_among=(_NETLINK_ROUTE,)))
     yield Rule("socket", errno.EPROTONOSUPPORT, listing)

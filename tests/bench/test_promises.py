@@ -159,6 +159,27 @@ def test_no_object_of_the_kernel_is_to_be_had_that_outlives_its_check(any_classr
 
 
 @pytest.mark.promise(Promise.NO_NETWORK)
+def test_a_pair_of_sockets_reaches_nobody_else(any_classroom):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as named:
+        named.bind(f"\0grader-test-{os.getpid()}")
+        named.settimeout(0.2)
+        code = f"""
+            import socket
+            def reach():
+                try:
+                    with socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0] as end:
+                        end.connect({named.getsockname()!r})
+                        return end.send(b"out")
+                except OSError: return 0
+        """
+        with any_classroom.hand_in(code) as subject:
+            assert subject.call("reach", case()).value == 0
+        with pytest.raises(TimeoutError):
+            named.recv(16)
+        assert outside(code, "reach()") == "3", "the attack itself does not work"
+
+
+@pytest.mark.promise(Promise.NO_NETWORK)
 def test_no_network_is_reached(any_classroom):
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,

@@ -376,7 +376,7 @@ def test_files_on_their_way_between_sockets_end_far_below_our_own_limit(any_clas
             resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE)[1:] * 2)
             ways, count = [], 0
             while True:
-                ways.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+                ways.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
                 for _ in range(8):
                     try: socket.send_fds(ways[-1][0], [b"x"], [0] * 250)
                     except OSError: return count

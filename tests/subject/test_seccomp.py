@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import socket
+import struct
 import sys
 import threading
 from pathlib import Path
@@ -16,6 +17,9 @@ HEADERS = (
     ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", r"#define __NR_(\w+)\s+(\d+)"),
     ("/usr/include/asm-generic/unistd.h", r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
 )
+PR_FUTEX_HASH, SO_ZEROCOPY = 78, 60
+DESCRIPTOR = 100
+YES = struct.pack("=i", 1)
 
 
 @pytest.mark.parametrize("column", [0, 1], ids=["x86_64", "aarch64"])
@@ -76,6 +80,9 @@ def test_namespaces_are_refused_and_processes_and_threads_are_not(alone):
         (True, socket.AF_INET, 0, False),
         (True, socket.AF_INET6, 0, False),
         (True, socket.AF_UNIX, 0, False),
+        (True, socket.AF_INET, socket.IPPROTO_TCP, False),
+        (True, socket.AF_INET, 262, True),  # MPTCP
+        (True, socket.AF_INET6, 262, True),
         (True, socket.AF_NETLINK, 0, False),
         (True, socket.AF_NETLINK, 4, True),
         (True, socket.AF_VSOCK, 0, True),
@@ -91,6 +98,27 @@ def test_sockets_are_had_of_the_named_families_alone(alone, network, family, pro
 
     said = alone(attempt)
     assert (said in {f"OSError {errno.EAFNOSUPPORT}", f"OSError {errno.EPROTONOSUPPORT}"}) == refused, said
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "error"),
+    [
+        ("vmsplice", (-1, None, 0, 0), errno.ENOSYS),
+        ("landlock_create_ruleset", (None, 0, 1), errno.ENOSYS),
+        ("prctl", (PR_FUTEX_HASH, 1, 16, 0, 0), errno.EINVAL),
+        ("setsockopt", (DESCRIPTOR, socket.SOL_SOCKET, SO_ZEROCOPY, YES, 4), errno.ENOPROTOOPT),
+    ],
+)
+def test_calls_that_hide_memory_in_the_kernel_are_refused(alone, call, arguments, error):
+    def attempt(before):
+        os.dup2(socket.socket().detach(), DESCRIPTOR)
+        before()
+        number = seccomp.CALLS[call][0 if os.uname().machine == "x86_64" else 1]
+        return linux.syscall(number, *arguments, name=call)
+
+    assert alone(lambda: attempt(lambda: seccomp.refuse_calls(network=True))).endswith(f"Error {error}")
+    new_in_linux_6_16 = call == "prctl"
+    assert new_in_linux_6_16 or not alone(lambda: attempt(lambda: None)).endswith(f"Error {error}")
 
 
 def test_pairs_of_sockets_need_no_network(alone):
