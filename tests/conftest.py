@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from unittest.mock import patch
@@ -16,6 +17,16 @@ from grader.machine import lockfolder
 # A busy machine would fail a deadline; without a database no folder appears beside the sources.
 settings.register_profile("shared machine", deadline=None, database=None)
 settings.load_profile("shared machine")
+
+
+def pytest_configure() -> None:
+    """End by the signals that end programs, also where who started us ignores them, as `nohup` and `&` do.
+
+    The programs that tests start and interrupt inherit that.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
