@@ -13,7 +13,7 @@ _OWN = Path("/proc/self")
 
 
 class Freezer:
-    """An empty cgroup of its own, and what pid 1 of a check needs of it: four files that are open.
+    """An empty cgroup of its own, and what pid 1 of a check needs of it: files that are open.
 
     Whoever is to be frozen writes `0` into `procs`; who writes `1` into `freeze` freezes everybody in it, and
     `events` says when they are. Frozen processes can be killed, and nothing else wakes them. `cpu.stat`
@@ -28,7 +28,7 @@ class Freezer:
         """
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
         self.fds: list[int] = []
-        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs` and `cpu.stat`."""
+        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat`; from Linux 5.14 on `cgroup.kill`."""
         try:
             for name, mode in (
                 ("cgroup.freeze", os.O_WRONLY),
@@ -37,6 +37,8 @@ class Freezer:
                 ("cpu.stat", os.O_RDONLY),
             ):
                 self.fds.append(os.open(self._folder / name, mode | os.O_CLOEXEC))
+            with suppress(FileNotFoundError):
+                self.fds.append(os.open(self._folder / "cgroup.kill", os.O_WRONLY | os.O_CLOEXEC))
         except OSError:
             self.close()
             raise

@@ -17,7 +17,13 @@ from typing import Any, NoReturn
 
 from . import linux
 from .memory import Meter
-from .population import DescendantPopulation, NamespacePopulation, Population
+from .population import (
+    DescendantPopulation,
+    NamespacePopulation,
+    Population,
+    thread_folders,
+    thread_state,
+)
 from .protocol import EXCEEDED, FAILED, HELLO, MESSAGE_BYTES, RESTLESS, THAW, Ended, Freeze, Frozen
 from .stand import CgroupStopper, SignalStopper, Stopper, bring_to_stand
 from .watch import ProcessesUsage, Watch, cgroup_usage
@@ -50,7 +56,8 @@ def run(
 
     `order` has `namespaced`, `workspace`, `uid` (or None), `limits` and `cores` (empty for all); `arena` is
     the shared memory for arguments and results; `freezer` are the open files of a cgroup (`cgroup.freeze`,
-    `cgroup.events`, `cgroup.procs`, `cpu.stat`), or nothing; `student` runs in the process below.
+    `cgroup.events`, `cgroup.procs`, `cpu.stat`, and `cgroup.kill` where there is one), or nothing; `student`
+    runs in the process below.
     """
     step = "start"
     scratch = ""
@@ -82,12 +89,14 @@ def run(
         os.close(writing)
         population = NamespacePopulation() if order["namespaced"] else DescendantPopulation()
         entered = os.read(reading, 1) == b"1"
-        stopper = CgroupStopper(population, *freezer[:2]) if entered else SignalStopper(population)
+        stopper = (
+            CgroupStopper(population, *freezer[:2], *freezer[4:]) if entered else SignalStopper(population)
+        )
         folders = _DISKS if order["namespaced"] else ()
         cores = order["cores"] or os.sched_getaffinity(0)
         used_ns = cgroup_usage(freezer[3]) if entered else ProcessesUsage()
         watch = Watch(Meter(arena, folders), population, order["limits"], cores, used_ns)
-        _supervise(control, pid, population, stopper, watch)
+        _supervise(control, pid, population, stopper, watch, 2 * order["limits"]["user_processes"])
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
         control.send(FAILED + f"{step}: {error}".encode()[:2000])
     _remove(scratch)
@@ -141,7 +150,7 @@ def _enter(freezer: Sequence[int]) -> bool:
 
 
 def _supervise(
-    control: socket.socket, pid: int, population: Population, stopper: Stopper, watch: Watch
+    control: socket.socket, pid: int, population: Population, stopper: Stopper, watch: Watch, most: int
 ) -> None:
     child = os.pidfd_open(pid)
     wait = select.poll()
@@ -177,18 +186,36 @@ def _supervise(
                 return
             _reap_orphans(pid)
     finally:
-        _end(population)
+        end(population, stopper, most)
 
 
-def _end(population: Population) -> None:
-    """Kill everything; what is left after `END_WITHIN_S`, the kernel ends with its namespace."""
+def end(population: Population, stopper: Stopper, most: int) -> None:
+    """Kill everything; what is left after `END_WITHIN_S`, the kernel ends with its namespace.
+
+    Nobody is reaped before all are dead: a chain of processes, each of which forks the next and ends, outruns
+    whoever kills them one by one, until the defunct ones fill the bound on processes and fork fails. Where
+    more than `most` are defunct there is no such bound, as for root, and they are reaped.
+    """
     deadline = time.monotonic() + END_WITHIN_S
-    while population.members() and time.monotonic() < deadline:
-        population.signal(signal.SIGKILL)
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG) != (0, 0):
-                pass
-        signal.sigtimedwait({signal.SIGCHLD}, 0.001)
+    before: set[int] | None = None
+    while time.monotonic() < deadline:
+        stopper.kill()
+        members = population.members()
+        living = any(thread_state(folder) not in "ZX" for folder in thread_folders(members))
+        if not living and members == before:
+            break
+        before = members
+        if living:
+            signal.sigtimedwait({signal.SIGCHLD}, 0.001)
+        if len(members) > most:
+            _reap()
+    _reap()
+
+
+def _reap() -> None:
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG) != (0, 0):
+            pass
 
 
 def _reap_orphans(pid: int) -> None:

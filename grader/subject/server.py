@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from . import child, init, landlock, linux, seccomp
 from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED, Calls
 
-_FDS = 10
+_FDS = 11
 """With an order come at most so many open files."""
 
 

@@ -8,6 +8,9 @@ then. So we look at the state and at the CPU clock of everybody, twice: if all s
 moved in between, nobody ran between the looks, and nobody is left who could wake anybody. The system calls by
 which the kernel itself would send SIGCONT later (timers, queues, sockets) are refused by the filter.
 
+A chain of processes, each of which forks the next and ends, is hardly ever seen running. But whoever ended is
+left to pid 1, defunct, and is reaped only after the stand: then the second look finds a process more.
+
 A thread inside vfork is in state D and does not stop. It counts as standing: its stop is due before it comes
 back to user mode, and its child, which shares its memory, is looked at like everybody.
 """
@@ -17,6 +20,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from .population import Population, cpu_clocks, inside_clone, thread_folders, thread_state
@@ -53,6 +57,10 @@ class Stopper(Protocol):
         """Continue everything."""
         ...
 
+    def kill(self) -> None:
+        """Send SIGKILL to everything."""
+        ...
+
 
 class Stopped(NamedTuple):
     """All threads stand since `stamp_ns`."""
@@ -77,11 +85,15 @@ def bring_to_stand(stopper: Stopper, population: Population, deadline_ns: int) -
 class CgroupStopper:
     """The freezer of a cgroup v2 of the program's own."""
 
-    def __init__(self, population: Population, freeze: int, events: int) -> None:
-        """`freeze` and `events` are `cgroup.freeze` and `cgroup.events`, open for writing and for reading."""
+    def __init__(self, population: Population, freeze: int, events: int, kill: int = -1) -> None:
+        """`freeze`, `events` and `kill` are the open files `cgroup.freeze`, `cgroup.events`, `cgroup.kill`.
+
+        Without `kill`, which came with Linux 5.14, everything is frozen before each is killed.
+        """
         self._population = population
         self._freeze = freeze
         self._events = events
+        self._kill = kill
 
     def stop(self, deadline_ns: int) -> Stopped | None:
         """Write once; then read, for the kernel tells of a change at most every 10 ms to those who poll."""
@@ -100,6 +112,12 @@ class CgroupStopper:
         """Thaw."""
         os.pwrite(self._freeze, b"0", 0)
 
+    def kill(self) -> None:
+        """One write that no fork can slip through; what is frozen dies as well."""
+        with suppress(OSError):
+            os.pwrite(self._freeze if self._kill < 0 else self._kill, b"1", 0)
+        self._population.signal(signal.SIGKILL)
+
 
 class SignalStopper:
     """SIGSTOP, and two looks between which nobody ran.
@@ -113,6 +131,10 @@ class SignalStopper:
     def go(self) -> None:
         """Continue everything."""
         self._population.signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Each of them, or all at once in a pid namespace."""
+        self._population.signal(signal.SIGKILL)
 
     def stop(self, deadline_ns: int) -> Stopped | None:
         """The first of two equal looks."""

@@ -32,7 +32,7 @@ def test_a_cgroup_counts_processes_for_which_nobody_waited():
     if freezer is None:
         pytest.skip("no cgroup v2 may be made here")
     with closing(freezer):
-        procs, cpu_stat = freezer.fds[2:]
+        procs, cpu_stat = freezer.fds[2:4]
         by_processes = ProcessesUsage()
         before_ns = by_processes([])
         argv = [sys.executable, "-c", NOBODY_WAITS, str(procs)]
