@@ -28,7 +28,7 @@ class Freezer:
         """
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
         self.fds: list[int] = []
-        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat`; from Linux 5.14 on `cgroup.kill`."""
+        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat`; from Linux 5.14 `cgroup.kill`."""
         try:
             for name, mode in (
                 ("cgroup.freeze", os.O_WRONLY),
