@@ -131,6 +131,7 @@ _EXIT_SIGNAL = 0xFF
 """CSIGNAL in the flags of clone: what the parent is sent when the child ends."""
 _NEW_NAMESPACES = 0x7E020000
 """CLONE_NEW… in the flags of clone: NS, CGROUP, UTS, IPC, USER, PID, NET."""
+_CLONE_PARENT = 0x8000
 _LINUX_PERSONALITY = (0, 0xFFFFFFFF)
 """The only one there should be, and the question which one it is."""
 _PID_1 = 1
@@ -210,6 +211,9 @@ def _rules(network: bool, pinned: bool) -> Iterable[Rule]:
     for call in CALLS.keys() - _CONDITIONAL:
         yield Rule(call, errno.ENOSYS if call in _MISSING else errno.EPERM)
     yield Rule("clone", errno.EPERM, (Where(0, bits=_NEW_NAMESPACES),))
+    # whoever ends is left to pid 1 and seen, not to a process of the program's that ignores SIGCHLD
+    yield Rule("clone", errno.EINVAL, (Where(0, bits=_CLONE_PARENT),))
+    yield Rule("prctl", errno.EINVAL, (Where(0, equals=linux.PR_SET_CHILD_SUBREAPER),))
     yield Rule("personality", errno.EPERM, (Where(0, not_among=_LINUX_PERSONALITY),))
     # whoever counts its memory from outside must be able to read of it
     yield Rule("prctl", errno.EPERM, (Where(0, equals=linux.PR_SET_DUMPABLE),))

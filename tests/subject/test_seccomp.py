@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import signal
 import socket
 import struct
 import sys
@@ -150,6 +151,25 @@ def test_a_program_cannot_close_itself_to_those_who_count_its_memory(alone):
         linux.prctl(linux.PR_SET_DUMPABLE, 0)
 
     assert alone(attempt) == f"PermissionError {errno.EPERM}"
+
+
+def test_nobody_but_pid_1_is_left_a_process_whose_parent_ended(alone):
+    """Where its parent ignores SIGCHLD a process ends without a trace, and so could a chain of them."""
+
+    def become_a_reaper():
+        seccomp.refuse_calls(network=True)
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+
+    def make_a_sibling():
+        seccomp.refuse_calls(network=True)
+        number = seccomp.CALLS["clone"][0 if os.uname().machine == "x86_64" else 1]
+        if linux.syscall(number, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0, name="clone") == 0:
+            os._exit(0)
+
+    assert alone(become_a_reaper) == alone(make_a_sibling) == f"OSError {errno.EINVAL}"
+
+
+CLONE_PARENT = 0x8000
 
 
 def test_the_filter_outlives_a_change_of_program(alone):
