@@ -17,7 +17,7 @@ DESCRIPTOR_BYTES = 2048
 KERNEL_EVERY_S = 0.1
 """How often `KernelMemory` looks at most: that takes longer than the rest."""
 _RESIDENT = (b"VmRSS", b"VmSwap", b"HugetlbPages")
-_NAMES = (*_RESIDENT, b"RssShmem", b"VmPTE", b"Threads")
+_NAMES = (*_RESIDENT, b"RssAnon", b"RssShmem", b"VmPTE", b"Threads")
 
 
 class Meter:
@@ -60,6 +60,11 @@ class Meter:
             return 0
         if not fresh:  # what a program has given back since then is no excess
             self._look_at_kernel(members)
+        # the walk of gigabytes of page tables would take seconds
+        least = max((_sum([status], b"RssAnon") for status in statuses), default=0)
+        least += objects + self._kernel.used
+        if least > limit:
+            return least
         tables = [_rollup(pid) for pid in members]
         private = sum(t.get("Pss_Anon", t.get("Pss", 0)) + t.get("SwapPss", 0) for t in tables)
         private += sum(t.get("Private_Hugetlb", 0) + t.get("Shared_Hugetlb", 0) for t in tables)
