@@ -1,6 +1,8 @@
 """Speedups are judged on intervals, and measured so that no side can be made to look better than it is."""
 
+import time
 from dataclasses import replace
+from textwrap import dedent
 
 import pytest
 
@@ -9,8 +11,14 @@ from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
 from grader.errors import CourseError
+from grader.examiner.devices import Devices
+from grader.examiner.quiet import Watched as CoresWatched
+from grader.machine.cores import Cores
+from grader.machine.quiet import Readings
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.trace import Trace, Watched
+from grader.subject.population import DescendantPopulation
+from grader.subject.watch import ProcessesUsage
 
 OPTIONS = Speedup.Options(of="work.fast", over="work.slow", inputs="numbers", at_least=5.0)
 
@@ -86,7 +94,7 @@ def test_a_fast_function_earns_and_every_sample_is_kept(bench_of):
 def test_functions_that_share_a_child_are_timed_alike(bench_of):
     bench = bench_of(REFERENCE)
     bench._group = "both"
-    observation = observe(bench)
+    observation = observe(bench, replace(OPTIONS, budget_s=3.0))
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert award(observation).fraction == 1.0
 
@@ -269,3 +277,76 @@ def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_othe
     assert len(bench.quiet.own_s) >= OPTIONS.rounds
     assert min(bench.quiet.own_s) >= 0.08
     assert award(observation).fraction == 0.0
+
+
+@pytest.fixture
+def quiet_machine(monkeypatch):
+    """The kernel's count of core time on a machine where nobody computes but us and what we started."""
+    usage, population = ProcessesUsage(), DescendantPopulation()
+
+    def counted(proc):
+        first, *others = Cores().allowed
+        busy_s = usage(population.members()) / 1e9 + time.process_time()
+        return Readings(busy_s=dict.fromkeys(others, 0.0) | {first: busy_s}, steal_s={})
+
+    monkeypatch.setattr("grader.machine.quiet.readings", counted)
+    return CoresWatched((), Devices("a test", retire=lambda: None, say=print))
+
+
+BESIDE = """
+import os, threading, time
+beside = []
+def spin(s=60):
+    end = time.thread_time() + s
+    while time.thread_time() < end: pass
+def forked(work):
+    pid = os.fork()
+    if pid == 0:
+        work()
+        os._exit(0)
+    return pid
+def four(work):
+    return [work() for _ in range(4)]
+def once(work):
+    if not beside: beside.append(work())
+"""
+
+ORPHANED = "os.waitpid(forked(lambda: (os.setsid(), four(lambda: forked(spin)))), 0)"
+BUSY = {
+    "processes that stay": "once(lambda: four(lambda: forked(spin)))",
+    "polite processes that stay": "once(lambda: four(lambda: forked(lambda: (os.nice(19), spin()))))",
+    "orphans in a session of their own": f"once(lambda: {ORPHANED})",
+    "threads": "once(lambda: four(lambda: threading.Thread(target=spin, daemon=True).start()))",
+    "processes that end before the stand": "os.waitpid(forked(lambda: spin(0.1)), 0)",
+}
+
+
+@pytest.mark.parametrize("busy", BUSY.values(), ids=BUSY)
+def test_a_program_that_makes_itself_a_busy_machine_loses_its_points_for_good(bench_of, quiet_machine, busy):
+    bench = bench_of(
+        f"{dedent(REFERENCE)}{BESIDE}\ndef fast(x):\n    {busy}\n    for _ in range(4): y = slow(x)\n    return y\n"
+    )
+    bench._quiet = quiet_machine
+    observation = observe(bench)
+    assert observation.outcome is Outcome.OBSERVED, observation.note
+    assert award(observation).fraction == 0.0
+
+
+def test_an_honest_program_with_processes_and_threads_of_its_own_earns(bench_of, quiet_machine):
+    code = """
+import threading, subprocess
+def background():
+    for _ in range(10): subprocess.run(["/bin/true"])
+def fast(x):
+    thread = threading.Thread(target=background)
+    thread.start()
+    return x + 1
+"""
+    reference = REFERENCE.replace("def slow(x):", "def slow(x):\n        x = np.tile(x, 10)").replace(
+        "return out", "return out[:len(x) // 10]"
+    )
+    bench = bench_of(dedent(reference) + code, reference)
+    bench._quiet = quiet_machine
+    observation = observe(bench, replace(OPTIONS, budget_s=3.0))
+    assert observation.outcome is Outcome.OBSERVED, observation.note
+    assert award(observation).fraction == 1.0
