@@ -323,9 +323,8 @@ BUSY = {
 
 @pytest.mark.parametrize("busy", BUSY.values(), ids=BUSY)
 def test_a_program_that_makes_itself_a_busy_machine_loses_its_points_for_good(bench_of, quiet_machine, busy):
-    bench = bench_of(
-        f"{dedent(REFERENCE)}{BESIDE}\ndef fast(x):\n    {busy}\n    for _ in range(4): y = slow(x)\n    return y\n"
-    )
+    fast = f"def fast(x):\n    {busy}\n    for _ in range(4): y = slow(x)\n    return y\n"
+    bench = bench_of(dedent(REFERENCE) + BESIDE + fast)
     bench._quiet = quiet_machine
     observation = observe(bench)
     assert observation.outcome is Outcome.OBSERVED, observation.note
