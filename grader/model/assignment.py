@@ -15,7 +15,8 @@ class Limits:
     call_wall_s: float = 10.0
     """Seconds that one call may take."""
     memory_mb: int = 2048
-    """Memory of all its processes together, inputs and results apart, in MiB; also the data of each."""
+    """Memory of all its processes together, page tables, sockets and pipes included, inputs and results
+    apart, in MiB; also the data of each."""
     processes: int = 256
     """Processes at once, threads counted with them (RLIMIT_NPROC)."""
     file_mb: int = 64
