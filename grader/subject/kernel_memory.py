@@ -22,8 +22,9 @@ LOOK_S = 0.01
 
 _SHARED = (b"/dev/zero (deleted)", b"/memfd:")
 """Shared anonymous memory and memory files; what lies in the check's own folders is counted there."""
-_MEMINFO = (b"Shmem:", b"SwapTotal:", b"SwapFree:")
 _BLOCK = 512
+_UNKNOWN_KIB = 2**40
+"""Where the machine does not tell: above every limit, so that the processes are looked at."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -43,7 +44,7 @@ class KernelMemory:
         """With `own_network` every socket of the network namespace belongs to the check."""
         self._arena_inode = arena_inode
         self._own_network = own_network
-        self._most_of_a_socket = sockets.most_of_one()
+        self._most_of_a_socket = sockets.most_of_one() if own_network else sockets.most_of_a_sender()
         self._most_mappings = sockets.setting("vm/max_map_count", 65530)
         self._processes: dict[int, _Objects] = {}
         """By pid, those that were looked at longest ago first."""
@@ -140,6 +141,7 @@ def _add_mapping(pid: int, line: bytes, objects: _Objects, open_files: Collectio
 def _shared_on_this_machine() -> int:
     """Bytes of all shared memory and of all that is swapped out, whoever has it."""
     with open("/proc/meminfo", "rb") as file:
-        text = file.read()
-    shared, swap, free = (int(text[text.index(name) + len(name) :].split(None, 1)[0]) for name in _MEMINFO)
-    return (shared + swap - free) * 1024
+        values = {words[0]: int(words[1]) for words in map(bytes.split, file)}
+    return (
+        values.get(b"Shmem:", _UNKNOWN_KIB) + values.get(b"SwapTotal:", 0) - values.get(b"SwapFree:", 0)
+    ) * 1024

@@ -60,10 +60,9 @@ class Meter:
             return 0
         if not fresh:  # what a program has given back since then is no excess
             self._look_at_kernel(members)
-        # the walk of gigabytes of page tables would take seconds
         least = max((_sum([status], b"RssAnon") for status in statuses), default=0)
         least += objects + self._kernel.used
-        if least > limit:
+        if least > limit and objects > limit // 4:  # the walk of so many page tables would take seconds
             return least
         tables = [_rollup(pid) for pid in members]
         private = sum(t.get("Pss_Anon", t.get("Pss", 0)) + t.get("SwapPss", 0) for t in tables)

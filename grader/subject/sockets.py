@@ -79,7 +79,7 @@ def buffered(inodes: Collection[int] | None) -> int:
             if name.rstrip("6") in _PROTOCOLS:
                 machine += values.get("mem", 0) * mmap.PAGESIZE
                 # a dump walks through tables of the whole machine, so only where there are any
-                if values["inuse"]:
+                if values.get("inuse"):
                     sizes = list(_internet(family, _PROTOCOLS[name.rstrip("6")]))
                     listed, used = listed + len(sizes), used + sum(sizes)
     # connections that were reset are in no list and still hold what was received
@@ -94,7 +94,7 @@ def _statistics(file: str) -> dict[str, dict[str, int]]:
     with suppress(OSError), open(f"/proc/net/{file}") as lines:
         rows = (line.partition(": ") for line in lines)
         return {
-            name: dict(zip(words[::2], map(int, words[1::2]), strict=True))
+            name: dict(zip(words[::2], map(int, words[1::2]), strict=False))
             for name, words in ((name, rest.split()) for name, _, rest in rows)
         }
     return {}
@@ -128,7 +128,7 @@ def _unix(inodes: Collection[int] | None = None) -> tuple[int, int]:
         used += _memory(attributes.get(_UNIX_MEMORY))
         if state == _LISTENING:
             clients = struct.iter_unpack("=I", attributes.get(_UNIX_CLIENTS, b""))
-            used += sum(client == 0 for (client,) in clients) * _most_of_a_sender()
+            used += sum(client == 0 for (client,) in clients) * most_of_a_sender()
         elif unread := _first(attributes.get(_UNIX_QUEUE)):
             unread_from.append((_first(attributes.get(_UNIX_PEER)), kind, unread))
     used += sum(_most_unread(kind, unread) for peer, kind, unread in unread_from if peer not in listed)
@@ -142,11 +142,12 @@ def _first(numbers: bytes | None) -> int:
 def _most_unread(kind: int, unread: int) -> int:
     """How much may wait in a Unix socket whose senders are closed, if this many bytes of it are unread."""
     if kind == socket.SOCK_DGRAM:  # any number of senders, and only the first message's bytes are counted
-        return _most_of_a_sender() * (setting("net/unix/max_dgram_qlen", 10) + 1)
-    return max(unread, min(_most_of_a_sender(), unread * _BYTE_COSTS))
+        return most_of_a_sender() * (setting("net/unix/max_dgram_qlen", 10) + 1)
+    return max(unread, min(most_of_a_sender(), unread * _BYTE_COSTS))
 
 
-def _most_of_a_sender() -> int:
+def most_of_a_sender() -> int:
+    """How much a Unix socket may hold of what it sent."""
     return 2 * setting("net/core/wmem_max", _USUAL)
 
 
