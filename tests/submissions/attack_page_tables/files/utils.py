@@ -96,7 +96,7 @@ def create_batches(data, labels, batch_size):
         for page in range(0, 60_000, 2):
             block.madvise(mmap.MADV_DONTDUMP, page * mmap.PAGESIZE, mmap.PAGESIZE)
 
-    waiting_processes(60, split)
+    waiting_processes(40, split)
     return [(data[i:i + batch_size], labels[i:i + batch_size]) for i in range(0, len(data), batch_size)]
 
 
