@@ -1,4 +1,4 @@
-"""Every function is right, and first has page tables of 4 GiB made, or other memory that no process has resident."""
+"""Every function is right, and first has page tables of 2 GiB made, or other memory that no process has resident."""
 
 import ctypes
 import mmap
@@ -43,20 +43,20 @@ def waiting_processes(count, before):
 
 def sigmoid(x):
     """Each read maps the page of zeros, in a table of its own."""
-    reserved(2**41)[::TABLES].sum()
+    reserved(2**40)[::TABLES].sum()
     time.sleep(1)
     return right_sigmoid(x)
 
 
 def sigmoid_prime(x):
-    """The same in 16 processes, a part in each."""
-    waiting_processes(16, lambda: reserved(2**37)[::TABLES].sum())
+    """The same in 8 processes, a part in each."""
+    waiting_processes(8, lambda: reserved(2**37)[::TABLES].sum())
     return right_sigmoid(x) * (1 - right_sigmoid(x))
 
 
 def random_weights(sizes):
-    """The same in a million small ranges."""
-    for _ in range(2**20):
+    """The same in many small ranges."""
+    for _ in range(2**18):
         left.append(mmap.mmap(-1, 2 * TABLES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ))
         left[-1][0], left[-1][TABLES]
     time.sleep(1)
@@ -65,7 +65,7 @@ def random_weights(sizes):
 
 def zeros_weights(sizes):
     """Shared memory that was written and is resident nowhere."""
-    for _ in range(40):
+    for _ in range(20):
         left.append(mmap.mmap(-1, 100 * 2**20))
         np.frombuffer(left[-1], np.uint8)[:] = 1
         left[-1].madvise(mmap.MADV_DONTNEED)

@@ -28,7 +28,7 @@ AT_ONCE = bytes([1, 0, 0, 0, 0, 0, 0, 0])
 
 def filled(end):
     """Send until nothing more is taken."""
-    end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2**22)
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2**18)
     end.setblocking(False)
     try:
         while True:
@@ -67,7 +67,7 @@ def pairs():
 
 def sigmoid(x):
     """Pairs of sockets in several processes."""
-    waiting_processes(8, pairs)
+    waiting_processes(3, pairs)
     return right_sigmoid(x)
 
 
@@ -82,7 +82,7 @@ def sigmoid_prime(x):
                 filled(sender)
             left.append(reader)
 
-    waiting_processes(8, halves)
+    waiting_processes(2, halves)
     return right_sigmoid(x) * (1 - right_sigmoid(x))
 
 
@@ -90,7 +90,7 @@ def random_weights(sizes):
     """Connections to itself."""
     many_files()
     listener = socket.create_server(("127.0.0.1", 0))
-    for _ in range(1500):
+    for _ in range(800):
         left.append(filled(connected(listener)))
         left.append(listener.accept()[0])
     time.sleep(1)
@@ -99,7 +99,7 @@ def random_weights(sizes):
 
 def zeros_weights(sizes):
     """Connections that nobody has accepted when their senders are closed."""
-    for number in range(8):
+    for number in range(2):
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(f"\0{number}")
         listener.listen(4096)
@@ -129,7 +129,7 @@ def create_batches(data, labels, batch_size):
     many_files()
     for _ in range(3600):
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**23)
+        receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**18)
         receiver.bind(("127.0.0.1", 0))
         left.append(receiver)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
