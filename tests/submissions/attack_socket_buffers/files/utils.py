@@ -26,9 +26,9 @@ AT_ONCE = bytes([1, 0, 0, 0, 0, 0, 0, 0])
 """SO_LINGER without a wait: the connection is reset."""
 
 
-def filled(end):
+def filled(end, size=2**18):
     """Send until nothing more is taken."""
-    end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2**18)
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
     end.setblocking(False)
     try:
         while True:
@@ -90,8 +90,8 @@ def random_weights(sizes):
     """Connections to itself."""
     many_files()
     listener = socket.create_server(("127.0.0.1", 0))
-    for _ in range(800):
-        left.append(filled(connected(listener)))
+    for _ in range(1500):
+        left.append(filled(connected(listener), 2**20))
         left.append(listener.accept()[0])
     time.sleep(1)
     return [xavier_initialization(sizes[i], sizes[i + 1]) for i in range(len(sizes) - 1)]
