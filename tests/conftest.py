@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -17,6 +18,9 @@ from grader.machine import lockfolder
 # A busy machine would fail a deadline; without a database no folder appears beside the sources.
 settings.register_profile("shared machine", deadline=None, database=None)
 settings.load_profile("shared machine")
+
+ON_ONE_WORKER = ("cli/test_unusable_paths.py", "scaffold/test_workflow_")
+"""Beginnings of the names of files whose tests share a preparation of 3 to 8 s."""
 
 
 def pytest_configure() -> None:
@@ -49,9 +53,22 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.OK
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than there are cores: many tests wait for a process that they have started."""
     return len(os.sched_getaffinity(0)) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hand out one test after the other, but for those that belong together."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((part for part in ON_ONE_WORKER if part in nodeid), nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-# what all cases end with is found out once, and takes 8 s
-pytestmark = pytest.mark.xdist_group("unusable paths")
-
 EACH = """if True:
     # each in a process of its own, forked from one that has imported everything
     import json, os, sys

@@ -15,8 +15,6 @@ import pytest
 from grader.errors import ExitCode
 from grader.scaffold.course import CI
 
-pytestmark = pytest.mark.xdist_group("workflows")  # all begin with a copy of one class that was graded
-
 SERVICES = sorted(CI)
 WHOLE = {ExitCode.GRADED, ExitCode.NOT_OBSERVED, ExitCode.NOT_ACCEPTED}
 """Codes of a grading after which every submission that could be graded is."""
