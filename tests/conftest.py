@@ -55,8 +55,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: many tests wait for a process that they have started."""
-    return len(os.sched_getaffinity(0)) + 1
+    """Twice as many workers as cores: many tests wait for a process that they have started."""
+    return 2 * len(os.sched_getaffinity(0))
 
 
 @pytest.hookimpl(optionalhook=True)

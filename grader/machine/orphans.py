@@ -2,7 +2,7 @@
 
 Pid 1 of a container often reaps nothing, so whatever falls to it stays defunct. We become a sub-reaper
 (PR_SET_CHILD_SUBREAPER, see prctl(2)). An orphan is told from a child that we started ourselves by its
-process group: our own children share ours, or were begun by `start`.
+process group: our own children share ours, or were begun by `start`, or before we became one.
 """
 
 from __future__ import annotations
@@ -20,15 +20,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
+_Process = tuple[int, int]
+"""A pid, and when that process began: pids come again."""
 _started: weakref.WeakSet[subprocess.Popen[Any]] = weakref.WeakSet()
+_spared: set[_Process] = set()
+"""Children that were there before anything could fall to us, and those for whom we waited long enough."""
 _lock = threading.Lock()
 """Held while a process is begun and while orphans are reaped: a child not yet noted would pass for one."""
 
 
 def adopt() -> None:
     """Have the orphans among our descendants fall to us; a kernel that cannot leaves them to pid 1."""
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+    libc = ctypes.CDLL(None)
+    adopts = ctypes.c_int()
+    libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts), 0, 0, 0)
+    if not adopts.value:
+        _spared.update(_children())
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
 
 
 def start(argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
@@ -49,6 +58,8 @@ def reap(within_s: float, *, kill: bool = False) -> None:
         handles = [*_handles(running)]
         try:
             if time.monotonic() > deadline:
+                if within_s:
+                    _spared.update(running)
                 return
             select.select(handles, [], [], max(0.0, deadline - time.monotonic()))
         finally:
@@ -56,33 +67,34 @@ def reap(within_s: float, *, kill: bool = False) -> None:
                 os.close(handle)
 
 
-def _reap_ended(*, kill: bool) -> list[int]:
-    """Reap those that ended; the pids of the others."""
+def _reap_ended(*, kill: bool) -> list[_Process]:
+    """Reap those that ended; the others."""
     running = []
     with _lock:
         ours = {process.pid for process in _started if process.returncode is None}
-        for pid in _children():
+        for child in _children():
+            pid, _ = child
             with suppress(ProcessLookupError, ChildProcessError, PermissionError):
-                if pid in ours or os.getpgid(pid) == os.getpgrp():
+                if pid in ours or child in _spared or os.getpgid(pid) == os.getpgrp():
                     continue
                 if kill:
                     os.kill(pid, signal.SIGKILL)
                 if os.waitpid(pid, os.WNOHANG) == (0, 0):
-                    running.append(pid)
+                    running.append(child)
     return running
 
 
-def _handles(pids: Sequence[int]) -> Iterator[int]:
-    for pid in pids:
+def _handles(processes: Sequence[_Process]) -> Iterator[int]:
+    for pid, _ in processes:
         with suppress(OSError):
             yield os.pidfd_open(pid)
 
 
-def _children() -> Iterator[int]:
+def _children() -> Iterator[_Process]:
     """The children of all of our threads, defunct ones included."""
     for process in Path("/proc").iterdir():
         with suppress(OSError):
             if process.name.isdigit():
                 fields = process.joinpath("stat").read_bytes().rpartition(b")")[2].split()
                 if int(fields[1]) == os.getpid():
-                    yield int(process.name)
+                    yield int(process.name), int(fields[19])

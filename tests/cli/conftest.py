@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, chdir
 from pathlib import Path
 from textwrap import dedent
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -23,6 +24,7 @@ from click.testing import CliRunner
 
 from grader.cli.main import main
 from grader.coursecode import PACKAGE
+from grader.machine import orphans
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from tests.cli.forked_examiners import ForkedExaminers
 
@@ -135,13 +137,13 @@ def run_in_process(
     command: list[str], environment: Mapping[str, str], cwd: Path
 ) -> subprocess.CompletedProcess[str]:
     """Call the console script's function with the environment, folder and streams of a new process."""
-    for module in [name for name in sys.modules if f"{name}.".startswith(f"{PACKAGE}.")]:
-        del sys.modules[module]  # course code may have changed since the last command
     handlers = {number: signal.getsignal(number) for number in HANDLED}
     with ExitStack() as process:
         for number, handler in handlers.items():
             process.callback(signal.signal, number, handler)
         process.enter_context(patch.dict(os.environ, environment, clear=True))
+        process.callback(sys.modules.update, forget_course_code())  # other tests may go on with theirs
+        process.callback(forget_course_code)
         process.enter_context(patch.object(tempfile, "tempdir", None))
         process.enter_context(patch.object(sys, "argv", command))
         process.enter_context(patch.object(sys, "dont_write_bytecode", False))  # as without PYTHON… variables
@@ -154,6 +156,12 @@ def run_in_process(
         sys.stderr.flush()
         printed = (stream.getvalue().decode().replace("\r\n", "\n") for stream in (stdout, stderr))
         return subprocess.CompletedProcess(command, int(ended.value.code or 0), *printed)
+
+
+def forget_course_code() -> dict[str, ModuleType]:
+    """Take the modules of any course out of those that were imported; what was taken out."""
+    names = [name for name in sys.modules if f"{name}.".startswith(f"{PACKAGE}.")]
+    return {name: sys.modules.pop(name) for name in names}
 
 
 class CourseFolder:
@@ -245,7 +253,7 @@ class CourseFolder:
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """Begin, in a session of its own as a terminal would have it."""
-        return subprocess.Popen(
+        return orphans.start(  # or a command in this process would take it for one that fell to it
             self.command(*arguments),
             env=self.environment | environment,
             cwd=self.cwd,

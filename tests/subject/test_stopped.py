@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -131,9 +131,7 @@ def program(way: str, wall: str) -> Iterator[Program]:
         try:
             yield one
         finally:
-            for pid in {running.pid, *one.pids} - {0}:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            os.killpg(running.pid, signal.SIGKILL)
             running.wait()
             os.close(pipe)
             _libc.mq_unlink(one.queue)
