@@ -12,7 +12,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, chdir
+from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
@@ -251,9 +251,10 @@ class CourseFolder:
             check=False,
         )
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        """Begin, in a session of its own as a terminal would have it."""
-        return orphans.start(  # or a command in this process would take it for one that fell to it
+    @contextmanager
+    def start(self, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+        """Begin, in a session of its own as a terminal would have it; a test that fails ends it."""
+        with orphans.start(  # or a command in this process would take it for one that fell to it
             self.command(*arguments),
             env=self.environment | environment,
             cwd=self.cwd,
@@ -261,7 +262,12 @@ class CourseFolder:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-        )
+        ) as process:
+            try:
+                yield process
+            except BaseException:
+                process.kill()
+                raise
 
     def results(self, student: str = "ann") -> Path:
         return self.out / "tiny" / student

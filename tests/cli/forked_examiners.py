@@ -60,7 +60,7 @@ while True:
 
 
 class ForkedExaminers:
-    """The process that is forked, started with the first examiner."""
+    """The process that is forked, started with the first command."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -71,6 +71,8 @@ class ForkedExaminers:
     def in_use(self) -> Iterator[None]:
         """Have the local executor start its examiners here."""
         examiners = self
+        if self._orders is None:
+            self._start()
 
         class Forked(subprocess.Popen[str]):
             def _execute_child(self, args, *more):
@@ -94,12 +96,13 @@ class ForkedExaminers:
             "folder": str(Path.cwd()),
             "cores": sorted(os.sched_getaffinity(0)),
         }
+        assert self._orders is not None
         with self._lock:  # many submissions are graded in threads
-            orders = self._orders or self._start()
-            socket.send_fds(orders, [json.dumps(order).encode()], fds)
-            return int(orders.recv(64))
+            socket.send_fds(self._orders, [json.dumps(order).encode()], fds)
+            return int(self._orders.recv(64))
 
-    def _start(self) -> socket.socket:
+    def _start(self) -> None:
+        """Start the process by the main thread: where a thread began it, its end is an end of the parent."""
         self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         usual = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         with theirs:
@@ -108,7 +111,6 @@ class ForkedExaminers:
                 pass_fds=[theirs.fileno()],
                 env=usual | {"OPENBLAS_NUM_THREADS": "1"},  # its threads would be missing in what is forked
             )
-        return self._orders
 
     def close(self) -> None:
         """End the process; its examiners have ended with their commands."""

@@ -365,7 +365,8 @@ def test_an_examiner_that_is_hung_up_leaves_no_seed_and_no_process(course, signa
             os.kill(process, signal.SIGHUP)
         if to == "second":  # the first one does the rest, as it does when another one is killed
             for process in programs:  # its own item would end at the limit of time only
-                os.kill(process, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
             signal_pipe.wait()
             os.kill(host.pid, signal.SIGTERM)
         _, said = host.communicate(timeout=WITHIN_S)

@@ -111,18 +111,18 @@ def test_killed_at_any_request_the_next_run_completes_it_without_doubling(marked
             canvas.held[number] |= {"entered_score": None, "grader_id": None}
         (marked.cwd / "gradebook.db").unlink()
         assert marked.run("record", str(marked.out), "--gradebook", "gradebook.db").returncode == 0
-        process = marked.start("post", "canvas", "tiny", "--apply")
+        with marked.start("post", "canvas", "tiny", "--apply") as process:
 
-        def kill(_):
-            nonlocal killed
-            if len(canvas.requests) == place + 1:  # noqa: B023 - asked before the next round
-                killed = True
-                os.kill(process.pid, signal.SIGKILL)  # noqa: B023
-                return "drop_after"
-            return None
+            def kill(_):
+                nonlocal killed
+                if len(canvas.requests) == place + 1:  # noqa: B023 - asked before the next round
+                    killed = True
+                    os.kill(process.pid, signal.SIGKILL)
+                    return "drop_after"
+                return None
 
-        canvas.chooser = kill
-        process.communicate()
+            canvas.chooser = kill
+            process.communicate()
         canvas.chooser = lambda _: None
         post(marked, "--apply")
         assert canvas.scores() == {ANN: 3.0, BEN: 2.0, CY: None}
