@@ -19,8 +19,11 @@ from grader.machine import lockfolder
 settings.register_profile("shared machine", deadline=None, database=None)
 settings.load_profile("shared machine")
 
-ON_ONE_WORKER = ("cli/test_unusable_paths.py", "scaffold/test_workflow_")
-"""Beginnings of the names of files whose tests share a preparation of 3 to 8 s."""
+ON_ONE_WORKER = (
+    *("bench/", "cli/test_installed.py", "cli/test_streams.py", "cli/test_unusable_paths.py"),
+    *("scaffold/test_workflow_", "subject/cuda_on_cpu/"),
+)
+"""Parts of the names of files whose tests share a preparation of 1 to 8 s."""
 
 
 def pytest_configure() -> None:

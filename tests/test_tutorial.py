@@ -136,6 +136,7 @@ def test_what_the_tutorial_shows_of_verify_is_what_it_prints(tmp_path: Path):
     assert said == shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "was", "now", "told"),
     [

@@ -75,12 +75,14 @@ def agrees(function, family, seed=0):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "name", "family"), ON_CPU)
 def test_the_reference_agrees_with_the_oracle(file, name, family):
     function = getattr(load(FOLDER / "reference" / f"{file}.py"), name)
     assert agrees(function, family, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["alice", "max_as_lists", "empty_kernel", "delay_in_max_cpu", "numpy_in_max_cpu"]
 )
@@ -88,12 +90,14 @@ def test_max_cpu_of_these_hand_ins_gives_what_is_expected(name):
     assert agrees(load(SUBMISSIONS / name / "files" / "max_functions.py").max_cpu, "small_byte_matrices")
 
 
+@pytest.mark.slow
 def test_a_transposed_maximum_shows_in_a_matrix_that_is_not_square():
     module = load(SUBMISSIONS / "transposed_max" / "files" / "max_functions.py")
     assert not agrees(module.max_cpu, "small_byte_matrices")
     assert not agrees(module.max_numba, "small_byte_matrices")
 
 
+@pytest.mark.slow
 def test_the_matrix_product_of_alice_is_right_in_all_sizes():
     module = load(SUBMISSIONS / "alice" / "files" / "matmul_functions.py")
     assert agrees(module.matmul_transpose_trivial, "small_matrices")
@@ -122,6 +126,7 @@ def test_a_kernel_that_forgets_the_rest_is_wrong_in_the_simulator():
     assert "nan" in ran.stderr.rpartition("AssertionError")[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "failing"),
     [("maximum_adds", {"max_numba"}), ("product_the_other_way", {"matmul_transpose_trivial"})],

@@ -10,9 +10,11 @@ from grader.scaffold.course import CI
 
 NOT_ACCEPTED = 6
 SERVICES = sorted(CI)
+ONE = [SERVICES[0], *(pytest.param(other, marks=pytest.mark.slow) for other in SERVICES[1:])]
+"""What is alike for all of them: the others are looked at with the slow tests."""
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", ONE)
 def test_a_course_in_order_passes_and_one_that_is_not_does_not(machine: Any, service: str):
     assert machine.job(service, "verify")[0] == 0
     (machine.clone / "tests" / "submissions" / "vectors_right" / "files" / "vectors.py").write_text("")
@@ -43,7 +45,7 @@ LATE = "due: 2024-12-23T12:00:00+00:00\nlate: {per_day: 10%}\n"
 UNTIMED = "has a late rule, which takes nothing off where no time of submission is known, as for 1 student"
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", ONE)
 def test_times_are_taken_from_the_class_folder_and_who_has_none_is_named(
     machine: Any, scores: Any, service: str
 ):

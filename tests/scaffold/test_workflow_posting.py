@@ -16,6 +16,8 @@ from grader.errors import ExitCode
 from grader.scaffold.course import CI
 
 SERVICES = sorted(CI)
+ONE = [SERVICES[0], *(pytest.param(other, marks=pytest.mark.slow) for other in SERVICES[1:])]
+"""What is alike for all of them: the others are looked at with the slow tests."""
 WHOLE = {ExitCode.GRADED, ExitCode.NOT_OBSERVED, ExitCode.NOT_ACCEPTED}
 """Codes of a grading after which every submission that could be graded is."""
 FAILED = (1, 2, 3, 4, 7, 124, 126, 127, 130, 143, "TERM", "KILL", "works 3", "works 4")
@@ -28,8 +30,14 @@ def test_every_exit_code_is_one_of_both():
     assert {code for code in FAILED if code in set(ExitCode)} == set(ExitCode) - WHOLE
 
 
-@pytest.mark.parametrize("service", SERVICES)
-@pytest.mark.parametrize("code", sorted(map(int, WHOLE)))
+@pytest.mark.parametrize(
+    ("service", "code"),
+    [
+        pytest.param(service, int(code), marks=() if code == quick else pytest.mark.slow)
+        for service, quick in zip(SERVICES, (ExitCode.NOT_OBSERVED, ExitCode.NOT_ACCEPTED), strict=True)
+        for code in sorted(WHOLE)
+    ],
+)
 def test_a_class_that_was_graded_is_planned_and_posted(machine: Any, scores: Any, service: str, code: int):
     machine.end("run", f"works {code}")
     ended = machine.run(service, 2)
@@ -60,7 +68,7 @@ def test_after_any_other_end_nothing_is_planned_or_posted_and_the_job_is_red(
     assert canvas.requests == []
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", ONE)
 @pytest.mark.parametrize("command", ["doctor", "report"])
 @pytest.mark.parametrize("code", [1, 5])
 def test_another_command_that_fails_in_the_same_job_is_no_warning(
@@ -73,7 +81,7 @@ def test_another_command_that_fails_in_the_same_job_is_no_warning(
     assert canvas.requests == []
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", ONE)
 def test_a_plan_that_fails_is_not_applied_and_is_made_again_by_a_retry(
     machine: Any, canvas: Any, scores: Any, service: str
 ):
@@ -110,7 +118,7 @@ def test_without_submissions_nothing_is_posted_of_an_earlier_run(machine: Any, c
     assert canvas.requests == []
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", ONE)
 def test_a_run_that_another_one_has_overtaken_posts_nothing(machine: Any, scores: Any, service: str):
     assert machine.run(service, 2, post=False) == {"grade": 0, "plan": 0}
     assert machine.job(service, "apply", 1)[0] == 1
@@ -120,7 +128,7 @@ def test_a_run_that_another_one_has_overtaken_posts_nothing(machine: Any, scores
     assert scores() == (10.0, 0.0)
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", ONE)
 def test_what_was_graded_again_in_the_same_run_is_planned_again_before_it_is_posted(
     machine: Any, scores: Any, service: str
 ):
@@ -131,7 +139,7 @@ def test_what_was_graded_again_in_the_same_run_is_planned_again_before_it_is_pos
     assert scores() == (10.0, 0.0)
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", ONE)
 def test_a_plan_is_applied_once_and_a_posting_that_failed_may_be_tried_again(
     machine: Any, canvas: Any, scores: Any, service: str
 ):
@@ -145,7 +153,7 @@ def test_a_plan_is_applied_once_and_a_posting_that_failed_may_be_tried_again(
     assert canvas.requests == []
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", ONE)
 def test_another_assignment_is_not_in_the_way(machine: Any, scores: Any, service: str):
     machine.environment["ASSIGNMENT"] = "vectors2"
     assert list(machine.run(service, 2)) == ["grade"]
