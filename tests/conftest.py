@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -47,6 +48,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if other:
         items[:] = [item for item in items if item not in other]
         config.hook.pytest_deselected(items=other)
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector pass over what collecting made: it stays until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
