@@ -24,7 +24,8 @@ class Interpreter:
 def interpreter() -> Interpreter:
     """The interpreter of this process."""
     return Interpreter(
-        executable=os.path.realpath(sys.executable),
+        # of a virtual environment made with --copies, too: its own program is not below the prefix
+        executable=os.path.realpath(getattr(sys, "_base_executable", sys.executable)),
         prefix=os.path.realpath(sys.base_prefix),
         # an editable install puts a clone on the path: only folders of packages may be shown
         site=tuple(p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"}),
