@@ -16,6 +16,8 @@ DESCRIPTOR_BYTES = 2048
 """An open file with its inode; a socket is the largest."""
 KERNEL_EVERY_S = 0.1
 """How often `KernelMemory` looks at most: that takes longer than the rest."""
+GROWTH = 16
+"""It looks at once where the most that the kernel may hold has grown by this part of the limit."""
 _RESIDENT = (b"VmRSS", b"VmSwap", b"HugetlbPages")
 _NAMES = (*_RESIDENT, b"RssAnon", b"RssShmem", b"VmPTE", b"Threads")
 
@@ -35,6 +37,7 @@ class Meter:
         self._folders = tuple(folders)
         self._kernel = KernelMemory(os.fstat(arena).st_ino, own_network=bool(self._folders))
         self._kernel_due = 0.0
+        self._most_at_look = 0
 
     def used_above(self, limit: int, members: Iterable[int]) -> int:
         """The bytes in use if they are more than `limit`, otherwise 0.
@@ -53,9 +56,11 @@ class Meter:
         most = self._kernel.most(len(members), descriptors) - arena
         if resident + objects + folders + most <= limit:
             return 0
-        fresh = time.monotonic() >= self._kernel_due
+        # several short calls may end before a look is due
+        fresh = time.monotonic() >= self._kernel_due or most > self._most_at_look + limit // GROWTH
         if fresh:
             self._look_at_kernel(members)
+            self._most_at_look = most
         if resident + objects + folders + self._kernel.shared + self._kernel.used <= limit:
             return 0
         if not fresh:  # what a program has given back since then is no excess
