@@ -92,8 +92,7 @@ class Quiet(Protocol):
         """What else went on, in a few words; empty if nothing did, None if that cannot be told yet.
 
         `own_cpu_s` is the CPU time that all processes of the timed programs took in this round, and pid 1 of
-        each. After None the answer to a
-        later round is about this one, too.
+        each. After None the answer to a later round is about this one, too.
         """
         ...
 

@@ -6,7 +6,6 @@ JSON list on a line, for one job after the other; after each it tells its status
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import select
@@ -17,10 +16,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.subject import linux
+
 if TYPE_CHECKING:
     from grader.examiner.kept import Kept
-
-_PR_SET_PDEATHSIG = 1
 
 STOP_WITHIN_S = 60
 """How long after it was told to end, or its host has ended, the kernel ends an examiner that still runs."""
@@ -35,7 +34,7 @@ def main() -> int:
         return 2
     # whoever started us reads our records: without them we must not go on and hold devices
     parent = os.getppid() if len(sys.argv) == 3 else int(sys.argv[1])  # it may be gone before we look
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         return 1
     signal.signal(signal.SIGTERM, _stop)  # whoever ignored it before us: we must end with our host

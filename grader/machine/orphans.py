@@ -20,7 +20,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
+from grader.subject import linux
+
+_PR_GET_CHILD_SUBREAPER = 37
 _Process = tuple[int, int]
 """A pid, and when that process began: pids come again."""
 _started: weakref.WeakSet[subprocess.Popen[Any]] = weakref.WeakSet()
@@ -32,12 +34,12 @@ _lock = threading.Lock()
 
 def adopt() -> None:
     """Have the orphans among our descendants fall to us; a kernel that cannot leaves them to pid 1."""
-    libc = ctypes.CDLL(None)
     adopts = ctypes.c_int()
-    libc.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts), 0, 0, 0)
+    ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts), 0, 0, 0)
     if not adopts.value:
         _spared.update(_children())
-    libc.prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+    with suppress(OSError):
+        linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def start(argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import select
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.cli.main import listening
+from grader.subject import linux
 
 DOUBLE = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
 DOUBLE |= {"of": "work.double", "inputs": "numbers"}
@@ -146,18 +146,14 @@ def test_when_the_run_is_ended_in_the_middle_no_process_is_left(
 @pytest.fixture
 def subreaper():
     """This process is handed whatever a run leaves behind, as pid 1 would be; nobody reaps it meanwhile."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+    linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
     before = children()
     yield lambda: children() - before
-    libc.prctl(PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(0), 0, 0, 0)
+    linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 0)
     for pid in children() - before:
         with suppress(ProcessLookupError, ChildProcessError):
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-
-
-PR_SET_CHILD_SUBREAPER = 36
 
 
 def children() -> set[int]:
