@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from typing import Any
 from unittest.mock import patch
@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from grader.bench import store
 from grader.machine import lockfolder
+from tests.forked_examiners import EXAMINERS
 
 # A busy machine would fail a deadline; without a database no folder appears beside the sources.
 settings.register_profile("shared machine", deadline=None, database=None)
@@ -22,12 +23,14 @@ settings.load_profile("shared machine")
 
 ON_ONE_WORKER = (
     *("bench/", "cli/test_installed.py", "cli/test_streams.py", "cli/test_unusable_paths.py"),
+    *("cli/test_class_report.py", "cli/test_export_lms.py", "cli/test_post", "cli/test_replay.py"),
+    "cli/test_rescore.py",
     *("scaffold/test_workflow_", "subject/cuda_on_cpu/"),
 )
 """Parts of the names of files whose tests share a preparation of 1 to 8 s."""
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """End by the signals that end programs, also where who started us ignores them, as `nohup` and `&` do.
 
     The programs that tests start and interrupt inherit that.
@@ -35,6 +38,10 @@ def pytest_configure() -> None:
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    gc.disable()  # until all tests are collected, which makes much and throws nothing away
+    config.addinivalue_line(
+        "markers", "covering: of all combinations only as many are quick as show each value once"
+    )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,18 +49,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", default="", metavar="PATTERN", help="only tests with this glob in their names")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what is not of the part."""
+    """Mark as slow what a covering set leaves out, and deselect what is not of the part."""
+    mark_beyond_covering([item for item in items if item.get_closest_marker("covering")])
     other = [item for item in items if not fnmatch(item.nodeid, f"*{config.option.part}*")]
     if other:
         items[:] = [item for item in items if item not in other]
         config.hook.pytest_deselected(items=other)
 
 
+def mark_beyond_covering(items: Iterable[pytest.Item]) -> None:
+    """Mark as slow every combination of values each of which one quick combination has shown.
+
+    Combinations are taken by how many values they are the first to show: n forms in m layers need max(n, m).
+    """
+    functions: dict[str, list[tuple[pytest.Item, set[tuple[str, str]]]]] = {}
+    for item in items:
+        values = {(name, repr(value)) for name, value in item.callspec.params.items()}  # type: ignore[attr-defined]
+        functions.setdefault(item.nodeid.partition("[")[0], []).append((item, values))
+    for left in functions.values():
+        while left:
+            item, shown = max(left, key=lambda case: len(case[1]))
+            left[:] = [(other, values - shown) for other, values in left if other is not item]
+            if not shown:
+                item.add_marker(pytest.mark.slow)
+
+
 def pytest_collection_finish() -> None:
     """Have the garbage collector pass over what collecting made: it stays until the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)
@@ -79,6 +106,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return next((part for part in ON_ONE_WORKER if part in nodeid), nodeid)
 
     return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _examiners_end() -> Iterator[None]:
+    """End what this worker forked its examiners from."""
+    yield
+    EXAMINERS.close()
+
+
+@pytest.fixture
+def forked_examiners() -> Iterator[None]:
+    """Have what is graded in this process be examined by forks of one that has imported everything."""
+    with EXAMINERS.in_use():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 import grader
 
 PACKAGE = Path(grader.__file__).parent
@@ -88,6 +90,7 @@ def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_every_module_can_be_imported_alone_without_a_warning(monkeypatch):
     assert len(MODULES) > 70
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")  # without it the simulator refuses to be imported

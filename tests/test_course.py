@@ -16,6 +16,7 @@ from grader.plugins import Plugins
 from grader.trials import Selection, Trial, reference_trial, trials_of
 from grader.verification import Verdict, verify
 
+pytestmark = pytest.mark.usefixtures("forked_examiners")
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 PLUGINS = Plugins(ROOT)

@@ -113,6 +113,7 @@ def test_whoever_follows_the_tutorial_has_a_course_that_passes_verify(tmp_path: 
     assert (course / "results" / "layers" / "layers_right" / "feedback" / "report.html").is_file()
 
 
+@pytest.mark.slow
 def test_what_the_tutorial_shows_of_verify_is_what_it_prints(tmp_path: Path):
     shown = [
         [line for line in text.splitlines() if line.startswith("✓")]

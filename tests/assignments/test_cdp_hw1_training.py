@@ -191,7 +191,13 @@ def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(benc
     assert earned == 0.0
 
 
-@pytest.mark.parametrize("main", ["learning_rate = (", "learning_rate = min(1, 2)", "other = 3", "\0"])
+@pytest.mark.parametrize(
+    "main",
+    [
+        "learning_rate = min(1, 2)",
+        *(pytest.param(text, marks=pytest.mark.slow) for text in ("learning_rate = (", "other = 3", "\0")),
+    ],
+)
 def test_a_main_without_a_plain_number_leaves_the_given_one(bench, main):
     observation, _ = look(bench(utils="raise_it = 1\n" + UTILS, main=main), epochs=1, sizes=(784, 2, 10))
     assert observation.quantities["learning_rate"].value == 0.1

@@ -378,19 +378,3 @@ def test_libraries_are_told_of_no_gpu_that_was_not_lent_in_every_layer(any_class
     """
     with any_classroom.hand_in(code) as subject:
         assert subject.call("shown", case()).value == ""
-
-
-def test_numba_compiles_and_runs_in_parallel_in_every_layer(any_classroom):
-    pytest.importorskip("numba")
-    code = """
-        import numba, numpy as np
-        @numba.njit(parallel=True)
-        def total(x):
-            s = 0.0
-            for i in numba.prange(x.size): s += x[i]
-            return s
-        def work(): return float(total(np.ones(100_000)))
-    """
-    with any_classroom.hand_in(code, Limits(import_wall_s=60.0, call_wall_s=60.0)) as subject:
-        call = subject.call("work", case())
-    assert call.value == 100_000.0, subject.imported.note + call.note

@@ -194,6 +194,7 @@ def case(*args) -> InputCase:
     return InputCase(name="a case", args=args)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("attack", "note"),
     [

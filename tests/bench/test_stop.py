@@ -146,8 +146,8 @@ NEVER_STANDS = """
 
 def test_a_storm_of_processes_ends_in_an_outcome_of_the_program(classroom):
     with classroom.hand_in(NEVER_STANDS, SHORT) as subject:
-        calls = [subject.call("double", case(2)) for _ in range(3)]
-    assert all(call.outcome in (Outcome.OBSERVED, Outcome.TIMED_OUT, Outcome.CRASHED) for call in calls)
+        call = subject.call("double", case(2))
+    assert call.outcome in (Outcome.OBSERVED, Outcome.TIMED_OUT, Outcome.CRASHED)
 
 
 # --- what breaks the wire
@@ -188,6 +188,7 @@ STEAL = """
 """
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("act", BROKEN.values(), ids=BROKEN)
 def test_a_program_that_breaks_the_wire_has_itself_to_blame(any_classroom, act):
     """Neither an exception of ours nor an open item, at once or with the next call (it used to hang, too)."""

@@ -56,6 +56,7 @@ def test_the_cache_is_where_variables_say(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path
 
 
+@pytest.mark.slow
 def test_a_compiler_for_the_cpu_is_made_once_and_runs_where_it_lies(store):
     import sys
 

@@ -485,6 +485,7 @@ def without_nvcc(programs):
     return toolchain(programs)
 
 
+@pytest.mark.slow
 def test_where_there_is_no_nvcc_a_build_for_the_cpu_serves_if_the_rubric_says_so(benches, monkeypatch):
     monkeypatch.setattr("grader.bench.builds.toolchain", without_nvcc)
     kernel = """

@@ -319,9 +319,16 @@ BUSY = {
     "threads": "once(lambda: four(lambda: threading.Thread(target=spin, daemon=True).start()))",
     "processes that end before the stand": "os.waitpid(forked(lambda: spin(0.1)), 0)",
 }
+QUICK = {"polite processes that stay", "threads"}
 
 
-@pytest.mark.parametrize("busy", BUSY.values(), ids=BUSY)
+@pytest.mark.parametrize(
+    "busy",
+    [
+        pytest.param(work, id=name, marks=() if name in QUICK else pytest.mark.slow)
+        for name, work in BUSY.items()
+    ],
+)
 def test_a_program_that_makes_itself_a_busy_machine_loses_its_points_for_good(bench_of, quiet_machine, busy):
     fast = f"def fast(x):\n    {busy}\n    for _ in range(4): y = slow(x)\n    return y\n"
     bench = bench_of(dedent(REFERENCE) + BESIDE + fast)

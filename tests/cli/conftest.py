@@ -6,6 +6,7 @@ import io
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,22 +27,22 @@ from grader.cli.main import main
 from grader.coursecode import PACKAGE
 from grader.machine import orphans
 from grader.sandbox.bubblewrap import BubblewrapSandbox
-from tests.cli.forked_examiners import ForkedExaminers
+from tests.forked_examiners import EXAMINERS
 
 GRADER = str(Path(sys.executable).with_name("grader"))
 WITHIN_S = 600
-EXAMINERS = ForkedExaminers()
 HANDLED = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
 RIGHT = """
     def double(x): return 2 * x
     def square(x): return x * x
     def mark():
-        import os
+        import os, time
         if os.fork() == 0:
             os.setsid()
-            while True: pass
-    def spin():
-        while True: pass
+            time.sleep(3600)
+    def stay():
+        import time
+        time.sleep(3600)
 """
 
 COURSE = {
@@ -118,7 +119,7 @@ COURSE = {
                     subject.call("mark", nothing)
                     with open(options.path, "w") as told:
                         told.write("here")
-                    subject.call("spin", nothing)
+                    subject.call("stay", nothing)
     """,
 }
 
@@ -239,6 +240,20 @@ class CourseFolder:
             return self.installed(*arguments, **environment)
         return run_in_process(self.command(*arguments), self.environment | environment, self.cwd)
 
+    def run_once(self, kept: Path, *arguments: str) -> None:
+        """Run it, or take over what it left when another test of the module ran it on the same files.
+
+        `kept` is a folder of the module's; it need not exist yet.
+        """
+        places = {"results": self.out, "hand_ins": self.hand_ins, "elsewhere": self.cwd}
+        if not kept.exists():
+            done = self.run(*arguments)
+            assert (done.returncode, done.stderr) == (0, "")
+            for name, place in places.items():
+                shutil.copytree(place, kept / name)
+        for name, place in places.items():
+            shutil.copytree(kept / name, place, dirs_exist_ok=True)
+
     def installed(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run the installed command in a process of its own, as a person does."""
         return subprocess.run(
@@ -291,16 +306,15 @@ def new_course() -> type[CourseFolder]:
     return CourseFolder
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _examiners_end() -> Iterator[None]:
-    """End what the commands of this worker started their examiners from."""
-    yield
-    EXAMINERS.close()
-
-
 @pytest.fixture
 def course(tmp_path: Path) -> CourseFolder:
     return CourseFolder(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what the first test of a module has graded, so that the others need not."""
+    return tmp_path_factory.mktemp("kept") / "graded"
 
 
 class Signal:

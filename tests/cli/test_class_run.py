@@ -157,7 +157,8 @@ def test_a_download_of_canvas_is_graded_with_one_command(course, canvas):
     assert not list(course.out.glob(".*"))
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [12, 60])
 def test_killed_three_times_and_continued_the_gradebook_is_that_of_an_uninterrupted_run(
     course, canvas, tmp_path, count
 ):

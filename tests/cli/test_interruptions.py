@@ -28,7 +28,7 @@ LAYERS = {
 
 
 def waiting(signal_pipe):
-    """An item that marks its presence and then runs the student's endless loop."""
+    """An item that marks its presence and then calls what the student does not end."""
     return {"id": "waits", "title": "w", "points": 1, "check": "waits", "path": str(signal_pipe.path)}
 
 
@@ -94,6 +94,7 @@ def test_an_examiner_that_is_killed_leaves_what_it_observed_and_only_the_rest_is
     assert [r["record"] for r in course.records()].count("end") == 1
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("layer", "number", "to", "status"),
     [
@@ -174,6 +175,7 @@ def test_a_run_that_ends_in_order_leaves_no_defunct_process(course, layer, subre
     assert [state(pid) for pid in subreaper()] == []
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize(
     ("number", "to"),

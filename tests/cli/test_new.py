@@ -25,7 +25,7 @@ def course(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def grader(capsys, monkeypatch):
+def grader(capsys, monkeypatch, forked_examiners):
     def run(*arguments: str) -> tuple[int, list[str], list[str]]:
         monkeypatch.setattr(sys, "argv", ["grader", *arguments])
         with pytest.raises(SystemExit) as ended:

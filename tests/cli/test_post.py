@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -31,26 +30,14 @@ def canvas():
     assert running.violations == []
 
 
-@pytest.fixture(scope="module")
-def once(tmp_path_factory):
-    """A folder for what the first test has graded, so that the others need not."""
-    return tmp_path_factory.mktemp("once") / "graded"
-
-
 @pytest.fixture
-def marked(course, canvas, once):
+def marked(course, canvas, kept):
     """Marks of ann (3) and ben (2) in a gradebook, and the course on Canvas."""
     numbers = f"course: {loopback.COURSE}, assignments: {{tiny: {loopback.ASSIGNMENT}}}"
     course.write("course.yaml", f"title: x\ncanvas: {{url: '{canvas.url}', {numbers}}}\n")
     course.environment["CANVAS_TOKEN"] = loopback.TOKEN
-    if not once.exists():
-        hand_ins = course.hand_in("ann"), course.hand_in("ben", WRONG)
-        done = course.run("run", *hand_ins, "--gradebook", "gradebook.db")
-        assert (done.returncode, done.stderr) == (0, "")
-        shutil.copytree(course.out, once)
-        shutil.copy(course.cwd / "gradebook.db", once)
-    shutil.copytree(once, course.out, dirs_exist_ok=True)
-    (course.out / "gradebook.db").replace(course.cwd / "gradebook.db")
+    hand_ins = course.hand_in("ann"), course.hand_in("ben", WRONG)
+    course.run_once(kept, "run", *hand_ins, "--gradebook", "gradebook.db")
     return course
 
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,8 +43,15 @@ ON_ERROR_TOO = {"export csv", "run of many"}
 """These say more there."""
 RUNS = {"run", "run --json", "run of many"}
 SOME = sorted({"--help", "--version", "export csv", "pack --check", "plugins", "report", "verify"} | RUNS)
+QUICK = {"--help", "export csv", "pack --check", "run", "run of many"}
+"""One for each way to print; all of them end by the same few lines."""
 CODES = {"pack --check": 4}
 """Where it is not 0 without all this: what is wrong with the course is worse."""
+
+
+def some(quick: set[str], name: str, *more: str) -> Any:
+    """Parameters of a test that is slow but for the commands in `quick`."""
+    return pytest.param(name, *more, marks=() if name in quick else pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +104,8 @@ def complete(out: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "redirection", "why"),
     [
-        *((name, ">&-", "it is closed") for name in PRINTING),
-        *((name, ">/dev/full", "No space left on device") for name in SOME),
+        *(some(QUICK, name, ">&-", "it is closed") for name in PRINTING),
+        *(some({"run", "plugins"}, name, ">/dev/full", "No space left on device") for name in SOME),
     ],
 )
 def test_5_and_a_line_if_standard_output_takes_nothing(grader, name, redirection, why):
@@ -110,7 +118,7 @@ def test_5_and_a_line_if_standard_output_takes_nothing(grader, name, redirection
         complete(grader.out)
 
 
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", [some(QUICK, name) for name in SOME])
 def test_141_and_nothing_else_if_nobody_reads(graded, tmp_path, name):
     values = {"archive": graded.hand_in(), "out": tmp_path / "out", "score": graded.results() / "score.json"}
     reader, writer = os.pipe()
@@ -132,6 +140,7 @@ def test_141_and_nothing_else_if_nobody_reads(graded, tmp_path, name):
         complete(tmp_path / "out")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", ["run", "run of many", "export csv", "plugins", "--help"])
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "<&- 2>&-"])
 def test_0_if_only_standard_error_takes_nothing(grader, name, redirection):

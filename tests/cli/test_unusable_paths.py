@@ -155,12 +155,14 @@ def tried(tmp_path_factory, new_course) -> Tried:
 
 
 @pytest.fixture(scope="module")
-def ends(tried) -> dict[tuple[str, str], tuple[int, str]]:
-    """How all cases end; nothing of what is there may have changed meanwhile."""
+def ends(tried, request) -> dict[tuple[str, str], tuple[int, str]]:
+    """How all cases of this session end; nothing of what is there may have changed meanwhile."""
+    tests = [item for item in request.session.items if "ends" in getattr(item, "fixturenames", ())]
+    cases = [(item.callspec.params["name"], item.callspec.params["bad"]) for item in tests]
     before = snapshot(tried.bad)
-    paths = {case: path and f"{tried.bad}/{path}" for case, path in CASES.items()}
+    paths = {case: CASES[case] and f"{tried.bad}/{CASES[case]}" for case in cases}
     found = tried.all([tried.arguments(name, path) for (name, _), path in paths.items()])
-    assert len(found) == len(CASES)
+    assert len(found) == len(cases)
     assert snapshot(tried.bad) == before
     return dict(zip(paths, found, strict=True))
 
@@ -174,6 +176,7 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int, int]]:
     }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("name", "bad"), CASES, ids=lambda value: value)
 def test_a_path_that_cannot_be_used_is_named_in_one_line(ends, name, bad):
     status, told = ends[name, bad]
@@ -198,14 +201,14 @@ def full(tried) -> Path:
     return device
 
 
-@pytest.mark.parametrize("name", FULL)
-def test_a_full_disk_is_the_machines_fault_and_a_device_is_no_file_to_be_replaced(tried, full, name):
-    ((status, told),) = tried.all([tried.arguments(name, str(full))])
-    assert status == 5
-    assert told == (
-        f"grader: {name.rpartition(' ')[2]} {full}: cannot be written (No space left on device); "
-        "make room there, or name another place\n"
-    )
+def test_a_full_disk_is_the_machines_fault_and_a_device_is_no_file_to_be_replaced(tried, full):
+    ends = tried.all([tried.arguments(name, str(full)) for name in FULL])
+    for name, (status, told) in zip(FULL, ends, strict=True):
+        assert status == 5
+        assert told == (
+            f"grader: {name.rpartition(' ')[2]} {full}: cannot be written (No space left on device); "
+            "make room there, or name another place\n"
+        )
     assert full.is_char_device()
 
 
@@ -241,7 +244,9 @@ def mounted(tmp_path_factory):
     return place, run
 
 
-@pytest.mark.parametrize("name", FOLDERS | FILES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if "run " in name else pytest.mark.slow) for name in FOLDERS | FILES]
+)
 def test_a_place_that_is_only_for_reading_is_named_in_one_line(tried, mounted, name):
     place, run = mounted
     done = run(tried, "ro", *tried.arguments(name, str(place / "x")))
@@ -251,7 +256,9 @@ def test_a_place_that_is_only_for_reading_is_named_in_one_line(tried, mounted, n
     assert "(Read-only file system); name a place that may be written to" in line
 
 
-@pytest.mark.parametrize("size_kb", [4, 8, 12, 16, 28, 32, 36])
+@pytest.mark.parametrize(
+    "size_kb", [4, 16, 32, *(pytest.param(size, marks=pytest.mark.slow) for size in (8, 12, 28, 36))]
+)
 def test_wherever_a_disk_gets_full_in_a_run_a_line_says_so(tried, mounted, size_kb):
     """From the first file to the last: 48 kB are enough for all."""
     place, run = mounted

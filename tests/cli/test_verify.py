@@ -122,7 +122,7 @@ def course(tmp_path):
 
 
 @pytest.fixture
-def verify(course, capsys, monkeypatch):
+def verify(course, capsys, monkeypatch, forked_examiners):
     def run(*arguments: str) -> tuple[int, list[str], list[str]]:
         monkeypatch.setattr(sys, "argv", ["grader", "--course", str(course.folder), "verify", *arguments])
         with pytest.raises(SystemExit) as ended:

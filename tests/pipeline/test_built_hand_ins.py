@@ -10,6 +10,7 @@ from textwrap import dedent
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("forked_examiners")
 COURSE = {
     "course.yaml": "title: C\n",
     "assignments/adding/assignment.py": """

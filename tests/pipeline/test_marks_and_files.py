@@ -18,6 +18,7 @@ from grader.model.score import Standing
 from grader.pipeline import grade
 from grader.plugins import Plugins
 
+pytestmark = pytest.mark.usefixtures("forked_examiners")
 COURSE = {
     "course.yaml": """
         title: A tiny course

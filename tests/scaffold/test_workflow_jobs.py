@@ -14,7 +14,8 @@ ONE = [SERVICES[0], *(pytest.param(other, marks=pytest.mark.slow) for other in S
 """What is alike for all of them: the others are looked at with the slow tests."""
 
 
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.slow
+@pytest.mark.parametrize("service", SERVICES)
 def test_a_course_in_order_passes_and_one_that_is_not_does_not(machine: Any, service: str):
     assert machine.job(service, "verify")[0] == 0
     (machine.clone / "tests" / "submissions" / "vectors_right" / "files" / "vectors.py").write_text("")

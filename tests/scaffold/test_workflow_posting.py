@@ -45,6 +45,7 @@ def test_a_class_that_was_graded_is_planned_and_posted(machine: Any, scores: Any
     assert scores() == (10.0, 0.0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("end", FAILED)
 def test_after_any_other_end_nothing_is_planned_or_posted_and_the_job_is_red(

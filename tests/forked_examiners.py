@@ -117,3 +117,7 @@ class ForkedExaminers:
         if self._orders is not None and self._process is not None:
             self._orders.close()
             self._process.wait()
+
+
+EXAMINERS = ForkedExaminers()
+"""Of this worker."""
