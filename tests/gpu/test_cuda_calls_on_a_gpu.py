@@ -20,6 +20,7 @@ from grader.model.observation import Outcome
 
 from .conftest import case, numbers
 
+pytest.importorskip("cupti", reason="without cupti-python nobody sees allocations")
 pytestmark = pytest.mark.gpu
 
 SOURCE = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from .conftest import case, numbers
 from .test_a_program_with_a_gpu import DOUBLE
 
 pytestmark = pytest.mark.gpu
+by_cupti = pytest.mark.skipif(find_spec("cupti") is None, reason="needs cupti-python")
 
 
+@by_cupti
 def test_a_numba_call_is_seen_by_the_observer_and_by_numba_alike(start):
     x = numbers(1000)
     with start(DOUBLE, observed=True) as subject:
@@ -57,6 +60,7 @@ def test_calls_without_any_gpu_work_have_an_empty_and_complete_record(start):
         )
 
 
+@by_cupti
 def test_a_program_that_switches_the_observer_off_leaves_a_void_record(start):
     code = (
         DOUBLE
@@ -112,6 +116,7 @@ extern "C" int triple(float *x, int n, int times) {
 """
 
 
+@by_cupti
 def test_a_library_with_the_runtime_linked_into_it_is_seen(start, tmp_path):
     if shutil.which("nvcc") is None:
         pytest.skip("no nvcc")
