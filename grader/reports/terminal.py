@@ -193,13 +193,31 @@ def _pieces(line: str, columns: int) -> Iterator[str]:
     yield line[begin:]
 
 
+_ALSO_WIDE = (
+    ("\u2630", "\u2637"),
+    ("\u268a", "\u268f"),
+    ("\u3248", "\u324f"),
+    ("\u4dc0", "\u4dff"),
+    ("\U00016ff0", "\U00016ff6"),
+    ("\U0001d300", "\U0001d376"),
+)
+"""Wide in newer versions of Unicode than that of this Python, or in C libraries, as signs of the I Ching."""
+
+
 def cells(text: str) -> int:
     """How many columns a text takes at most: some characters take two, some none."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
+    return sum(map(_cells, text))
 
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+def _cells(letter: str) -> int:
+    from unicodedata import category, combining, east_asian_width
+
+    if combining(letter) and category(letter) != "Mc":  # marks that take room
+        return 0
+    wide = east_asian_width(letter) in "WF" or any(begin <= letter <= end for begin, end in _ALSO_WIDE)
+    return 2 if wide else 1
 
 
 def _columns(stream: TextIO) -> int:

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from grader.model.observation import Observation, Outcome
-from grader.reports.terminal import NARROWEST, Progress, show, table
+from grader.reports.terminal import NARROWEST, Progress, cells, show, table, wrapped
 
 CARD = """\
 cdp_hw1  alice
@@ -195,3 +195,16 @@ def test_progress_says_nothing_into_a_file():
 
 def test_progress_can_finish_before_it_started():
     Progress(io.StringIO()).finished()
+
+
+@pytest.mark.parametrize(
+    "letter",
+    ["\u4dc0", "\u3248", "\uac00\u302e", "\u1b05\u1b44", "\ua98f\ua9c0", "\U0001d158\U0001d165"],
+    ids=["hexagram", "number", "tone mark", "adeg adeg", "pangkon", "stem"],
+)
+def test_no_letter_takes_more_room_than_is_counted(letter):
+    rooms = {"\u4dc0": 2, "\u3248": 2, "\uac00\u302e": 4}
+    assert cells(letter) >= rooms.get(letter, len(letter))
+    lines = wrapped(letter * 300, 90)
+    assert all(len(line) // len(letter) * rooms.get(letter, len(letter)) <= 90 for line in lines)
+    assert "".join(lines) == letter * 300
