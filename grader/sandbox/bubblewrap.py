@@ -91,6 +91,8 @@ def _arguments(
     for file in view.optional:
         yield from ("--ro-bind-try", file, file)
     yield from ("--proc", "/proc", "--dev", "/dev")
+    # no terminals: the kernel's own threads work for them, and their time is nobody's
+    yield from ("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts")
     for device in devices:
         yield from ("--dev-bind", device, device)
     yield from ("--perms", "1777", "--tmpfs", "/tmp")  # noqa: S108 - inside the sandbox

@@ -378,3 +378,21 @@ def test_libraries_are_told_of_no_gpu_that_was_not_lent_in_every_layer(any_class
     """
     with any_classroom.hand_in(code) as subject:
         assert subject.call("shown", case()).value == ""
+
+
+@pytest.mark.promise(Promise.HIDES_FILES)
+def test_no_thread_of_the_kernels_is_had_to_work_for_a_terminal(any_classroom):
+    code = """
+        import os
+        def opened():
+            found = []
+            for path in ("/dev/ptmx", "/dev/pts/ptmx"):
+                try:
+                    found.append(os.open(path, os.O_RDWR | os.O_NOCTTY))
+                except OSError:
+                    pass
+            return len(found)
+    """
+    assert int(outside(code, "opened()")) > 0
+    with any_classroom.hand_in(code) as subject:
+        assert subject.call("opened", case()).value == 0
