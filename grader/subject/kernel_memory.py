@@ -105,6 +105,8 @@ def _objects_of(pid: int) -> _Objects:
         for name in os.listdir(folder):
             with suppress(*GONE):
                 _add_descriptor(f"{folder}/{name}", objects)
+    with suppress(*GONE):  # a program may have unmapped the file that it came from
+        _add_descriptor(f"/proc/{pid}/exe", objects)
     open_files = frozenset(objects.shared)
     with suppress(*GONE), open(f"/proc/{pid}/maps", "rb") as file:
         lines = file.read().splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from .kernel_memory import GONE, KernelMemory
 
@@ -45,9 +46,9 @@ class Meter:
         Three sums, each smaller and slower than the one before: with the most that the kernel may hold, with
         what it does hold, and with pages that processes share counted once.
         """
-        members = tuple(members)
+        living = dict(map(_living, members))
+        members, statuses = tuple(living), list(living.values())
         arena = os.fstat(self._arena).st_blocks * _BLOCK
-        statuses = [_status(pid) for pid in members]
         resident = _sum(statuses, *_RESIDENT) - min(arena, _sum(statuses, b"RssShmem"))
         descriptors = sum(map(_descriptors, members))
         objects = _sum(statuses, b"VmPTE") + descriptors * DESCRIPTOR_BYTES
@@ -101,6 +102,17 @@ def _status(pid: int) -> Mapping[bytes, int]:
         if at >= 0:
             values[name] = int(text[at + len(name) + 3 :].split(None, 1)[0])
     return values
+
+
+def _living(pid: int) -> tuple[int, Mapping[bytes, int]]:
+    """A process, or one of its threads where the first one has ended: that one has no memory and no files."""
+    status = _status(pid)
+    if status.get(b"Threads", 0) > 1 and b"VmRSS" not in status:
+        with suppress(*GONE):
+            for thread in map(int, os.listdir(f"/proc/{pid}/task")):
+                if b"VmRSS" in (other := _status(thread)):
+                    return thread, other
+    return pid, status
 
 
 def _sum(statuses: Iterable[Mapping[bytes, int]], *names: bytes) -> int:

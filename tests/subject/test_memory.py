@@ -1,10 +1,12 @@
 """The meter counts what a check takes from the machine: once, and nothing of ours."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -88,6 +90,41 @@ def test_a_memory_file_counts_once_whether_it_is_mapped_or_not_and_whoever_has_i
             assert 64 <= used(arena, *who) < 64 + INTERPRETER
         assert 64 <= used(arena, *holder, *mapper) < 64 + 2 * INTERPRETER
     os.close(file)
+
+
+def test_a_process_counts_whose_first_thread_has_ended(arena):
+    code = """
+        import threading, time
+        kept = bytearray(b"1") * (64 << 20)
+        file = os.memfd_create("m")
+        os.write(file, bytes(64 << 20))
+        first = f"/proc/{os.getpid()}/task/{os.getpid()}/stat"
+
+        def go_on():
+            while open(first).read().rpartition(")")[2].split()[0] != "Z":
+                time.sleep(0.01)
+            print(*pids, flush=True)
+            sys.stdin.read()
+
+        import ctypes
+        threading.Thread(target=go_on).start()
+        ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
+    """
+    with program(code) as pids:
+        assert 128 <= Meter(arena, ()).used_above(32 * MIB, pids) // MIB < 128 + INTERPRETER
+
+
+def test_a_memory_file_counts_that_a_program_was_started_from(arena):
+    file = os.memfd_create("m", 0)
+    source = Path(shutil.which("sleep")).read_bytes()
+    os.write(file, source.ljust(64 * MIB))
+    path = f"/proc/{os.getpid()}/fd/{file}"
+    with subprocess.Popen(["sleep", "60"], executable=path) as process:
+        try:
+            os.close(file)
+            assert 60 <= used(arena, process.pid) < 64 + INTERPRETER
+        finally:
+            process.kill()
 
 
 def test_the_arena_is_not_the_programs(arena):
