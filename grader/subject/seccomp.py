@@ -29,6 +29,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "clock_settime": (227, 112),
     "clone": (56, 220),
     "clone3": (435, 435),
+    "close_range": (436, 436),
     "delete_module": (176, 106),
     "fanotify_init": (300, 262),
     "fcntl": (72, 25),
@@ -85,6 +86,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "semget": (64, 190),
     "semop": (65, 193),
     "semtimedop": (220, 192),
+    "sendfile": (40, 71),
     "setdomainname": (171, 162),
     "sethostname": (170, 161),
     "setns": (308, 268),
@@ -96,9 +98,11 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "shmget": (29, 194),
     "socket": (41, 198),
     "socketpair": (53, 199),
+    "splice": (275, 76),
     "swapoff": (168, 225),
     "swapon": (167, 224),
     "syslog": (103, 116),
+    "tee": (276, 77),
     "timer_create": (222, 107),
     "umount2": (166, 39),
     "unshare": (272, 97),
@@ -111,8 +115,8 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
 _PRIORITIES = ("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
 _MISSING = frozenset(
     {
-        *("clone3", "landlock_create_ruleset", "mq_notify", "mq_open", "mq_unlink"),
-        *("timer_create", "vmsplice"),
+        *("clone3", "landlock_create_ruleset", "mq_notify", "mq_open", "mq_unlink", "sendfile"),
+        *("splice", "tee", "timer_create", "vmsplice"),
     }
 )
 """Refused as if this kernel had none: libraries and programs then do without.
@@ -121,8 +125,8 @@ The flags of clone3 lie in memory, where a filter cannot look: the C library fal
 """
 _CONDITIONAL = frozenset(
     {
-        *("clone", "fcntl", "ioctl", "personality", "prctl", "prlimit64", "setpriority", "setsockopt"),
-        *("socket", "socketpair", *_PRIORITIES),
+        *("clone", "close_range", "fcntl", "ioctl", "personality", "prctl", "prlimit64", "setpriority"),
+        *("setsockopt", "socket", "socketpair", *_PRIORITIES),
     }
 )
 _TERMINALS = {"TIOCSCTTY": 0x540E, "TIOCSTI": 0x5412, "TIOCLINUX": 0x541C, "TIOCSPTLCK": 0x40045431}
@@ -132,6 +136,8 @@ _EXIT_SIGNAL = 0xFF
 _NEW_NAMESPACES = 0x7E020000
 """CLONE_NEW… in the flags of clone: NS, CGROUP, UTS, IPC, USER, PID, NET."""
 _CLONE_PARENT = 0x8000
+_CLONE_FILES, _CLONE_THREAD = 0x400, 0x10000
+_CLOSE_RANGE_UNSHARE = 2
 _LINUX_PERSONALITY = (0, 0xFFFFFFFF)
 """The only one there should be, and the question which one it is."""
 _PID_1 = 1
@@ -249,9 +255,14 @@ def _wake_ups() -> Iterable[Rule]:
 def _hidden_memory() -> Iterable[Rule]:
     """Ways to have the kernel hold memory that it tells nobody of.
 
-    The others are `vmsplice`, whose pipe keeps 2 MiB for a byte of a huge page that is no longer mapped, and
-    rule sets of Landlock, which are refused altogether.
+    The others are refused altogether: `vmsplice`, whose pipe keeps 2 MiB for a byte of a huge page that is no
+    longer mapped; `splice`, `tee` and `sendfile`, whose pipe or socket keeps a page for each byte of a file
+    that was truncated since; and rule sets of Landlock.
     """
+    # files of a thread that has a table of its own are not among those of its process
+    own_files = Where(0, equals=_CLONE_THREAD, mask=_CLONE_THREAD | _CLONE_FILES)
+    yield Rule("clone", errno.EINVAL, (own_files,))
+    yield Rule("close_range", errno.EINVAL, (Where(2, bits=_CLOSE_RANGE_UNSHARE),))
     # the same by a queue of a socket
     zero_copy = (Where(1, equals=socket.SOL_SOCKET), Where(2, equals=_SO_ZEROCOPY))
     yield Rule("setsockopt", errno.ENOPROTOOPT, zero_copy)

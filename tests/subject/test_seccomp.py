@@ -19,6 +19,8 @@ HEADERS = (
     ("/usr/include/asm-generic/unistd.h", r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
 )
 PR_FUTEX_HASH, SO_ZEROCOPY = 78, 60
+CLONE_VM, CLONE_SIGHAND, CLONE_THREAD = 0x100, 0x800, 0x10000
+CLOSE_RANGE_UNSHARE = 2
 DESCRIPTOR = 100
 YES = struct.pack("=i", 1)
 
@@ -105,6 +107,11 @@ def test_sockets_are_had_of_the_named_families_alone(alone, network, family, pro
     ("call", "arguments", "error"),
     [
         ("vmsplice", (-1, None, 0, 0), errno.ENOSYS),
+        ("splice", (-1, None, -1, None, 1, 0), errno.ENOSYS),
+        ("tee", (-1, -1, 1, 0), errno.ENOSYS),
+        ("sendfile", (-1, -1, None, 1), errno.ENOSYS),
+        ("clone", (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0), errno.EINVAL),
+        ("close_range", (10000, 10001, CLOSE_RANGE_UNSHARE), errno.EINVAL),
         ("landlock_create_ruleset", (None, 0, 1), errno.ENOSYS),
         ("prctl", (PR_FUTEX_HASH, 1, 16, 0, 0), errno.EINVAL),
         ("setsockopt", (DESCRIPTOR, socket.SOL_SOCKET, SO_ZEROCOPY, YES, 4), errno.ENOPROTOOPT),
