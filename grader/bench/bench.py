@@ -76,6 +76,10 @@ class Run:
     """What it printed, head and tail."""
 
 
+OTHERS_RAN = "other programs ran on the cores"
+"""What a watch over cores says where more was computed than by the timed programs."""
+
+
 class Quiet(Protocol):
     """Watches the cores and devices that a timed item has for itself."""
 
@@ -84,8 +88,8 @@ class Quiet(Protocol):
         """Whether the kernel's counts were worthless, so that some round was taken for quiet unseen."""
         ...
 
-    def begin(self) -> None:
-        """A round of timed calls begins."""
+    def begin(self, *, anew: bool = False) -> None:
+        """A round of timed calls begins; `anew`, one of which the rounds before tell nothing."""
         ...
 
     def end(self, own_cpu_s: float) -> str | None:

@@ -35,7 +35,7 @@ class Unwatched:
 
     untold = True
 
-    def begin(self) -> None:
+    def begin(self, *, anew: bool = False) -> None:
         """A round of timed calls begins."""
 
     def end(self, own_cpu_s: float) -> str | None:

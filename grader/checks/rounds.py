@@ -18,6 +18,9 @@ from grader.model.observation import Case, Outcome, Quantity
 REPEATS = 3
 """How often at most a quick function is called in one round."""
 
+LOOP_WAITED = "a loop had to wait for its core"
+"""What disturbed a round, where the watch over the cores saw nothing."""
+
 LEAST_S = 1e-7
 """The shortest time that is believed: no clock here tells less, and nothing must be divided by zero."""
 
@@ -143,7 +146,7 @@ def timed_rounds(
     for number in count():
         draws = [_Draw(bench, family, number * REPEATS + n, oracle) for n in range(max(repeats.values()))]
         if number:
-            bench.quiet.begin()
+            bench.quiet.begin(anew=number == 1)
         made: dict[str, list[Call]] = {name: [] for name in runners}
         for name, runner in runners.items():
             for draw in draws[: repeats[name]]:
@@ -231,5 +234,5 @@ def _cpu_s(call: Call) -> float:
 def _waited(call: Call) -> str:
     """That a loop had to wait, though it should have had its core for itself; empty if it had not."""
     if call.cpu_s is not None and waited(call.wall_s, call.cpu_s):
-        return "a loop had to wait for its core"
+        return LOOP_WAITED
     return ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
 from grader.checks.interval import Interval, median, median_interval
@@ -35,7 +36,8 @@ class Scaling:
     interval that holds the threshold gives the student the benefit, and a person is told. The points stay
     open where the machine does not have the cores, and where not even the reference, timed in the same
     rounds, gets that much faster on it. They also stay open, and a person is told, where the program is only
-    faster because it waits, or computes more, on the fewest cores.
+    faster because it waits, or computes more, on the fewest cores. A program that disturbs its own rounds is
+    told from a busy machine as in `speedup`.
     """
 
     name: ClassVar[str] = "scaling"
@@ -78,6 +80,7 @@ class Scaling:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Warm up on other data, then time round after round until the intervals decide or time is up."""
+        from grader.checks.control import busy_by_itself, makes_itself_busy
         from grader.checks.rounds import Schedule, timed_rounds
 
         there = tuple(count for count in options.cores if count <= bench.cores)
@@ -110,6 +113,8 @@ class Scaling:
             note = f"{_on(rounds.spoiled_by)}: {rounds.failed.note}"
             return _ended(bench, rounds.failed.outcome, note, output)
         if not rounds.wrong and rounds.quiet < options.rounds:
+            if makes_itself_busy(rounds, partial(_turn, options, there, bench, oracle)):
+                return busy_by_itself(bench, output)
             return _ended(bench, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.MACHINE)
         missing = "" if rounds.wrong else _missing(options, there)
         return Observation(
@@ -188,8 +193,10 @@ def _on(runner: str) -> str:
     return f"on {_cores(int(runner.removeprefix('reference_')))}"
 
 
-def _runners(of: str, there: Sequence[int], bench: Bench, children: ExitStack) -> dict[str, Runner]:
-    """Two children for each number of cores: the hand-in's and the reference's."""
+def _runners(
+    of: str, there: Sequence[int], bench: Bench, children: ExitStack, *, beside: bool = True
+) -> dict[str, Runner]:
+    """For each number of cores a child of the reference and, where it is `beside` it, one of the hand-in."""
     from grader.checks.rounds import Runner
 
     module, _, function = of.rpartition(".")
@@ -199,9 +206,23 @@ def _runners(of: str, there: Sequence[int], bench: Bench, children: ExitStack) -
             (_reference(count), bench.reference, True),
             (str(count), bench.subject, False),
         ):
-            subject = children.enter_context(start(module, cores=count))
-            runners[name] = Runner(subject=subject, function=function, ours=ours, quick=False)
+            if beside or ours:
+                subject = children.enter_context(start(module, cores=count))
+                runners[name] = Runner(subject=subject, function=function, ours=ours, quick=False)
     return runners
+
+
+def _turn(
+    options: Scaling.Options, there: Sequence[int], bench: Bench, oracle: Callable[..., Any], beside: bool
+) -> Rounds:
+    """Some rounds in fresh children, with those of the hand-in or without."""
+    from grader.checks.control import CONTROL
+    from grader.checks.rounds import timed_rounds
+
+    with ExitStack() as children:
+        runners = _runners(options.of, there, bench, children, beside=beside)
+        loop = _reference(there[0])
+        return timed_rounds(bench, runners, options.inputs, oracle, loop=loop, schedule=CONTROL)
 
 
 def _ended(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
@@ -21,6 +22,10 @@ from grader.model.trace import Watched
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
     from grader.checks.rounds import Rounds, Runner
+
+
+LOOP = "reference_over"
+"""The runner that tells whether the machine was quiet."""
 
 
 class Speedup:
@@ -41,6 +46,10 @@ class Speedup:
     loop was slowed by what nobody can see do not count, for they would give a ratio away, and neither do
     those in which the reference's own call on the GPU was, for they would take one away; if too few are left
     to tell, the item stays open.
+
+    A round in which others used the cores does not count. Where too few are quiet, the reference is timed
+    alone in the same place, and then beside the program again, four times: if it is quiet alone every time,
+    and not beside the program, it is the program that disturbs its rounds, and it earns nothing.
     """
 
     name: ClassVar[str] = "speedup"
@@ -68,6 +77,7 @@ class Speedup:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Warm up on other data, then time round after round until the interval decides or time is up."""
+        from grader.checks.control import busy_by_itself, makes_itself_busy
         from grader.checks.rounds import Schedule, timed_rounds
 
         oracle = bench.expected(options.expected or function_name(options.of))
@@ -93,9 +103,7 @@ class Speedup:
                     calm_rounds=0 if watched is None else options.rounds,
                 ),
             )
-            rounds = timed_rounds(
-                bench, runners, options.inputs, oracle, loop="reference_over", schedule=schedule
-            )
+            rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
             output = runners["of"].subject.output
         if rounds.failed:
             return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
@@ -111,6 +119,8 @@ class Speedup:
         if not rounds.wrong:
             few = rounds.quiet < options.rounds
             noise = rounds.noise if few else _measured(options, facts).ratio.noise(options.at_least)
+            if few and makes_itself_busy(rounds, partial(_turn, options, bench, oracle)):
+                return busy_by_itself(bench, output)
         if noise:
             return Observation(
                 item=bench.item,
@@ -193,17 +203,30 @@ def _flags(options: Speedup.Options, seen: Measured, facts: Mapping[str, Any]) -
         yield "quiet_untold: it could not be told whether other work ran beside it"
 
 
-def _runners(options: Speedup.Options, bench: Bench, children: ExitStack) -> dict[str, Runner]:
-    """Four children: the two functions of the hand-in, and the reference's."""
+def _runners(
+    options: Speedup.Options, bench: Bench, children: ExitStack, *, beside: bool = True
+) -> dict[str, Runner]:
+    """Four children: the two functions of the reference and, where it is `beside` it, of the hand-in."""
     from grader.checks.rounds import Runner
 
     runners = {}
     for side, of in (("of", options.of), ("over", options.over)):
         module, _, function = of.rpartition(".")
         for name, start, ours in ((side, bench.subject, False), (f"reference_{side}", bench.reference, True)):
-            subject = children.enter_context(start(module))
-            runners[name] = Runner(subject=subject, function=function, ours=ours, quick=side == "of")
+            if beside or ours:
+                subject = children.enter_context(start(module))
+                runners[name] = Runner(subject=subject, function=function, ours=ours, quick=side == "of")
     return runners
+
+
+def _turn(options: Speedup.Options, bench: Bench, oracle: Callable[..., Any], beside: bool) -> Rounds:
+    """Some rounds in fresh children, with those of the hand-in or without."""
+    from grader.checks.control import CONTROL
+    from grader.checks.rounds import timed_rounds
+
+    with ExitStack() as children:
+        runners = _runners(options, bench, children, beside=beside)
+        return timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=CONTROL)
 
 
 def _unusable(bench: Bench, outcome: Outcome, note: str, output: str) -> Observation:

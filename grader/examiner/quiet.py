@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from grader.bench.bench import OTHERS_RAN
 from grader.cuda.state import GpuState, state
 from grader.examiner.devices import WAIT_S, Devices
 from grader.machine.cores import Cores
@@ -67,9 +68,9 @@ class Watched:
         self._own_s = 0.0
         self._since: float | None = None
 
-    def begin(self) -> None:
+    def begin(self, *, anew: bool = False) -> None:
         """Count from now on, unless a count is still open that was too short to tell."""
-        if self._since is None:
+        if anew or self._since is None:
             self._watch.begin()
             self._own_s = -self._ours_s()
             self._since = time.monotonic()
@@ -86,7 +87,7 @@ class Watched:
             return None
         self.untold |= verdict is None
         self._since = None
-        return "other programs ran on the cores" if verdict else ""
+        return OTHERS_RAN if verdict else ""
 
     def _ours_s(self) -> float:
         return time.process_time() if self._beside_us else 0.0

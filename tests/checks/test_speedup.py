@@ -1,11 +1,14 @@
 """Speedups are judged on intervals, and measured so that no side can be made to look better than it is."""
 
 import time
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from textwrap import dedent
 
 import pytest
 
+from grader.bench.bench import OTHERS_RAN
 from grader.bench.subject import ChildSubject
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
@@ -251,12 +254,65 @@ class Accounts:
     def __init__(self):
         self.own_s = []
 
-    def begin(self):
+    def begin(self, *, anew=False):
         pass
 
     def end(self, own_cpu_s):
         self.own_s.append(own_cpu_s)
         return ""
+
+
+class BusyWith(Accounts):
+    """Is busy by whether children of the program are there, and by how often children were started."""
+
+    def __init__(self, bench, busy):
+        super().__init__()
+        self._busy = busy
+        self._present = []
+        self._started = 0
+        for whose in ("subject", "reference"):
+            start = getattr(bench, whose)
+            setattr(bench, whose, partial(self._counted, whose, start))
+
+    @contextmanager
+    def _counted(self, whose, start, module):
+        with start(module) as subject:
+            self._started += not self._present
+            self._present.append(whose)
+            yield subject
+            self._present.remove(whose)
+
+    def end(self, own_cpu_s):
+        super().end(own_cpu_s)
+        return OTHERS_RAN if self._busy("subject" in self._present, self._started) else ""
+
+
+SHORT = replace(OPTIONS, budget_s=1.0)
+
+
+def test_a_machine_that_is_busy_exactly_while_the_program_runs_is_made_busy_by_it(bench_of):
+    bench = bench_of(REFERENCE)
+    bench._quiet = BusyWith(bench, lambda beside, started: beside)
+    observation = observe(bench, SHORT)
+    assert observation.outcome is Outcome.REFUSED
+    assert observation.note.startswith("cannot be timed: 4 times of 4 the cores were busy")
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        lambda beside, started: True,
+        lambda beside, started: started == 1,
+        lambda beside, started: beside or started > 3,
+    ],
+    ids=["always", "until the control begins", "from its second turn on"],
+)
+def test_a_machine_that_is_busy_at_other_times_too_is_the_machines_doing(bench_of, busy):
+    bench = bench_of(REFERENCE)
+    bench._quiet = BusyWith(bench, busy)
+    observation = observe(bench, SHORT)
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
+    assert OTHERS_RAN in observation.note
 
 
 def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_others(bench_of):
