@@ -312,6 +312,7 @@ def test_a_daemon_does_not_outlive_its_check(any_classroom, end):
     assert _alive(name) == []
 
 
+@pytest.mark.slow
 def test_a_fork_bomb_stays_in_its_check_and_the_next_one_works(classroom):
     code = """
         import os

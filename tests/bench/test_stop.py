@@ -346,6 +346,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("work", BESIDE.values(), ids=BESIDE)
+@pytest.mark.covering
 def test_the_cpu_time_of_a_call_is_that_of_all_processes_of_the_program(classroom, work):
     code = f"{COMPUTES_FOR}\n    def f():\n        {work}"
     with classroom.hand_in(code) as subject:

@@ -396,6 +396,7 @@ def test_registers_stack_and_shared_memory_of_each_kernel_are_kept(benches):
 
 
 @needs_nvcc
+@pytest.mark.slow
 def test_what_kernels_may_spill_is_bounded_if_the_rubric_says_so(benches):
     tight = replace(CUDA, command=(*CUDA.command, "-maxrregcount=16"))
     many = "".join(f"float v{i} = p[{i} * n];" for i in range(60))
@@ -410,6 +411,7 @@ def test_what_kernels_may_spill_is_bounded_if_the_rubric_says_so(benches):
 
 
 @needs_nvcc
+@pytest.mark.slow
 def test_without_a_gpu_the_compilers_default_is_built_for(benches):
     observation = observe(benches({"work.cu": KERNEL}, GIVEN, CUDA))
     assert observation.facts["architecture"] == ""

@@ -301,11 +301,12 @@ def test_a_machine_that_is_busy_exactly_while_the_program_runs_is_made_busy_by_i
 @pytest.mark.parametrize(
     "busy",
     [
-        lambda beside, started: True,
-        lambda beside, started: started == 1,
-        lambda beside, started: beside or started > 3,
+        pytest.param(lambda beside, started: True, id="always", marks=pytest.mark.slow),
+        pytest.param(
+            lambda beside, started: started == 1, id="until the control begins", marks=pytest.mark.slow
+        ),
+        pytest.param(lambda beside, started: beside or started > 3, id="from its second turn on"),
     ],
-    ids=["always", "until the control begins", "from its second turn on"],
 )
 def test_a_machine_that_is_busy_at_other_times_too_is_the_machines_doing(bench_of, busy):
     bench = bench_of(REFERENCE)

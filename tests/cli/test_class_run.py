@@ -237,6 +237,7 @@ def test_what_is_not_timed_goes_on_side_by_side_and_what_is_timed_alone(lanes, t
         assert lanes.points(f"s{number}") == {"together": 1, "alone": 1}
 
 
+@pytest.mark.slow
 def test_what_was_simulated_beside_others_is_not_simulated_again(lanes, tmp_path):
     if gpus():
         pytest.skip("with a GPU nothing is simulated")

@@ -148,7 +148,7 @@ def test_a_layer_that_is_no_wall_is_used_where_it_is_named_and_nowhere_else(cour
     assert "1 / 1" in done.stdout
 
 
-@pytest.mark.parametrize("named", ["by the command", "by the course"])
+@pytest.mark.parametrize("named", [pytest.param("by the command", marks=pytest.mark.slow), "by the course"])
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root could make anybody root")
 def test_no_program_runs_as_root_but_where_that_was_said(course, named):
     (course / "alice/work.py").write_text(NOT_ROOT)

@@ -62,7 +62,7 @@ def edit_limits(course):
         ),
         (edit_inputs, ["double", "square"]),
         pytest.param(edit_oracles, ["double", "square"], marks=pytest.mark.slow),
-        (edit_limits, ["double", "square"]),
+        pytest.param(edit_limits, ["double", "square"], marks=pytest.mark.slow),
         (lambda course: course.hand_in(code="def double(x): return 2 * x"), ["double", "square"]),
         pytest.param(lambda course: course.hand_in(name="folder/work.py"), [], marks=pytest.mark.slow),
         (lambda course: course.rubric(DOUBLE | {"credit": "per_case"}, SQUARE), []),

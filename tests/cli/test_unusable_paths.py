@@ -269,6 +269,7 @@ def test_wherever_a_disk_gets_full_in_a_run_a_line_says_so(tried, mounted, size_
     assert "No space left on device" in line or "make room on the disk" in line
 
 
+@pytest.mark.slow
 def test_where_one_of_two_does_not_fit_it_has_a_line_and_no_traceback(tried, mounted):
     place, run = mounted
     archives = tried.archive, tried.course.hand_in("ben")

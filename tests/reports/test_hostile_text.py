@@ -77,6 +77,7 @@ def said(make, text):
 
 @ATTACKS
 @pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.covering
 def test_nothing_that_acts_gets_into_a_file(make, name, attack):
     for card in (make.hostile(HOSTILE[attack]), said(make, HOSTILE[attack])):
         for view in (card.staff, card.student()):
@@ -88,6 +89,7 @@ def test_nothing_that_acts_gets_into_a_file(make, name, attack):
 
 @ATTACKS
 @pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.covering
 def test_no_text_changes_what_a_file_is_made_of(make, name, attack):
     structure = STRUCTURES.get(name)
     assert structure is not None, "say above what a text must not change in this report"
@@ -98,6 +100,7 @@ def test_no_text_changes_what_a_file_is_made_of(make, name, attack):
 @ATTACKS
 @pytest.mark.parametrize("unicode", [True, False])
 @pytest.mark.parametrize("width", [NARROWEST, WIDEST])
+@pytest.mark.covering
 def test_every_line_of_a_card_is_ours_or_begins_with_a_bar(make, attack, width, unicode):
     def ours(text):
         lines = table(said(make, text).scorecard, width=width, unicode=unicode).split("\n")

@@ -22,6 +22,7 @@ def storm(chance, share, faults):
 
 @pytest.mark.parametrize("comment", [True, False], ids=["comments", "grades alone"])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.covering
 def test_after_a_storm_everything_is_there_once(loopback_canvas, poster_for, seed, comment):
     chance = random.Random(seed)
     with loopback_canvas.LoopbackCanvas(students=STUDENTS, page_most=17) as canvas:

@@ -3,7 +3,16 @@
 import pytest
 
 
-@pytest.mark.parametrize("function", ["plain", "first_transposed", "second_transposed", "both_transposed"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("plain", "second_transposed", "both_transposed")
+        ),
+        "first_transposed",
+    ],
+)
 def test_a_product_is_right_with_each_operand_transposed_or_not(run, function):
     done = run("blas", function)
     assert (done.status, done.out[0], done.reported) == (0, 0, [])
