@@ -92,8 +92,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Twice as many workers as cores: many tests wait for a process that they have started."""
-    return 2 * len(os.sched_getaffinity(0))
+    """One worker more than cores: many tests wait for a process that they have started."""
+    return 1 + len(os.sched_getaffinity(0))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_digits_and_another_one_others(digits):
         assert not np.array_equal(part.labels, different.labels)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_digit_of_one_part_is_in_another_wherever_it_is_shifted_to(seed):
     def drawn(part):
         """Each digit once, as its pixels from dark to bright: no shift changes that."""
@@ -184,6 +184,7 @@ def test_a_slope_that_points_uphill_earns_nothing(bench):
     assert observation.quantities["accuracy"].value < 0.5
 
 
+@pytest.mark.slow
 def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(bench):
     main = "learning_rate = 0.5\nlearning_rate = 1e-12\nraise SystemExit\n"
     observation, earned = look(bench(utils=UTILS, main=main), epochs=1)

@@ -56,7 +56,9 @@ def one_check(room: Servers, function: str = "one") -> None:
         subject.call(function, NOTHING)
 
 
-@pytest.mark.parametrize(("sandbox", "checks"), [(BubblewrapSandbox, 50), (ProcessSandbox, 8)])
+@pytest.mark.parametrize(
+    ("sandbox", "checks"), [(BubblewrapSandbox, 50), pytest.param(ProcessSandbox, 8, marks=pytest.mark.slow)]
+)
 def test_no_descriptor_and_no_process_is_left_of_many_checks(tmp_path, sandbox, checks):
     if missing := sandbox().available():
         pytest.skip(missing)

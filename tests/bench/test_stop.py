@@ -31,6 +31,7 @@ def _stopped_by(request, monkeypatch):
         freezer.close()
 
 
+pytestmark = pytest.mark.covering
 SHORT = Limits(call_wall_s=1.0, import_wall_s=10.0)
 
 
@@ -188,7 +189,6 @@ STEAL = """
 """
 
 
-@pytest.mark.covering
 @pytest.mark.parametrize("act", BROKEN.values(), ids=BROKEN)
 def test_a_program_that_breaks_the_wire_has_itself_to_blame(any_classroom, act):
     """Neither an exception of ours nor an open item, at once or with the next call (it used to hang, too)."""
@@ -346,7 +346,6 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("work", BESIDE.values(), ids=BESIDE)
-@pytest.mark.covering
 def test_the_cpu_time_of_a_call_is_that_of_all_processes_of_the_program(classroom, work):
     code = f"{COMPUTES_FOR}\n    def f():\n        {work}"
     with classroom.hand_in(code) as subject:

@@ -435,6 +435,7 @@ def test_a_name_that_cuda_13_took_away_is_named_and_a_header_may_help(benches):
 
 
 @needs_nvcc
+@pytest.mark.slow
 def test_what_the_machine_lacks_is_told_also_where_the_header_has_helped_so_far(benches):
     both = replace(CUDA, command=(*CUDA.command, "other.cu"))
     files = {"work.cu": OLD, "other.cu": "#include <mpi.h>\n"}

@@ -144,6 +144,7 @@ def test_who_prints_beside_rank_0_is_told(real_bench):
             r"main.py: did not end within 3 s; rank 0 waits in wait \(main.py:9\), for \d s; "
             r"rank 1 is busy at main.py:6: while 1: pass",
             id="who computes is not blocked",
+            marks=pytest.mark.slow,
         ),
     ],
 )

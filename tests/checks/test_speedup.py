@@ -376,7 +376,7 @@ BUSY = {
     "threads": "once(lambda: four(lambda: threading.Thread(target=spin, daemon=True).start()))",
     "processes that end before the stand": "os.waitpid(forked(lambda: spin(0.1)), 0)",
 }
-QUICK = {"polite processes that stay", "threads"}
+QUICK = {"polite processes that stay"}
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,7 @@ def test_what_is_done_is_not_run_again(course, canvas):
     assert {path: path.read_bytes() for path in course.out.rglob("evidence.jsonl")} == before
 
 
+@pytest.mark.slow
 def test_a_few_get_their_cards_in_the_order_in_which_they_were_named(course):
     names = [course.hand_in(name, PROGRAMS["right"]) for name in ("zoe", "ann", "mia")]
     done = course.run("run", *names)
@@ -252,6 +253,7 @@ def test_what_was_simulated_beside_others_is_not_simulated_again(lanes, tmp_path
             assert lanes.observed(f"s{number}") == ["double", "square", "later", "alone", *again]
 
 
+@pytest.mark.slow
 def test_what_was_looked_at_beside_others_and_not_decided_waits_for_the_next_run(lanes, tmp_path):
     alone = {"id": "alone", "title": "a", "points": 1, "check": "alone", "path": str(tmp_path / "log")}
     lanes.rubric(DOUBLE, alone | {"id": "unsure", "check": "unsure"}, alone)
@@ -274,7 +276,7 @@ def test_two_hand_ins_of_one_student_are_graded_one_after_the_other(course):
     assert course.points() == {"double": 1, "square": 2}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_class_that_is_stopped_leaves_no_process_and_no_mark_of_what_was_cut_short(
     course, signal_pipe, number
 ):
@@ -423,6 +425,7 @@ def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_tw
     assert {one["student"]: one["points"]["raw"] for one in marks(course, book)} == {"d_12": 3.0, "e_13": 1.0}
 
 
+@pytest.mark.slow
 def test_what_needs_a_gpu_is_looked_at_beside_the_first_lane(course):
     course.rubric(DOUBLE, SQUARE | {"devices": {"gpu": 1}}, {**DOUBLE, "id": "after", "needs": ["square"]})
     requests = [

@@ -204,6 +204,7 @@ def test_a_folder_that_cannot_be_used_is_said_and_ends_nothing(tmp_path, monkeyp
     assert "GRADER_LEASES" in line.says
 
 
+@pytest.mark.slow
 def test_a_probe_imposes_and_lifts_a_quarantine_and_leaves_a_leased_gpu_alone(tmp_path):
     compiler = shutil.which("cc")
     if compiler is None:

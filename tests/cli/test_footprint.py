@@ -203,7 +203,9 @@ def test_a_user_who_keeps_everything_to_himself_grades_as_well(course):
     assert course.points() == {"double": 1, "square": 2}
 
 
-@pytest.mark.parametrize("how", ["--course", "GRADER_COURSE", "upwards"])
+@pytest.mark.parametrize(
+    "how", ["upwards", *(pytest.param(how, marks=pytest.mark.slow) for how in ("--course", "GRADER_COURSE"))]
+)
 def test_the_course_is_found(course, how):
     environment = course.environment | {"GRADER_COURSE": str(course.folder) if how == "GRADER_COURSE" else ""}
     deep = course.folder / "assignments" / "tiny"

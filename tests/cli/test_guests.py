@@ -203,9 +203,17 @@ def test_a_course_that_is_named_and_not_there_is_not_taken_for_none(course):
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        (EXPORTER.format(name="moodle"), "grader.lms.builtin already brings 'moodle'; rename one"),
+        pytest.param(
+            EXPORTER.format(name="moodle"),
+            "grader.lms.builtin already brings 'moodle'; rename one",
+            marks=pytest.mark.slow,
+        ),
         (EXPORTER.format(name="csv"), "guest.grader_lms.<locals>.Chalk: the name 'csv' is a command of"),
-        (EXPORTER.format(name="My Chalk"), "the name 'My Chalk' can be no command; give it another"),
+        pytest.param(
+            EXPORTER.format(name="My Chalk"),
+            "the name 'My Chalk' can be no command; give it another",
+            marks=pytest.mark.slow,
+        ),
         ("1 / 0", "plugin guest: cannot be imported: ZeroDivisionError"),
     ],
     ids=["brought twice", "taken", "no word", "broken"],

@@ -167,7 +167,7 @@ def state(pid: int) -> str:
     return command_line(pid).decode() or Path(f"/proc/{pid}/stat").read_text()
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", ["bubblewrap", pytest.param("process", marks=pytest.mark.slow)])
 def test_a_run_that_ends_in_order_leaves_no_defunct_process(course, layer, subreaper):
     course.sandbox(*LAYERS[layer])
     course.rubric(DOUBLE, SQUARE)
@@ -194,7 +194,7 @@ def test_a_run_that_is_ended_in_the_middle_leaves_no_defunct_process(
     assert [state(pid) for pid in subreaper()] == []
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("layer", ["bubblewrap", pytest.param("process", marks=pytest.mark.slow)])
 def test_of_a_host_that_was_killed_nothing_but_its_examiner_is_left_to_be_reaped(
     course, signal_pipe, layer, subreaper
 ):
@@ -346,7 +346,9 @@ TWO_EXAMINERS = """if True:
 """
 
 
-@pytest.mark.parametrize("to", ["first", "second", "both"])
+@pytest.mark.parametrize(
+    "to", ["both", *(pytest.param(to, marks=pytest.mark.slow) for to in ("first", "second"))]
+)
 def test_an_examiner_that_is_hung_up_leaves_no_seed_and_no_process(course, signal_pipe, tmp_path, to):
     """Also not of the second one, which is given its job in a file."""
     (tmp_path / "sitecustomize.py").write_text(TWO_EXAMINERS)

@@ -43,7 +43,7 @@ def test_whatever_is_thrown_ends_in_an_answer_or_in_one_line(what, answers, coun
     assert sum(tally.answers.values()) == count
 
 
-@pytest.mark.parametrize("what", ["archives", "rubrics"])
+@pytest.mark.parametrize("what", [pytest.param("archives", marks=pytest.mark.slow), "rubrics"])
 def test_a_case_is_its_seed_and_its_number(what, fuzz, monkeypatch):
     make = fuzz.target(what).make
     first = [make(random.Random(f"1:{index}")) for index in range(20)]

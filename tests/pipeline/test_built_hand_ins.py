@@ -93,6 +93,7 @@ def test_what_needs_the_library_is_skipped_when_it_does_not_compile(mark):
     assert lines["driver.add"]["outcome"] == "skipped"
 
 
+@pytest.mark.slow
 def test_an_item_that_is_observed_later_finds_the_library_though_nobody_builds_again(mark):
     right = "int add(int a, int b) { return a + b; }\n"
     assert mark(right, "--item", "build")["build"]["points"] == 1

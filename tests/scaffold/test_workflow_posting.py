@@ -130,6 +130,7 @@ def test_a_run_that_another_one_has_overtaken_posts_nothing(machine: Any, scores
 
 
 @pytest.mark.parametrize("service", ONE)
+@pytest.mark.slow
 def test_what_was_graded_again_in_the_same_run_is_planned_again_before_it_is_posted(
     machine: Any, scores: Any, service: str
 ):
