@@ -18,8 +18,9 @@ from grader.machine import lockfolder
 from tests.forked_examiners import EXAMINERS
 
 # A busy machine would fail a deadline; without a database no folder appears beside the sources.
-settings.register_profile("shared machine", deadline=None, database=None)
-settings.load_profile("shared machine")
+for profile, examples in (("quick", 40), ("reference", 400)):
+    settings.register_profile(profile, deadline=None, database=None, max_examples=examples)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 ON_ONE_WORKER = (
     *("bench/", "cli/test_installed.py", "cli/test_streams.py", "cli/test_unusable_paths.py"),

@@ -105,6 +105,7 @@ class ForkedExaminers:
         """Start the process by the main thread: where a thread began it, its end is an end of the parent."""
         self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         usual = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        usual["PYTHONPATH"] = os.pathsep.join(sys.path)  # where grader is found if it is not installed
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _SERVE, str(theirs.fileno())],

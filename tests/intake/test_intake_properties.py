@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.errors import SubmissionError
@@ -21,7 +21,6 @@ from grader.intake.receive import receive
 from grader.model.assignment import Assignment
 
 COURSE = {"hw1": Assignment(name="hw1", title="", accepts=("*.py", "src/*", "*/*/*"))}
-QUICK = settings(max_examples=100)
 
 parts = st.one_of(
     st.sampled_from(
@@ -84,7 +83,6 @@ def check_that_it_stays_inside(name: str, data: bytes) -> None:
         assert outside == ["in", f"in/{name}", "out", "out/workspace"]
 
 
-@QUICK
 @given(st.lists(st.tuples(names, tar_types, st.binary(max_size=20), names), max_size=6))
 @example([("../evil.py", tarfile.REGTYPE, b"", "")])
 @example([("src", tarfile.SYMTYPE, b"", "/tmp"), ("src/evil.py", tarfile.REGTYPE, b"", "")])
@@ -92,7 +90,6 @@ def test_a_tar_never_reaches_outside_its_workspace(members):
     check_that_it_stays_inside("alice.tar", packed_tar(members))
 
 
-@QUICK
 @given(
     st.lists(st.tuples(names.filter(lambda name: "\udcff" not in name), st.binary(max_size=20)), max_size=6)
 )
@@ -109,7 +106,6 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-@QUICK
 @given(st.data())
 def test_damaged_bytes_end_in_a_refusal_or_in_files(name, data):
     damaged = bytearray(WHOLE[name])
@@ -130,7 +126,6 @@ plain = st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size
 paths = st.lists(plain, min_size=1, max_size=5).map("/".join)
 
 
-@QUICK
 @given(
     st.lists(st.tuples(paths, tar_types, st.binary(max_size=1500), paths), min_size=1, max_size=5),
     st.sampled_from([tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]),
@@ -146,7 +141,6 @@ def test_the_reader_of_tar_agrees_with_the_standard_library(members, form):
     assert read_by_us(data) == expected
 
 
-@QUICK
 @given(st.binary(max_size=3000))
 def test_no_bytes_break_the_reader_of_tar(data):
     with suppress(Refused):
