@@ -52,12 +52,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark as slow what a covering set leaves out, and deselect what is not of the part."""
+    """Mark as slow what a covering set leaves out, and deselect what is not of the part.
+
+    Those that belong together begin, so that no worker is left with many of them at the end.
+    """
+    items.sort(key=lambda item: not belongs_to(item.nodeid))
     mark_beyond_covering([item for item in items if item.get_closest_marker("covering")])
     other = [item for item in items if not fnmatch(item.nodeid, f"*{config.option.part}*")]
     if other:
         items[:] = [item for item in items if item not in other]
         config.hook.pytest_deselected(items=other)
+
+
+def belongs_to(nodeid: str) -> str:
+    """The part of `ON_ONE_WORKER` that a test belongs to; empty if it goes to any worker."""
+    return next((part for part in ON_ONE_WORKER if part in nodeid), "")
 
 
 def mark_beyond_covering(items: Iterable[pytest.Item]) -> None:
@@ -104,7 +113,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return next((part for part in ON_ONE_WORKER if part in nodeid), nodeid)
+            return belongs_to(nodeid) or nodeid
 
     return Scheduling(config, log)
 
