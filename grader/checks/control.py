@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from grader.checks.rounds import Rounds
 
 TURNS = 4
-"""How often the reference is looked at alone, and then beside the program again."""
+"""How often at most the reference is timed alone, and then beside the program again."""
 CONTROL = Schedule(least=4, budget_s=2.0, decided=lambda rounds: True)
-"""The rounds of a turn."""
+"""For the rounds of the reference alone."""
 
 NOTE = (
     f"cannot be timed: {TURNS} times of {TURNS} the cores were busy with other work while this program ran, "
@@ -25,25 +25,28 @@ NOTE = (
 )
 
 
-def makes_itself_busy(rounds: Rounds, timed: Callable[[bool], Rounds]) -> bool:
-    """Whether it is the program that disturbs the rounds: then they are its doing, and not the machine's.
+def measured_again(rounds: Rounds, least: int, timed: Callable[[bool], Rounds]) -> tuple[Rounds, bool]:
+    """Measure again where too few rounds were quiet; the last rounds, and whether the program disturbs them.
 
     What the kernel computes for a program, such as collecting the sockets that it throws away, is counted
-    as nobody's CPU time. So whose it is shows in when it stops: `timed` runs some rounds in fresh processes,
-    of the reference alone (False) or with the program's (True). All rounds alone must be quiet and some of
-    those beside it not, in every turn; a machine that others use would have to become quiet and busy again
-    as often, each time in the same moments.
+    as nobody's CPU time. So whose it is shows in when it stops. `timed` runs rounds in fresh processes: a few
+    of the reference alone (False), or once more those beside the program (True). While all rounds alone are
+    quiet the program has another turn; if it never has `least` quiet ones they are its doing. A machine that
+    others use would have to become quiet and busy again in the same moments, `TURNS` times.
     """
-    if not rounds.disturbances <= {OTHERS_RAN, LOOP_WAITED}:
-        return False
     for _ in range(TURNS):
+        if _enough(rounds, least) or not rounds.disturbances <= {OTHERS_RAN, LOOP_WAITED}:
+            return rounds, False
         alone = timed(False)
         if alone.disturbed or not alone.quiet:
-            return False
-        beside = timed(True)
-        if not (beside.disturbed or beside.failed or beside.wrong):
-            return False
-    return True
+            return rounds, False
+        rounds = timed(True)
+    return rounds, not _enough(rounds, least)
+
+
+def _enough(rounds: Rounds, least: int) -> bool:
+    """Whether these rounds say something of the program."""
+    return bool(rounds.quiet >= least or rounds.failed or rounds.wrong)
 
 
 def busy_by_itself(bench: Bench, output: str) -> Observation:

@@ -19,7 +19,7 @@ from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
-    from grader.checks.rounds import Rounds, Runner
+    from grader.checks.rounds import Rounds, Runner, Schedule
 
 RACE = "it is right: do two threads write one place, or does one read what another still writes?"
 
@@ -80,7 +80,7 @@ class Scaling:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Warm up on other data, then time round after round until the intervals decide or time is up."""
-        from grader.checks.control import busy_by_itself, makes_itself_busy
+        from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
 
         there = tuple(count for count in options.cores if count <= bench.cores)
@@ -96,25 +96,22 @@ class Scaling:
                     if runner.ours:
                         raise CourseError(f"reference: {note}")
                     return _ended(bench, imported.outcome, note, runner.subject.output)
-            rounds = timed_rounds(
-                bench,
-                runners,
-                options.inputs,
-                oracle,
-                loop=_reference(there[0]),
-                schedule=Schedule(
-                    least=options.rounds,
-                    budget_s=options.budget_s,
-                    decided=lambda rounds: _decided(options, rounds.samples, there),
-                ),
+            schedule = Schedule(
+                least=options.rounds,
+                budget_s=options.budget_s,
+                decided=lambda rounds: _decided(options, rounds.samples, there),
             )
+            loop = _reference(there[0])
+            rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=loop, schedule=schedule)
             output = "".join(runners[str(count)].subject.output for count in there)
+        turn = partial(_turn, options, there, bench, oracle, schedule)
+        rounds, by_itself = measured_again(rounds, options.rounds, turn)
+        if by_itself:
+            return busy_by_itself(bench, output)
         if rounds.failed:
             note = f"{_on(rounds.spoiled_by)}: {rounds.failed.note}"
             return _ended(bench, rounds.failed.outcome, note, output)
         if not rounds.wrong and rounds.quiet < options.rounds:
-            if makes_itself_busy(rounds, partial(_turn, options, there, bench, oracle)):
-                return busy_by_itself(bench, output)
             return _ended(bench, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.MACHINE)
         missing = "" if rounds.wrong else _missing(options, there)
         return Observation(
@@ -213,16 +210,22 @@ def _runners(
 
 
 def _turn(
-    options: Scaling.Options, there: Sequence[int], bench: Bench, oracle: Callable[..., Any], beside: bool
+    options: Scaling.Options,
+    there: Sequence[int],
+    bench: Bench,
+    oracle: Callable[..., Any],
+    schedule: Schedule,
+    beside: bool,
 ) -> Rounds:
-    """Some rounds in fresh children, with those of the hand-in or without."""
+    """The rounds in fresh children, or a few of the reference alone."""
     from grader.checks.control import CONTROL
     from grader.checks.rounds import timed_rounds
 
     with ExitStack() as children:
         runners = _runners(options.of, there, bench, children, beside=beside)
         loop = _reference(there[0])
-        return timed_rounds(bench, runners, options.inputs, oracle, loop=loop, schedule=CONTROL)
+        schedule = schedule if beside else CONTROL
+        return timed_rounds(bench, runners, options.inputs, oracle, loop=loop, schedule=schedule)
 
 
 def _ended(

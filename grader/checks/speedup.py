@@ -21,7 +21,7 @@ from grader.model.trace import Watched
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
-    from grader.checks.rounds import Rounds, Runner
+    from grader.checks.rounds import Rounds, Runner, Schedule
 
 
 LOOP = "reference_over"
@@ -48,8 +48,8 @@ class Speedup:
     to tell, the item stays open.
 
     A round in which others used the cores does not count. Where too few are quiet, the reference is timed
-    alone in the same place, and then beside the program again, four times: if it is quiet alone every time,
-    and not beside the program, it is the program that disturbs its rounds, and it earns nothing.
+    alone in the same place, and while it is quiet then, all is measured again, up to four times. If it is
+    always quiet alone, and never beside the program, the program disturbs its rounds, and it earns nothing.
     """
 
     name: ClassVar[str] = "speedup"
@@ -77,7 +77,7 @@ class Speedup:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Warm up on other data, then time round after round until the interval decides or time is up."""
-        from grader.checks.control import busy_by_itself, makes_itself_busy
+        from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
 
         oracle = bench.expected(options.expected or function_name(options.of))
@@ -105,6 +105,10 @@ class Speedup:
             )
             rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
             output = runners["of"].subject.output
+        turn = partial(_turn, options, bench, oracle, schedule)
+        rounds, by_itself = measured_again(rounds, options.rounds, turn)
+        if by_itself:
+            return busy_by_itself(bench, output)
         if rounds.failed:
             return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
         facts = {
@@ -119,8 +123,6 @@ class Speedup:
         if not rounds.wrong:
             few = rounds.quiet < options.rounds
             noise = rounds.noise if few else _measured(options, facts).ratio.noise(options.at_least)
-            if few and makes_itself_busy(rounds, partial(_turn, options, bench, oracle)):
-                return busy_by_itself(bench, output)
         if noise:
             return Observation(
                 item=bench.item,
@@ -219,14 +221,17 @@ def _runners(
     return runners
 
 
-def _turn(options: Speedup.Options, bench: Bench, oracle: Callable[..., Any], beside: bool) -> Rounds:
-    """Some rounds in fresh children, with those of the hand-in or without."""
+def _turn(
+    options: Speedup.Options, bench: Bench, oracle: Callable[..., Any], schedule: Schedule, beside: bool
+) -> Rounds:
+    """The rounds in fresh children, or a few of the reference alone."""
     from grader.checks.control import CONTROL
     from grader.checks.rounds import timed_rounds
 
     with ExitStack() as children:
         runners = _runners(options, bench, children, beside=beside)
-        return timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=CONTROL)
+        schedule = schedule if beside else CONTROL
+        return timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
 
 
 def _unusable(bench: Bench, outcome: Outcome, note: str, output: str) -> Observation:
