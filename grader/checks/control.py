@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.bench.bench import OTHERS_RAN
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
     from grader.bench.bench import Bench
     from grader.checks.rounds import Rounds
 
-TURNS = 4
+TURNS = 3
 """How often at most the reference is timed alone, and then beside the program again."""
 CONTROL = Schedule(least=4, budget_s=2.0, decided=lambda rounds: True)
 """For the rounds of the reference alone."""
+SHARE = 4
+"""What part of its time the measurement has in a turn: what is disturbed in all of it is so in a part."""
 
 NOTE = (
     f"cannot be timed: {TURNS} times of {TURNS} the cores were busy with other work while this program ran, "
@@ -47,6 +50,11 @@ def measured_again(rounds: Rounds, least: int, timed: Callable[[bool], Rounds]) 
 def _enough(rounds: Rounds, least: int) -> bool:
     """Whether these rounds say something of the program."""
     return bool(rounds.quiet >= least or rounds.failed or rounds.wrong)
+
+
+def schedule_of(turn: Schedule, *, beside: bool) -> Schedule:
+    """When a turn is over: of the reference alone, or beside the program."""
+    return replace(turn, budget_s=turn.budget_s / SHARE) if beside else CONTROL
 
 
 def busy_by_itself(bench: Bench, output: str) -> Observation:

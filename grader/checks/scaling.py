@@ -218,13 +218,13 @@ def _turn(
     beside: bool,
 ) -> Rounds:
     """The rounds in fresh children, or a few of the reference alone."""
-    from grader.checks.control import CONTROL
+    from grader.checks.control import schedule_of
     from grader.checks.rounds import timed_rounds
 
     with ExitStack() as children:
         runners = _runners(options.of, there, bench, children, beside=beside)
         loop = _reference(there[0])
-        schedule = schedule if beside else CONTROL
+        schedule = schedule_of(schedule, beside=beside)
         return timed_rounds(bench, runners, options.inputs, oracle, loop=loop, schedule=schedule)
 
 

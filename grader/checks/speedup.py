@@ -48,7 +48,7 @@ class Speedup:
     to tell, the item stays open.
 
     A round in which others used the cores does not count. Where too few are quiet, the reference is timed
-    alone in the same place, and while it is quiet then, all is measured again, up to four times. If it is
+    alone in the same place, and while it is quiet then, all is measured again, up to three times. If it is
     always quiet alone, and never beside the program, the program disturbs its rounds, and it earns nothing.
     """
 
@@ -225,12 +225,12 @@ def _turn(
     options: Speedup.Options, bench: Bench, oracle: Callable[..., Any], schedule: Schedule, beside: bool
 ) -> Rounds:
     """The rounds in fresh children, or a few of the reference alone."""
-    from grader.checks.control import CONTROL
+    from grader.checks.control import schedule_of
     from grader.checks.rounds import timed_rounds
 
     with ExitStack() as children:
         runners = _runners(options, bench, children, beside=beside)
-        schedule = schedule if beside else CONTROL
+        schedule = schedule_of(schedule, beside=beside)
         return timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
 
 

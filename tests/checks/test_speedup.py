@@ -295,7 +295,7 @@ def test_a_machine_that_is_busy_exactly_while_the_program_runs_is_made_busy_by_i
     bench._quiet = BusyWith(bench, lambda beside, started: beside)
     observation = observe(bench, SHORT)
     assert observation.outcome is Outcome.REFUSED
-    assert observation.note.startswith("cannot be timed: 4 times of 4 the cores were busy")
+    assert observation.note.startswith("cannot be timed: 3 times of 3 the cores were busy")
 
 
 def test_what_was_disturbed_is_measured_again_once_the_reference_is_left_in_peace(bench_of):
