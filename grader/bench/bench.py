@@ -77,7 +77,7 @@ class Run:
 
 
 OTHERS_RAN = "other programs ran on the cores"
-"""What a watch over cores says where more was computed than by the timed programs."""
+"""Words of a watch over cores where more was computed than by the timed programs."""
 
 
 class Quiet(Protocol):

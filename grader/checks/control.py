@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.bench.bench import OTHERS_RAN
-from grader.checks.rounds import LOOP_WAITED, Schedule
+from grader.checks.rounds import LOOP_WAITED, Schedule, timed_rounds
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
-    from grader.checks.rounds import Rounds
+    from grader.checks.rounds import Rounds, Runner
 
 TURNS = 3
 """How often at most the reference is timed alone, and then beside the program again."""
 CONTROL = Schedule(least=4, budget_s=2.0, decided=lambda rounds: True)
 """For the rounds of the reference alone."""
 SHARE = 4
-"""What part of its time the measurement has in a turn: what is disturbed in all of it is so in a part."""
+"""Part of its time that the measurement has in a turn: rounds that are all disturbed are so in a part."""
 
 NOTE = (
     f"cannot be timed: {TURNS} times of {TURNS} the cores were busy with other work while this program ran, "
@@ -28,23 +29,47 @@ NOTE = (
 )
 
 
-def measured_again(rounds: Rounds, least: int, timed: Callable[[bool], Rounds]) -> tuple[Rounds, bool]:
+class Start(Protocol):
+    """Starts the children of a measurement."""
+
+    def __call__(self, children: ExitStack, *, beside: bool) -> Mapping[str, Runner]:
+        """Those of the reference and, where it is `beside` it, of the hand-in."""
+        ...
+
+
+def measured_again(
+    rounds: Rounds,
+    bench: Bench,
+    start: Start,
+    family: str,
+    oracle: Callable[..., Any],
+    *,
+    loop: str,
+    schedule: Schedule,
+) -> tuple[Rounds, bool]:
     """Measure again where too few rounds were quiet; the last rounds, and whether the program disturbs them.
 
-    What the kernel computes for a program, such as collecting the sockets that it throws away, is counted
-    as nobody's CPU time. So whose it is shows in when it stops. `timed` runs rounds in fresh processes: a few
-    of the reference alone (False), or once more those beside the program (True). While all rounds alone are
-    quiet the program has another turn; if it never has `least` quiet ones they are its doing. A machine that
-    others use would have to become quiet and busy again in the same moments, `TURNS` times.
+    CPU time that the kernel spends for a program, as on collecting sockets that it throws away, is counted
+    as nobody's. So whose it is shows in when it stops. While all rounds of the reference alone are quiet, the
+    program has another turn in fresh processes; if it never has as many quiet ones as the schedule asks for,
+    they are its doing. A machine that others use would have to become quiet and busy again in the same
+    moments, `TURNS` times. The other arguments are those of `timed_rounds`.
     """
+
+    def timed(schedule: Schedule, *, beside: bool) -> Rounds:
+        with ExitStack() as children:
+            runners = start(children, beside=beside)
+            return timed_rounds(bench, runners, family, oracle, loop=loop, schedule=schedule)
+
+    turn = replace(schedule, budget_s=schedule.budget_s / SHARE)
     for _ in range(TURNS):
-        if _enough(rounds, least) or not rounds.disturbances <= {OTHERS_RAN, LOOP_WAITED}:
+        if _enough(rounds, schedule.least) or not rounds.disturbances <= {OTHERS_RAN, LOOP_WAITED}:
             return rounds, False
-        alone = timed(False)
+        alone = timed(CONTROL, beside=False)
         if alone.disturbed or not alone.quiet:
             return rounds, False
-        rounds = timed(True)
-    return rounds, not _enough(rounds, least)
+        rounds = timed(turn, beside=True)
+    return rounds, not _enough(rounds, schedule.least)
 
 
 def _enough(rounds: Rounds, least: int) -> bool:
@@ -52,11 +77,6 @@ def _enough(rounds: Rounds, least: int) -> bool:
     return bool(rounds.quiet >= least or rounds.failed or rounds.wrong)
 
 
-def schedule_of(turn: Schedule, *, beside: bool) -> Schedule:
-    """When a turn is over: of the reference alone, or beside the program."""
-    return replace(turn, budget_s=turn.budget_s / SHARE) if beside else CONTROL
-
-
 def busy_by_itself(bench: Bench, output: str) -> Observation:
-    """What is observed of such a program: its own doing, and final."""
+    """The observation of such a program: its own doing, and final."""
     return Observation(item=bench.item, outcome=Outcome.REFUSED, note=NOTE, output=output, seed=bench.seed)

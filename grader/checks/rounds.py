@@ -19,7 +19,7 @@ REPEATS = 3
 """How often at most a quick function is called in one round."""
 
 LOOP_WAITED = "a loop had to wait for its core"
-"""What disturbed a round, where the watch over the cores saw nothing."""
+"""Words for a disturbed round where the watch over the cores saw nothing."""
 
 LEAST_S = 1e-7
 """The shortest time that is believed: no clock here tells less, and nothing must be divided by zero."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.calls import function_name
 from grader.checks.interval import Interval, median, median_interval
@@ -19,7 +19,7 @@ from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
-    from grader.checks.rounds import Rounds, Runner, Schedule
+    from grader.checks.rounds import Rounds, Runner
 
 RACE = "it is right: do two threads write one place, or does one read what another still writes?"
 
@@ -88,7 +88,7 @@ class Scaling:
             return _ended(bench, Outcome.NOT_OBSERVED, _lacking(options.cores[0], bench.cores))
         oracle = bench.expected(options.expected or function_name(options.of))
         with ExitStack() as children:
-            runners = _runners(options.of, there, bench, children)
+            runners = _runners(options.of, there, bench, children, beside=True)
             for name, runner in runners.items():
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
@@ -104,8 +104,10 @@ class Scaling:
             loop = _reference(there[0])
             rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=loop, schedule=schedule)
             output = "".join(runners[str(count)].subject.output for count in there)
-        turn = partial(_turn, options, there, bench, oracle, schedule)
-        rounds, by_itself = measured_again(rounds, options.rounds, turn)
+        start = partial(_runners, options.of, there, bench)
+        rounds, by_itself = measured_again(
+            rounds, bench, start, options.inputs, oracle, loop=loop, schedule=schedule
+        )
         if by_itself:
             return busy_by_itself(bench, output)
         if rounds.failed:
@@ -191,7 +193,7 @@ def _on(runner: str) -> str:
 
 
 def _runners(
-    of: str, there: Sequence[int], bench: Bench, children: ExitStack, *, beside: bool = True
+    of: str, there: Sequence[int], bench: Bench, children: ExitStack, *, beside: bool
 ) -> dict[str, Runner]:
     """For each number of cores a child of the reference and, where it is `beside` it, one of the hand-in."""
     from grader.checks.rounds import Runner
@@ -207,25 +209,6 @@ def _runners(
                 subject = children.enter_context(start(module, cores=count))
                 runners[name] = Runner(subject=subject, function=function, ours=ours, quick=False)
     return runners
-
-
-def _turn(
-    options: Scaling.Options,
-    there: Sequence[int],
-    bench: Bench,
-    oracle: Callable[..., Any],
-    schedule: Schedule,
-    beside: bool,
-) -> Rounds:
-    """The rounds in fresh children, or a few of the reference alone."""
-    from grader.checks.control import schedule_of
-    from grader.checks.rounds import timed_rounds
-
-    with ExitStack() as children:
-        runners = _runners(options.of, there, bench, children, beside=beside)
-        loop = _reference(there[0])
-        schedule = schedule_of(schedule, beside=beside)
-        return timed_rounds(bench, runners, options.inputs, oracle, loop=loop, schedule=schedule)
 
 
 def _ended(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ from grader.model.trace import Watched
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
-    from grader.checks.rounds import Rounds, Runner, Schedule
+    from grader.checks.rounds import Rounds, Runner
 
 
 LOOP = "reference_over"
@@ -85,7 +85,7 @@ class Speedup:
         if watched is not None and not isinstance(watched, Watched):
             return _unusable(bench, watched.outcome, watched.note, "")
         with ExitStack() as children:
-            runners = _runners(options, bench, children)
+            runners = _runners(options, bench, children, beside=True)
             for runner in runners.values():
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
@@ -105,8 +105,10 @@ class Speedup:
             )
             rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
             output = runners["of"].subject.output
-        turn = partial(_turn, options, bench, oracle, schedule)
-        rounds, by_itself = measured_again(rounds, options.rounds, turn)
+        start = partial(_runners, options, bench)
+        rounds, by_itself = measured_again(
+            rounds, bench, start, options.inputs, oracle, loop=LOOP, schedule=schedule
+        )
         if by_itself:
             return busy_by_itself(bench, output)
         if rounds.failed:
@@ -206,7 +208,7 @@ def _flags(options: Speedup.Options, seen: Measured, facts: Mapping[str, Any]) -
 
 
 def _runners(
-    options: Speedup.Options, bench: Bench, children: ExitStack, *, beside: bool = True
+    options: Speedup.Options, bench: Bench, children: ExitStack, *, beside: bool
 ) -> dict[str, Runner]:
     """Four children: the two functions of the reference and, where it is `beside` it, of the hand-in."""
     from grader.checks.rounds import Runner
@@ -219,19 +221,6 @@ def _runners(
                 subject = children.enter_context(start(module))
                 runners[name] = Runner(subject=subject, function=function, ours=ours, quick=side == "of")
     return runners
-
-
-def _turn(
-    options: Speedup.Options, bench: Bench, oracle: Callable[..., Any], schedule: Schedule, beside: bool
-) -> Rounds:
-    """The rounds in fresh children, or a few of the reference alone."""
-    from grader.checks.control import schedule_of
-    from grader.checks.rounds import timed_rounds
-
-    with ExitStack() as children:
-        runners = _runners(options, bench, children, beside=beside)
-        schedule = schedule_of(schedule, beside=beside)
-        return timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
 
 
 def _unusable(bench: Bench, outcome: Outcome, note: str, output: str) -> Observation:
