@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from .names import Module
 USES = 2000
 NAMES = 50
 LINE = 200
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 PYTHON_2 = ("call to 'print'", "call to 'exec'", "multiple exception types must be parenthesized")
 """What Python 3 says of the three things that Python 2 programs stumble over first."""
 
@@ -26,12 +28,14 @@ def main(path: str, function: str) -> dict[str, Any]:
     """
     with open(path, "rb") as file:
         content = file.read()
+    if content.startswith(UTF_16):  # Python 3.11.2 complains of null bytes instead
+        return {"problem": "is written in UTF-16; save it as UTF-8", "line": 0}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "\d" in a text is no concern of ours
             tree = ast.parse(content)
     except SyntaxError as error:
-        return {"problem": _explained(error, content), "line": error.lineno or 0}
+        return {"problem": _explained(error), "line": error.lineno or 0}
     except (ValueError, RecursionError, MemoryError) as error:
         return {"problem": f"cannot be read as Python ({error or type(error).__name__})", "line": 0}
     lines = re.split(r"\r\n|\r|\n", content.decode("utf-8-sig", "replace"))
@@ -70,10 +74,8 @@ def _decorator(module: Module, node: ast.expr) -> Iterator[dict[str, Any]]:
         yield {"name": name, "keywords": keywords, "line": line}
 
 
-def _explained(error: SyntaxError, content: bytes) -> str:
+def _explained(error: SyntaxError) -> str:
     said = error.msg
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "is written in UTF-16; save it as UTF-8"
     if any(hint in said for hint in PYTHON_2):
         return f"is written for Python 2 ({said}); this course runs Python 3"
     return f"SyntaxError: {said}" + (f": {error.text.strip()[:LINE]}" if error.text else "")
