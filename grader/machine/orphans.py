@@ -23,6 +23,9 @@ from typing import Any
 from grader.subject import linux
 
 _PR_GET_CHILD_SUBREAPER = 37
+_LISTS = Path(f"/proc/self/task/{os.getpid()}/children").exists()
+"""Whether this kernel lists children (CONFIG_PROC_CHILDREN)."""
+_READS = 3
 _Process = tuple[int, int]
 """A pid, and when that process began: pids come again."""
 _started: weakref.WeakSet[subprocess.Popen[Any]] = weakref.WeakSet()
@@ -70,20 +73,24 @@ def reap(within_s: float, *, kill: bool = False) -> None:
 
 
 def _reap_ended(*, kill: bool) -> list[_Process]:
-    """Reap those that ended; the others."""
-    running = []
-    with _lock:
-        ours = {process.pid for process in _started if process.returncode is None}
-        for child in _children():
-            pid, _ = child
-            with suppress(ProcessLookupError, ChildProcessError, PermissionError):
-                if pid in ours or child in _spared or os.getpgid(pid) == os.getpgrp():
-                    continue
-                if kill:
-                    os.kill(pid, signal.SIGKILL)
-                if os.waitpid(pid, os.WNOHANG) == (0, 0):
-                    running.append(child)
-    return running
+    """Reap those that ended, and what falls to us by their end; the others."""
+    while True:
+        running, reaped = [], False
+        with _lock:
+            ours = {process.pid for process in _started if process.returncode is None}
+            for child in _children():
+                pid, _ = child
+                with suppress(ProcessLookupError, ChildProcessError, PermissionError):
+                    if pid in ours or child in _spared or os.getpgid(pid) == os.getpgrp():
+                        continue
+                    if kill:
+                        os.kill(pid, signal.SIGKILL)
+                    if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                        running.append(child)
+                    else:
+                        reaped = True
+        if not reaped:
+            return running
 
 
 def _handles(processes: Sequence[_Process]) -> Iterator[int]:
@@ -94,9 +101,26 @@ def _handles(processes: Sequence[_Process]) -> Iterator[int]:
 
 def _children() -> Iterator[_Process]:
     """The children of all of our threads, defunct ones included."""
-    for process in Path("/proc").iterdir():
+    for pid in _listed() if _LISTS else _all():
         with suppress(OSError):
-            if process.name.isdigit():
-                fields = process.joinpath("stat").read_bytes().rpartition(b")")[2].split()
-                if int(fields[1]) == os.getpid():
-                    yield int(process.name), int(fields[19])
+            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            if int(fields[1]) == os.getpid():
+                yield int(pid), int(fields[19])
+
+
+def _listed() -> set[str]:
+    """The pids that the kernel lists for each thread.
+
+    While one of them ends another may be left out (proc_pid_children(5)): all that several reads show.
+    """
+    listed: set[str] = set()
+    for _ in range(_READS):
+        for children in Path("/proc/self/task").glob("*/children"):
+            with suppress(OSError):
+                listed.update(children.read_text().split())
+    return listed
+
+
+def _all() -> list[str]:
+    """The pids of everybody."""
+    return [process.name for process in Path("/proc").iterdir() if process.name.isdigit()]
