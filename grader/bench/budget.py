@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,6 +13,8 @@ PATIENCE = 10.0
 """However busy others keep the machine, a call takes no more than this many times its limit."""
 LEAST_TURN_S = 0.1
 """A program that may go on goes on for so long: what is shorter is not worth another stop."""
+TURNS = 10
+"""While nobody else is at work, a program goes on for this part of its limit until the next look."""
 
 _Answer = TypeVar("_Answer")
 
@@ -20,13 +23,17 @@ _Answer = TypeVar("_Answer")
 class CallBudget:
     """Counts the seconds of one call that may be stopped and continued several times.
 
-    Of its limit a program does not lose what *other* processes kept it waiting for a core. Far behind lies a
-    bound on the wall clock; a program that reaches it without having had its time is `starved`.
+    Of its limit a program does not lose what *other* processes kept it waiting for a core. What the kernel
+    computes for the program in threads of its own looks like others, but stops when the program does: behind
+    the limit a delay counts only where others were at work while the program stood, before or after it. Far
+    behind lies a bound on the wall clock; a program that reaches it without having had its time is `starved`.
     """
 
     within_s: float
     wall_s: float = 0.0
     delay_s: float = 0.0
+    _others: bool = True
+    """Whether others were at work before this turn."""
 
     @property
     def most_s(self) -> float:
@@ -36,12 +43,22 @@ class CallBudget:
     @property
     def left_s(self) -> float:
         """How long it may go on."""
-        return max(LEAST_TURN_S, self.most_s - self.wall_s)
+        left_s = self.most_s - self.wall_s
+        return max(LEAST_TURN_S, left_s if self._others else min(left_s, self.within_s / TURNS))
 
-    def charge(self, wall_s: float, delay_s: float) -> None:
-        """It ran for so long, and others kept it waiting for so much of that."""
+    def charge(self, wall_s: float, delay_s: float, others_at_work: Callable[[], bool]) -> None:
+        """It ran for so long, and was kept waiting for so much of that; now it stands, and somebody can look.
+
+        The first turn, in which nearly every call ends, counts as it is.
+        """
+        delay_s = min(max(0.0, delay_s), wall_s)
         self.wall_s += wall_s
-        self.delay_s += min(max(0.0, delay_s), wall_s)
+        if self._others or (delay_s and others_at_work()):
+            self.delay_s += delay_s
+
+    def resume(self, others_at_work: Callable[[], bool]) -> None:
+        """It will go on: look before it does."""
+        self._others = others_at_work()
 
     def verdict(self, answer: _Answer | None) -> _Answer | Ended | None:
         """The answer if it came in time, or that its time is over; None if it may go on."""

@@ -25,6 +25,7 @@ from grader.bench.server import SubjectServer
 from grader.errors import NotObservedError
 from grader.machine.freezer import new_freezer
 from grader.machine.memory import oom_kills
+from grader.machine.quiet import Watch
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.subject.protocol import (
@@ -46,6 +47,9 @@ STAND_WITHIN_S = 2.0
 """How long after the end of a call's time everything must stand; microseconds are usual."""
 ANSWER_WITHIN_S = 10.0
 """How long after that pid 1, which is ours, may take to say so: it may have to wait for a core."""
+LOOK_S = 0.2
+AT_WORK = 0.5
+"""Others are at work if they use this share of a core, as they do who delay a program by half of its time."""
 _CREDENTIALS = struct.Struct("iii")
 _POISON = b"\xff"
 
@@ -94,6 +98,7 @@ class Child:
         """Where it finds the course's own files; None if there are none."""
         self.limits = limits = server.limits_of(limits)
         self._control = control
+        self._cores = cores
         self._used = 0
         with ExitStack() as resources:
             self.arena = resources.enter_context(
@@ -230,11 +235,20 @@ class Child:
             self._stand = stand
             # what it prints we read: what that takes of its cores is its own doing
             delay_ns = stand.delay_ns - (time.process_time_ns() - own_ns)
-            budget.charge((stand.charged_ns - begun_ns) / 1e9, delay_ns / 1e9)
+            budget.charge((stand.charged_ns - begun_ns) / 1e9, delay_ns / 1e9, self._others_at_work)
             answer = budget.verdict(answer or self._reply(request.nonce))
             if answer is not None:
                 freeze_s = max(0, stand.charged_ns - done_ns) / 1e9
                 return Exchange(answer=answer, wall_s=budget.wall_s, freeze_s=freeze_s)
+            budget.resume(self._others_at_work)
+
+    def _others_at_work(self) -> bool:
+        """Whether anybody else computes on the program's cores; all that is the program's must stand."""
+        watch = Watch(self._cores or os.sched_getaffinity(0))
+        own_s = -time.process_time()
+        watch.begin()
+        time.sleep(LOOK_S)
+        return watch.end(own_s + time.process_time()).disturbed(AT_WORK) is not False
 
     def _await(self, nonce: bytes, deadline_ns: int) -> Reply | Ended | None:
         """Its answer, or how it ended; None if there is neither in time."""

@@ -22,8 +22,8 @@ from grader.bench.endings import Ended
 )
 def test_a_limit_counts_what_the_program_used_itself(turns, answer, verdict):
     budget = CallBudget(10.0)
-    for turn in turns:
-        budget.charge(*turn)
+    for wall_s, delay_s in turns:
+        budget.charge(wall_s, delay_s, lambda: True)
     outcome = budget.verdict(answer)
     if verdict in ("late", "starved"):
         assert isinstance(outcome, Ended)
@@ -35,5 +35,24 @@ def test_a_limit_counts_what_the_program_used_itself(turns, answer, verdict):
 def test_no_call_takes_longer_than_the_bound_on_the_wall():
     budget = CallBudget(10.0)
     while budget.verdict(None) is None:
-        budget.charge(budget.left_s, budget.left_s)
+        budget.charge(budget.left_s, budget.left_s, lambda: True)
+        budget.resume(lambda: True)
     assert budget.wall_s <= PATIENCE * 10.0 + 0.1
+
+
+def test_what_delays_a_program_only_while_it_runs_is_its_own_doing_behind_the_limit():
+    budget = CallBudget(10.0)
+    while (outcome := budget.verdict(None)) is None:
+        budget.resume(lambda: False)
+        budget.charge(budget.left_s, budget.left_s, lambda: False)
+    assert not outcome.starved
+    assert budget.wall_s <= 2 * 10.0
+
+
+@pytest.mark.parametrize(("before", "after"), [(True, False), (False, True), (True, True)])
+def test_others_who_work_at_one_end_of_a_turn_have_delayed_it(before, after):
+    budget = CallBudget(10.0)
+    budget.charge(10.0, 5.0, lambda: True)
+    budget.resume(lambda: before)
+    budget.charge(4.0, 3.0, lambda: after)
+    assert budget.most_s == 18.0
