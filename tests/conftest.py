@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from typing import Any
@@ -43,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "covering: of all combinations only as many are quick as show each value once"
     )
+    config.addinivalue_line("markers", "quick(count): only so many of its cases are quick, the first ones")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,12 +54,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark as slow what a covering set leaves out, and deselect what is not of the part.
+    """Mark as slow what is beyond the quick cases of a test, and deselect what is not of the part.
 
     Those that belong together begin, so that no worker is left with many of them at the end.
     """
     items.sort(key=lambda item: not belongs_to(item.nodeid))
     mark_beyond_covering([item for item in items if item.get_closest_marker("covering")])
+    mark_beyond_count(items)
     other = [item for item in items if not fnmatch(item.nodeid, f"*{config.option.part}*")]
     if other:
         items[:] = [item for item in items if item not in other]
@@ -86,10 +89,22 @@ def mark_beyond_covering(items: Iterable[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
+def mark_beyond_count(items: Iterable[pytest.Item]) -> None:
+    """Mark as slow every case of a test behind as many as its mark `quick` says; slow ones do not count."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        if (quick := item.get_closest_marker("quick")) and not item.get_closest_marker("slow"):
+            function = item.nodeid.partition("[")[0]
+            counts[function] += 1
+            if counts[function] > quick.args[0]:
+                item.add_marker(pytest.mark.slow)
+
+
 def pytest_collection_finish() -> None:
-    """Have the garbage collector pass over what collecting made: it stays until the end."""
+    """Have the garbage collector pass over what collecting made, which stays, and work less often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 

@@ -23,11 +23,15 @@ from grader.machine import orphans
 _CLONE_PARENT = 0x8000
 """Of clone(2): the new process is a brother of the one that makes it, and a child of ours."""
 _SERVE = f"""
-import ctypes, json, os, signal, socket, sys
+import ctypes, gc, json, os, signal, socket, sys
 
 import grader.examiner.__main__ as examiner
 import grader.examiner.exam, grader.examiner.items, grader.examiner.quiet, grader.bench.children
+from grader.checks.builtin import grader_checks
 
+grader_checks()  # imports all kinds
+gc.collect()
+gc.freeze()  # who is forked would otherwise copy every page by looking for garbage
 libc = ctypes.PyDLL(None)  # keeps the interpreter's lock, as os.fork does
 clone = {{"x86_64": 56, "aarch64": 220}}[os.uname().machine]
 orders = socket.socket(fileno=int(sys.argv[1]))

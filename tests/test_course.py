@@ -56,6 +56,7 @@ def quick():
     ]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", quick())
 def test_a_hand_in_or_reference_earns_exactly_what_it_must(name, tmp_path):
     assert told(verdict_of(TRIALS[name], tmp_path)) == []
@@ -77,6 +78,7 @@ def lacking_for_torch(count):
     return devices.lacking({GPU: count}, simulates=True, torch=True) if count else ""
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("files", "said"), list(wrong_references()))
 def test_a_reference_that_is_wrong_on_purpose_fails_exactly_where_it_says(files, said, tmp_path):
     if lacking := lacking_for_torch(said.get("gpus", 0)):

@@ -1,11 +1,13 @@
-"""Which combinations of a test with several parameters are quick: enough for each value to be shown once."""
+"""Which cases of a test are quick: those that show each value once, or as many as its mark says."""
 
 from __future__ import annotations
 
 from itertools import product
 from types import SimpleNamespace
 
-from tests.conftest import mark_beyond_covering
+import pytest
+
+from tests.conftest import mark_beyond_count, mark_beyond_covering
 
 
 class Item(SimpleNamespace):
@@ -15,8 +17,11 @@ class Item(SimpleNamespace):
         case = "-".join(map(str, params.values()))
         super().__init__(nodeid=f"{name}[{case}]", callspec=SimpleNamespace(params=params), marks=[])
 
-    def add_marker(self, mark: object) -> None:
-        self.marks.append(mark)
+    def add_marker(self, mark: pytest.MarkDecorator) -> None:
+        self.marks.append(mark.mark)
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return next((mark for mark in self.marks if mark.name == name), None)
 
 
 def quick(items: list[Item]) -> list[str]:
@@ -32,3 +37,13 @@ def test_each_value_is_shown_once_and_every_other_combination_is_slow():
 def test_functions_are_looked_at_one_by_one_and_one_parameter_alone_leaves_nothing_out():
     items = [Item(name, layer=layer) for name in ("one", "other") for layer in "ab"]
     assert len(quick(items)) == 4
+
+
+def test_behind_as_many_quick_cases_as_a_mark_says_all_are_slow_and_slow_ones_do_not_count():
+    items = [Item(name, form=form) for name in ("one", "other") for form in "wxyz"]
+    for item in items[:4]:
+        item.add_marker(pytest.mark.quick(2))
+    items[0].add_marker(pytest.mark.slow)
+    mark_beyond_count(items)
+    slow = [item.nodeid for item in items if item.get_closest_marker("slow")]
+    assert slow == ["one[w]", "one[z]"]

@@ -177,6 +177,7 @@ def test_the_rubric_that_the_page_on_rubrics_opens_with_is_fine(tmp_path: Path):
     assert grader("--course", ROOT, "rubric", "check", rubric).stderr == ""
 
 
+@pytest.mark.slow
 def test_the_kind_of_check_that_the_page_on_checks_writes_works(tmp_path: Path):
     course = tutorial_course(tmp_path / "course")
     folder, rubric = course / "assignments" / "layers", course / "rubrics" / "layers.yaml"

@@ -100,6 +100,7 @@ def look(bench, **options):
     return observation, earned
 
 
+@pytest.mark.slow
 def test_the_stand_in_has_the_sizes_and_types_of_mnist(digits):
     assert [part.pictures.shape for part in digits] == [(50_000, 784), (10_000, 784), (10_000, 784)]
     for pictures, labels in digits:
@@ -110,6 +111,7 @@ def test_the_stand_in_has_the_sizes_and_types_of_mnist(digits):
         assert data.inputs(pictures).max() < 1
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_digits_and_another_one_others(digits):
     again, other = data.load(), data.load(seed=1)
     for part, same, different in zip(digits, again, other, strict=True):
@@ -118,6 +120,7 @@ def test_the_same_seed_gives_the_same_digits_and_another_one_others(digits):
         assert not np.array_equal(part.labels, different.labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_digit_of_one_part_is_in_another_wherever_it_is_shifted_to(seed):
     def drawn(part):
@@ -177,6 +180,7 @@ def test_the_network_gets_more_right_after_an_epoch_and_the_labels_stay_here(ben
     assert observation.quantities["learning_rate"] == Quantity(value=0.1, taken_by="subject")
 
 
+@pytest.mark.slow
 def test_a_slope_that_points_uphill_earns_nothing(bench):
     uphill = UTILS + "\n\ndef sigmoid_prime(x):\n    return -sigmoid(x) * (1 - sigmoid(x))\n"
     observation, earned = look(bench(utils=uphill), epochs=1)
@@ -192,6 +196,7 @@ def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(benc
     assert earned == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "main",
     [
@@ -204,6 +209,7 @@ def test_a_main_without_a_plain_number_leaves_the_given_one(bench, main):
     assert observation.quantities["learning_rate"].value == 0.1
 
 
+@pytest.mark.slow
 def test_a_hand_in_s_own_driver_and_network_are_not_used(bench):
     own = "def begin(*_):\n    return 0.1\n\n\ndef epoch(x):\n    raise OSError('own')\n"
     files = {"utils": UTILS, "driver": own, "network": "raise OSError('own')"}
@@ -211,6 +217,7 @@ def test_a_hand_in_s_own_driver_and_network_are_not_used(bench):
     assert observation.outcome is Outcome.OBSERVED
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("utils", "outcome", "said"),
     [
@@ -289,6 +296,7 @@ def test_the_slopes_of_the_network_are_those_of_its_error(kit, monkeypatch, with
             assert slopes[index] == pytest.approx((above - below) / 2e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_main_prints_what_the_hand_out_says(kit):
     text = (kit / "main.py").read_text()
     (kit / "main.py").write_text(text.replace("epochs = 5", "epochs = 1").replace("128, 64", "4"))

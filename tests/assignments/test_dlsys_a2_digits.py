@@ -15,6 +15,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "assignments" / "dlsys_a2"
 digits = course_module(FOLDER / "given" / "tests" / "digits.py")
 
 
+@pytest.mark.slow
 def test_the_stand_in_looks_like_mnist():
     training, validation = digits.load()
     assert (len(training.pictures), len(validation.pictures)) == (50_000, 10_000)

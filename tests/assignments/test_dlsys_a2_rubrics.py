@@ -267,6 +267,7 @@ print("validation set accuracy=1.0")
 """
 
 
+@pytest.mark.slow
 def test_who_learns_nothing_may_print_what_he_likes(bench):
     observation, earned = look(bench(IDLE), epochs=2)
     assert earned.fraction == 0
@@ -274,6 +275,7 @@ def test_who_learns_nothing_may_print_what_he_likes(bench):
     assert "accuracy=1.0" in observation.output
 
 
+@pytest.mark.slow
 def test_answers_that_are_no_classes_are_none(bench):
     _, earned = look(bench(IDLE.replace("(1000, 10)", "(10, 10)")), epochs=2)
     assert "the network does not give one class for each of 10000 pictures" in earned.reason

@@ -287,6 +287,7 @@ def _alive(name: str) -> list[str]:
     return found
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("end", ["it returns", "it dies", "it hangs"])
 def test_a_daemon_does_not_outlive_its_check(any_classroom, end):
     name = f"daemon{time.time_ns() % 10**8}"

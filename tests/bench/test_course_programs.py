@@ -100,6 +100,7 @@ def test_programs_are_made_and_run(any_classroom):
     assert call(any_classroom, code, "work") == "499500"
 
 
+@pytest.mark.quick(1)
 @pytest.mark.covering
 @pytest.mark.parametrize("layer", ["workqueue", "omp"])
 def test_numba_runs_in_parallel_with_each_of_its_threading_layers(any_classroom, layer):

@@ -230,6 +230,7 @@ def test_what_a_program_sends_to_itself_counts_as_memory(classroom, attack):
     assert "256 MiB are allowed" in call.note
 
 
+@pytest.mark.quick(2)
 def test_a_program_with_an_array_a_pool_sockets_and_maps_stays_within_its_limit(any_classroom):
     with any_classroom.hand_in(CODE, Limits(memory_mb=512, call_wall_s=20.0)) as subject:
         call = subject.call("ordinary", case())
@@ -282,9 +283,9 @@ def test_inputs_are_not_the_programs_memory(classroom):
             time.sleep(0.3)
             return s
     """
-    with classroom.hand_in(code, Limits(memory_mb=256)) as subject:
-        call = subject.call("total", case(np.ones(320 * 2**20, np.uint8)))
-    assert call.value == 320 * 2**20, call.note
+    with classroom.hand_in(code, Limits(memory_mb=128)) as subject:
+        call = subject.call("total", case(np.ones(160 * 2**20, np.uint8)))
+    assert call.value == 160 * 2**20, call.note
 
 
 def test_more_processes_than_allowed_are_refused_or_end_the_check(any_classroom):

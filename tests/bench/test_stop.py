@@ -145,6 +145,7 @@ NEVER_STANDS = """
 """
 
 
+@pytest.mark.quick(1)
 def test_a_storm_of_processes_ends_in_an_outcome_of_the_program(classroom):
     with classroom.hand_in(NEVER_STANDS, SHORT) as subject:
         call = subject.call("double", case(2))
@@ -275,6 +276,7 @@ COMPUTE = """
 """
 
 
+@pytest.mark.quick(1)
 def test_waiting_for_a_core_that_others_use_is_not_counted(classroom):
     with classroom.hand_in(COMPUTE, SHORT, cores=(0,)) as subject, burning(0, 4):
         call = subject.call("compute", case(0.7))
@@ -282,6 +284,7 @@ def test_waiting_for_a_core_that_others_use_is_not_counted(classroom):
     assert call.wall_s > SHORT.call_wall_s, "the others did not disturb it"
 
 
+@pytest.mark.quick(1)
 def test_computing_for_longer_than_the_limit_is_counted_on_a_busy_machine_too(classroom):
     with classroom.hand_in(COMPUTE, SHORT, cores=(0,)) as subject, burning(0, 2):
         call = subject.call("compute", case(60.0))
@@ -289,6 +292,7 @@ def test_computing_for_longer_than_the_limit_is_counted_on_a_busy_machine_too(cl
     assert call.wall_s < PATIENCE * SHORT.call_wall_s
 
 
+@pytest.mark.quick(1)
 def test_a_program_that_sleeps_gets_no_time_from_a_busy_machine(classroom):
     code = "import time\ndef sleep(s): time.sleep(s)"
     with classroom.hand_in(code, SHORT, cores=(0,)) as subject, burning(0, 2):
@@ -297,6 +301,7 @@ def test_a_program_that_sleeps_gets_no_time_from_a_busy_machine(classroom):
     assert call.wall_s < PATIENCE * SHORT.call_wall_s
 
 
+@pytest.mark.quick(1)
 def test_threads_of_its_own_are_no_busy_machine(classroom):
     code = """
         import threading, time

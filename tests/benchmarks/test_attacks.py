@@ -86,6 +86,7 @@ def test_an_unknown_name_is_one_line(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_verdict_compares_what_was_earned_with_what_is_deserved():
     lines = in_a_process(
         """

@@ -383,6 +383,7 @@ OLD = 'extern "C" int answer() {\n  return cudaThreadSynchronize();\n}\n'
 GIVEN = {"given/driver.py": DRIVER}
 
 
+@pytest.mark.slow
 @needs_nvcc
 def test_registers_stack_and_shared_memory_of_each_kernel_are_kept(benches):
     observation = observe(benches({"work.cu": KERNEL}, GIVEN, CUDA, architecture="sm_90"))
@@ -419,6 +420,7 @@ def test_without_a_gpu_the_compilers_default_is_built_for(benches):
     assert architecture.startswith("sm_")
 
 
+@pytest.mark.slow
 @needs_nvcc
 def test_a_name_that_cuda_13_took_away_is_named_and_a_header_may_help(benches):
     bench = benches({"work.cu": OLD}, GIVEN, CUDA, architecture="sm_90")
@@ -443,6 +445,7 @@ def test_what_the_machine_lacks_is_told_also_where_the_header_has_helped_so_far(
         observe(benches(files, GIVEN, both))
 
 
+@pytest.mark.slow
 @needs_nvcc
 def test_where_the_header_does_not_help_the_first_build_is_told(benches):
     observation = observe(benches({"work.cu": OLD + "int f() { return other; }\n"}, GIVEN, CUDA))
@@ -451,6 +454,7 @@ def test_where_the_header_does_not_help_the_first_build_is_told(benches):
     assert observation.note.endswith("; and 1 more error")
 
 
+@pytest.mark.quick(1)
 @needs_nvcc
 @pytest.mark.parametrize(
     ("source", "note"),

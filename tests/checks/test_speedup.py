@@ -306,6 +306,7 @@ def test_what_was_disturbed_is_measured_again_once_the_reference_is_left_in_peac
     assert award(observation).fraction == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "busy",
     [

@@ -276,6 +276,7 @@ def test_two_hand_ins_of_one_student_are_graded_one_after_the_other(course):
     assert course.points() == {"double": 1, "square": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_class_that_is_stopped_leaves_no_process_and_no_mark_of_what_was_cut_short(
     course, signal_pipe, number
@@ -343,6 +344,7 @@ def preload_s(course, student) -> float:
     return exam["environment"]["subject"]["preload_s"]
 
 
+@pytest.mark.slow
 def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
     course.write("course.yaml", "title: x\ntime_zone: Asia/Jerusalem\nroster: roster.csv\n")
     course.write("roster.csv", "student,canvas id,team\nann,12,\nben,13,b\ncy,14,b\n")
@@ -384,6 +386,7 @@ def untimed(done):
     return [line.partition("by --times: ")[2] for line in lines]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("keys", "submitted_at", "names"),
     [

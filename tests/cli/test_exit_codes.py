@@ -63,6 +63,7 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
     assert said in lines_of(done)[-1]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("wrong", [("--item", "nothing.*"), ("--min-isolation", "a_moat")])
 def test_what_cannot_be_asked_for_leaves_the_results_as_they_are(course, wrong):
     assert course.run("run", course.hand_in(), *wrong).returncode == 2
@@ -127,6 +128,7 @@ def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file,
     assert not course.out.exists()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("file", "text", "where"),
     [

@@ -235,6 +235,7 @@ def test_inside_gradescope_a_late_rule_without_a_time_is_for_staff_alone(course,
     assert harness.read()["visibility"] == "visible"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("users", "student"),
     [

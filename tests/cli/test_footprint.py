@@ -100,6 +100,7 @@ SPY = """
 """
 
 
+@pytest.mark.slow
 def test_the_program_finds_its_own_files_and_no_secret_beside_them(course):
     course.rubric(
         {
@@ -136,6 +137,7 @@ def test_the_host_stays_below_120_mb(course):
     assert int(done.stdout.split()[-1]) < 120_000
 
 
+@pytest.mark.slow
 def test_the_host_imports_neither_numpy_nor_what_the_examiner_alone_may_know(course):
     code = """if True:
         import atexit, sys

@@ -73,6 +73,7 @@ def test_results_are_recorded_as_the_run_would_have_and_only_once(course, book):
     assert len(shown(course, "history", "ann", "--json")) == 1, "the run says the same"
 
 
+@pytest.mark.slow
 def test_points_by_hand_and_a_new_hand_in_are_history(course, book):
     style = {"id": "style", "title": "Readable", "points": 4, "check": "manual"}
     files = {"id": "files", "title": "f", "points": 1, "check": "files", "required": ["work.py"]}
@@ -131,6 +132,7 @@ def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
     assert table(content.decode("utf-8-sig")) == rows
 
 
+@pytest.mark.slow
 def test_the_table_has_the_items_of_every_rubric_that_was_used_and_no_formula(course, book):
     course.run("run", course.hand_in("-ann", name="work.py"), "--student", "ann", "--gradebook", str(book))
     course.rubric({"id": "files", "title": "f", "points": 1, "check": "files", "required": ["work.py"]})
@@ -203,6 +205,7 @@ def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book)
     assert not course.out.exists()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

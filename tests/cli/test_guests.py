@@ -200,6 +200,7 @@ def test_a_course_that_is_named_and_not_there_is_not_taken_for_none(course):
     )
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("code", "said"),
     [

@@ -94,6 +94,7 @@ def test_an_examiner_that_is_killed_leaves_what_it_observed_and_only_the_rest_is
     assert [r["record"] for r in course.records()].count("end") == 1
 
 
+@pytest.mark.quick(3)
 @pytest.mark.covering
 @pytest.mark.parametrize(
     ("layer", "number", "to", "status"),
@@ -175,6 +176,7 @@ def test_a_run_that_ends_in_order_leaves_no_defunct_process(course, layer, subre
     assert [state(pid) for pid in subreaper()] == []
 
 
+@pytest.mark.quick(1)
 @pytest.mark.covering
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize(
@@ -310,6 +312,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing(course, signal_pipe):
         wait_for_the_end(handles)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("command", ["run", "verify", "replay"])
 def test_whatever_observes_is_ended_by_a_closed_terminal_with_all_that_it_made(course, signal_pipe, command):
     archives = [course.hand_in("ann"), course.hand_in("ben")]
@@ -410,6 +413,7 @@ def test_of_two_graders_on_the_same_results_the_second_says_so_in_one_line(cours
     assert elsewhere.returncode == 2
 
 
+@pytest.mark.slow
 def test_evidence_that_was_cut_off_in_a_line_is_continued_behind_its_last_whole_one(course):
     course.run("run", course.hand_in())
     evidence = course.results() / "evidence.jsonl"

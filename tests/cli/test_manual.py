@@ -114,6 +114,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
     assert not (course.results() / "manual.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_new_hand_in_waits_again(course, table):
     course.run("run", course.hand_in())
     (row,) = table.export()

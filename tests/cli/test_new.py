@@ -41,6 +41,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("more", [(), ("--function", "layers.Softmax")])
 def test_a_new_assignment_passes_verify_at_once(course, grader, more):
     code, out, err = grader("new", "vectors", *more)

@@ -50,6 +50,7 @@ def edit_limits(course):
     assignment.write_text(assignment.read_text().replace("call_wall_s=60.0", "call_wall_s=50.0"))
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("change", "again"),
     [

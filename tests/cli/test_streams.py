@@ -101,6 +101,7 @@ def complete(out: Path) -> None:
     assert not list(out.rglob(".*"))
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("name", "redirection", "why"),
     [
@@ -118,6 +119,7 @@ def test_5_and_a_line_if_standard_output_takes_nothing(grader, name, redirection
         complete(grader.out)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", [some(QUICK, name) for name in SOME])
 def test_141_and_nothing_else_if_nobody_reads(graded, tmp_path, name):
     values = {"archive": graded.hand_in(), "out": tmp_path / "out", "score": graded.results() / "score.json"}
@@ -140,6 +142,7 @@ def test_141_and_nothing_else_if_nobody_reads(graded, tmp_path, name):
         complete(tmp_path / "out")
 
 
+@pytest.mark.quick(2)
 @pytest.mark.covering
 @pytest.mark.parametrize("name", ["run", "run of many", "export csv", "plugins", "--help"])
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full", "<&- 2>&-"])
@@ -155,6 +158,7 @@ def test_with_all_of_them_closed_results_are_files_of_their_own(grader):
     complete(grader.out)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_keeps_its_code_where_nothing_can_be_printed(graded):
     command = [graded.command("plugins")[0], "show", "nobody"]
     for redirection in (">&-", ">/dev/full", ">&- 2>&-", "2>/dev/full"):
@@ -171,6 +175,7 @@ def test_what_is_wrong_keeps_its_code_where_nothing_can_be_printed(graded):
         assert len(done.stderr.splitlines()) == (0 if "2>" in redirection else 1), "it has nothing to print"
 
 
+@pytest.mark.slow
 def test_new_scores_are_kept_also_if_the_plan_cannot_be_printed(tmp_path, new_course):
     course = new_course(tmp_path)
     assert course.run("run", course.hand_in(), "--gradebook", "gradebook.db").returncode == 0

@@ -256,6 +256,7 @@ def test_a_place_that_is_only_for_reading_is_named_in_one_line(tried, mounted, n
     assert "(Read-only file system); name a place that may be written to" in line
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "size_kb", [4, 16, 32, *(pytest.param(size, marks=pytest.mark.slow) for size in (8, 12, 28, 36))]
 )
@@ -339,6 +340,7 @@ def test_a_link_to_a_file_stays_a_link_and_the_file_is_replaced(tried):
     assert "ann" in real.read_text()
 
 
+@pytest.mark.slow
 def test_names_with_line_breaks_are_as_good_as_others(tried):
     out = tried.course.cwd / "two\nlines"
     ((status, told),) = tried.all([["run", tried.archive, "--out", str(out)]])
@@ -346,6 +348,7 @@ def test_names_with_line_breaks_are_as_good_as_others(tried):
     assert (out / "tiny" / "ann" / "score.json").is_file()
 
 
+@pytest.mark.slow
 def test_an_archive_may_have_a_name_that_is_no_text_but_nothing_of_ours_may(tried):
     name = tried.course.hand_ins / os.fsdecode(b"caf\xe9.tar.gz")
     name.write_bytes(Path(tried.archive).read_bytes())

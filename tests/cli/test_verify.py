@@ -156,6 +156,7 @@ def test_a_course_that_does_what_it_says_ends_with_0_and_leaves_nothing_behind(
     assert course.files() == before
 
 
+@pytest.mark.slow
 def test_out_keeps_the_results_which_are_observed_anew_each_time(course, verify, tmp_path):
     course.hand_in("ann", RIGHT, earns(2, 1, 3))
     lines = []
@@ -190,6 +191,7 @@ def test_a_reference_that_does_not_earn_everything_deviates(course, verify):
     assert out[0].startswith("✗ sums/reference: square earned 0, expected 1: ")
 
 
+@pytest.mark.slow
 def test_another_folder_is_verified_as_if_it_were_the_reference(course, verify, tmp_path):
     course.hand_in("ann", CONFUSED, earns(2, 1, 3))
     wrong = course.write("other/sums.py", CONFUSED).parent
@@ -276,6 +278,7 @@ def test_what_must_be_pending_and_is_not_deviates(course, verify):
     assert out[0] == "✗ ann: double earned 2, expected pending: 2 of 2 cases agree"
 
 
+@pytest.mark.slow
 def test_a_deviation_outweighs_what_was_not_observed_and_a_bug_outweighs_both(course, verify):
     course.rubric(4, ITEMS + UNLUCKY % "unfit")
     course.hand_in("ann", RIGHT, "assignment: sums\nearns: {double: 0, square: 1, luck: 1}\ntotal: 2")
@@ -355,6 +358,7 @@ def untested(out):
     return [line for line in out if line.endswith("?")]
 
 
+@pytest.mark.slow
 def test_the_same_check_in_two_rubrics_is_tested_by_the_hand_ins_of_either(course, verify):
     rubric = (course.folder / "rubrics" / "sums.yaml").read_text()
     course.write("rubrics/again.yaml", rubric.replace("it squares", "the same with another title"))
@@ -370,6 +374,7 @@ def test_the_same_check_in_two_rubrics_is_tested_by_the_hand_ins_of_either(cours
     assert "again: square: no hand-in gets it wrong; is the check alive?" in untested(verify()[1])
 
 
+@pytest.mark.slow
 def test_an_item_of_no_points_is_put_to_the_test_like_any_other(course, verify):
     course.rubric(2, ITEMS.replace("points: 1", "points: 0"))
     course.hand_in("ann", CONFUSED, earns(2, 0, 2))

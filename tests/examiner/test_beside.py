@@ -168,6 +168,7 @@ def seen_by(other):
     return found
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("lent", "kept"), [(("GPU-0",), True), ((), False)])
 def test_programs_that_imported_are_kept_while_a_gpu_is_lent(utils, own_folder, lent, kept):
     other = Beside(utils, Shares(company=SOME), os.sched_getaffinity(0))

@@ -80,6 +80,7 @@ def examined(reference_job, tmp_path, monkeypatch, gpu):
     return run
 
 
+@pytest.mark.slow
 def test_half_is_seen_by_the_second_one_on_our_lease(examined):
     passes, given = examined()
     assert passes == dict.fromkeys(ITEMS, True)

@@ -130,6 +130,7 @@ def test_a_rubric_that_loads_in_spite_of_problems_is_found(fuzz):
     assert "loads in spite of" in fuzz.fuzz(broken, [0], seed=1).findings[0]
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_found(fuzz, capsys, monkeypatch):
     assert fuzz.main(["archives", "--count", "5"]) == 0
     assert "; 0 findings\nslowest: case " in capsys.readouterr().out

@@ -423,6 +423,7 @@ def of_programs(book, text):
     return class_view(book, "tiny", rubric=by)
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("attack", HOSTILE_TEXTS)
 def test_no_text_of_a_program_acts_or_changes_what_a_report_is_made_of(tmp_path, attack):
     def made_of(text, name):

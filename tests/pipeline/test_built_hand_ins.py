@@ -85,6 +85,7 @@ def test_it_is_compiled_once_and_its_functions_are_called(mark, tmp_path):
     assert len(list((tmp_path / "cache/builds").iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_what_needs_the_library_is_skipped_when_it_does_not_compile(mark):
     lines = mark("int add(int a, int b) { return a + c; }\n")
     assert [lines[name]["points"] for name in ("build", "driver.add")] == [0, 0]

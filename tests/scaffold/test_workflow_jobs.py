@@ -24,6 +24,7 @@ def test_a_course_in_order_passes_and_one_that_is_not_does_not(machine: Any, ser
     assert "submissions/vectors_right.tar.gz: stale" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("service", ONE)
 def test_a_class_is_graded_and_shown_also_if_an_archive_is_not_accepted(machine: Any, service: str):
     (machine.hand_ins / "cleo.zip").write_bytes(b"no archive")

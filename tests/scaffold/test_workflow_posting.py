@@ -30,6 +30,7 @@ def test_every_exit_code_is_one_of_both():
     assert {code for code in FAILED if code in set(ExitCode)} == set(ExitCode) - WHOLE
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("service", "code"),
     [
@@ -45,6 +46,7 @@ def test_a_class_that_was_graded_is_planned_and_posted(machine: Any, scores: Any
     assert scores() == (10.0, 0.0)
 
 
+@pytest.mark.quick(13)
 @pytest.mark.covering
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("end", FAILED)
@@ -69,6 +71,7 @@ def test_after_any_other_end_nothing_is_planned_or_posted_and_the_job_is_red(
     assert canvas.requests == []
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("service", ONE)
 @pytest.mark.parametrize("command", ["doctor", "report"])
 @pytest.mark.parametrize("code", [1, 5])
@@ -155,6 +158,7 @@ def test_a_plan_is_applied_once_and_a_posting_that_failed_may_be_tried_again(
     assert canvas.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("service", ONE)
 def test_another_assignment_is_not_in_the_way(machine: Any, scores: Any, service: str):
     machine.environment["ASSIGNMENT"] = "vectors2"
@@ -196,6 +200,7 @@ def test_a_run_that_is_cancelled_while_it_grades_leaves_nothing_to_post(
     assert canvas.requests == []
 
 
+@pytest.mark.slow
 def test_on_gitlab_the_scripts_are_those_of_any_shell(machine: Any, scores: Any):
     """Its runners take bash where there is one, and otherwise sh."""
     (machine.kept / "times").mkdir()

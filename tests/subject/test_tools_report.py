@@ -107,6 +107,7 @@ def test_a_truncated_file_is_a_problem_or_is_read_and_never_more(read, share):
     assert "problem" in found or found["pages"] <= 20
 
 
+@pytest.mark.slow
 def test_a_thousand_scrambled_files_never_get_out_of_hand(read):
     import random
 
@@ -251,6 +252,7 @@ def test_a_number_knows_what_rounding_may_have_taken():
     assert (value, half, written) == (pytest.approx(0.022), pytest.approx(0.0005), "22 ms")
 
 
+@pytest.mark.slow
 def test_a_long_text_without_sense_is_read_in_no_time():
     text = "max_cpu max_gpu speedup 1.5 x " * 12_000
     found = times(text, NAMES)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.subject.wire import NODES, PACK_FROM, UNPACKED, Decoder, Encoder, Malformed, TooLarge
+from grader.subject import wire
+from grader.subject.wire import NODES, PACK_FROM, Decoder, Encoder, Malformed, TooLarge
 
 ROOM = 2**16
 SCALARS = (np.bool_, np.int8, np.uint16, np.int64, np.float16, np.float64, np.complex64, np.longdouble)
@@ -83,6 +84,7 @@ def test_every_value_comes_back_with_exactly_its_types(value):
     assert spelled(there_and_back(value, 2**20)) == spelled(value)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("kind", SCALARS)
 def test_a_matrix_as_lists_of_numpy_scalars_crosses_whole(kind):
     rows = [list(row) for row in np.ones((1000, 1000), kind)]
@@ -96,15 +98,17 @@ def test_a_long_list_of_two_scalar_types_keeps_each():
     assert [type(element) for element in there_and_back(mixed)] == [np.float32, np.float64] * PACK_FROM
 
 
-def test_what_would_become_too_many_objects_is_refused_by_both_sides():
-    long = [np.uint8(1)] * (UNPACKED // 2)
-    buffer = memoryview(bytearray(2 * UNPACKED))
+def test_what_would_become_too_many_objects_is_refused_by_both_sides(monkeypatch):
+    unpacked = 2**12
+    monkeypatch.setattr(wire, "UNPACKED", unpacked)
+    long = [np.uint8(1)] * (unpacked // 2)
+    buffer = memoryview(bytearray(2 * unpacked))
     encoder = Encoder(buffer)
     packed = [encoder.encode(long), encoder.encode(long)]
     with pytest.raises(TooLarge):
         encoder.encode(long[:PACK_FROM])
     assert len(Decoder(buffer).decode({"l": packed})) == 2
-    packed.append({"n": [UNPACKED, "|u1", PACK_FROM]})
+    packed.append({"n": [unpacked, "|u1", PACK_FROM]})
     with pytest.raises(Malformed, match="too long"):
         Decoder(buffer).decode({"l": packed})
 

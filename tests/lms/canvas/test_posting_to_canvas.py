@@ -45,6 +45,7 @@ def test_grades_alone_go_together(canvas, poster):
     assert canvas.comments == []
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     "fault",
     [

@@ -20,6 +20,7 @@ def storm(chance, share, faults):
     return choose
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("comment", [True, False], ids=["comments", "grades alone"])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.covering

@@ -248,6 +248,7 @@ def test_thirds_are_there_once_they_are_there(moodle, poster):
     assert poster.fates(digits=5)["s001"] == "SAME"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_in_a_storm_everyone_gets_exactly_their_mark(server, seed):
     chance = random.Random(seed)

@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "function",
     [

@@ -33,6 +33,7 @@ def test_every_function_of_the_right_kernels_is_called():
     )
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("function", EXPECTED)
 def test_a_right_kernel_gives_the_same_in_every_order(run, function):
     for order, seed in ORDERS:

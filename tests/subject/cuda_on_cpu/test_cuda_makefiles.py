@@ -98,6 +98,7 @@ def test_a_makefile_with_nvcc_for_kernels_and_gxx_for_linking_works_unchanged(to
     assert list(x) == [0, 2, 4, 6, 8]
 
 
+@pytest.mark.slow
 def test_a_program_is_linked_from_several_files_at_once(tools, project):
     (project / "main.cu").write_text(
         '#include <cstdio>\nextern "C" int twice(float *x, int n);\n'
@@ -156,6 +157,7 @@ def test_dependencies_are_written_for_what_was_handed_in(tools, project):
     assert "src/inner/../scale.h" in made.stdout
 
 
+@pytest.mark.slow
 def test_without_checks_nothing_is_called_before_an_access(tools, project):
     found = []
     for sanitize in (True, False):
@@ -170,6 +172,7 @@ def test_without_checks_nothing_is_called_before_an_access(tools, project):
     assert found == [True, False]
 
 
+@pytest.mark.slow
 def test_tools_can_be_moved(tools, project, tmp_path):
     moved = tmp_path / "moved"
     tools.rename(moved)
