@@ -29,7 +29,8 @@ class DeviceSpeedup:
 
     Every call has fresh inputs, and its result is held against the oracle. The reference is timed in the same
     rounds: where its own two GPUs do not reach what is asked for, the machine cannot decide. Who gains much
-    more than the reference does, has slowed the one GPU down: a person looks.
+    more than the reference does, has slowed the one GPU down: a person looks. A program that disturbs its
+    rounds, and earns nothing, is told from a busy machine as in `speedup`.
     """
 
     name: ClassVar[str] = "device_speedup"
@@ -50,38 +51,19 @@ class DeviceSpeedup:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Warm up, then time round after round until the interval decides or time is up."""
-        from grader.checks.rounds import Rounds
+        from grader.checks.control import SHARE, busy_by_itself, until_quiet
 
-        names = {"of": function_name(options.of), "over": function_name(options.over)}
-        rounds = Rounds(
-            samples={f"{who}{side}": [] for who in ("", "reference_") for side in names},
-            cpu={f"{who}{side}": [] for who in ("", "reference_") for side in names},
+        seen, by_itself = until_quiet(
+            _timed(options, bench),
+            enough=lambda seen: seen.spoiled is not None or seen.rounds.enough(options.rounds),
+            alone=lambda: _reference_is_quiet(options, bench),
+            again=lambda: _timed(options, bench, budget_s=options.budget_s / SHARE),
         )
-        module = options.of.rpartition(".")[0]
-        begun = time.monotonic()
-        with bench.subject(module) as subject, bench.reference(module) as reference:
-            if subject.imported.outcome is not Outcome.OBSERVED:
-                return _ended(bench, subject.imported)
-            for number in count():
-                (case,) = cases_of(bench, options.inputs, draw=number)
-                wanted = bench.expected(options.expected)(*case.args, **case.kwargs)
-                if number:
-                    bench.quiet.begin()
-                calls = {}
-                for who, whose in (("reference_", reference), ("", subject)):
-                    for side, function in names.items():
-                        calls[f"{who}{side}"] = call = whose.call(function, case)
-                        if call.outcome is not Outcome.OBSERVED or _wrong(call, wanted):
-                            return _spoiled(bench, call, who, wanted)
-                again = reference.again(case)
-                if not number:
-                    continue
-                own_s = sum(call.cpu_s or 0.0 for call in (*calls.values(), again))
-                rounds.add(calls, again, bench.quiet.end(own_s))
-                late = time.monotonic() - begun > options.budget_s
-                if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
-                    break
-            output = subject.output
+        if by_itself:
+            return busy_by_itself(bench, seen.output)
+        if seen.spoiled is not None:
+            return seen.spoiled
+        rounds = seen.rounds
         if rounds.quiet < options.rounds:
             return Observation(
                 item=bench.item,
@@ -95,7 +77,7 @@ class DeviceSpeedup:
             outcome=Outcome.OBSERVED,
             quantities=dict(_measured(rounds)),
             facts={"samples": rounds.samples, "quiet_untold": bench.quiet.untold},
-            output=output,
+            output=seen.output,
             seed=bench.seed,
         )
 
@@ -125,6 +107,71 @@ class DeviceSpeedup:
         near = ratio.low < options.at_least
         flags = (f"near_threshold: {options.at_least:g} lies within the interval",) if near else ()
         return Award(fraction=1.0, reason=told, flags=flags)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Timed:
+    """What the rounds of one turn gave."""
+
+    rounds: Rounds
+    spoiled: Observation | None = None
+    """That of a call of the hand-in that did not return, or is wrong."""
+    output: str = ""
+
+
+def _timed(options: DeviceSpeedup.Options, bench: Bench, budget_s: float | None = None) -> _Timed:
+    """Rounds of the hand-in and the reference, in fresh processes; the first one warms up."""
+    from grader.checks.rounds import Rounds
+
+    sides = _sides(options)
+    names = [f"{who}{side}" for who in ("", "reference_") for side in sides]
+    rounds = Rounds(samples={name: [] for name in names}, cpu={name: [] for name in names})
+    module = options.of.rpartition(".")[0]
+    begun = time.monotonic()
+    with bench.subject(module) as subject, bench.reference(module) as reference:
+        if subject.imported.outcome is not Outcome.OBSERVED:
+            return _Timed(rounds=rounds, spoiled=_ended(bench, subject.imported))
+        for number in count():
+            (case,) = cases_of(bench, options.inputs, draw=number)
+            wanted = bench.expected(options.expected)(*case.args, **case.kwargs)
+            if number:
+                bench.quiet.begin(anew=number == 1)
+            calls = {}
+            for who, whose in (("reference_", reference), ("", subject)):
+                for side, function in sides.items():
+                    calls[f"{who}{side}"] = call = whose.call(function, case)
+                    if call.outcome is not Outcome.OBSERVED or _wrong(call, wanted):
+                        return _Timed(rounds=rounds, spoiled=_spoiled(bench, call, who, wanted))
+            again = reference.again(case)
+            if not number:
+                continue
+            own_s = sum((call.cpu_s or 0.0) + call.sandbox_cpu_s for call in (*calls.values(), again))
+            rounds.add(calls, again, bench.quiet.end(own_s))
+            late = time.monotonic() - begun > (budget_s or options.budget_s)
+            if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
+                return _Timed(rounds=rounds, output=subject.output)
+    raise AssertionError("counting does not end")
+
+
+def _reference_is_quiet(options: DeviceSpeedup.Options, bench: Bench) -> bool:
+    """Whether nothing disturbs the reference, alone in the same place, for some rounds."""
+    from grader.checks.control import CONTROL
+
+    with bench.reference(options.of.rpartition(".")[0]) as reference:
+        for number in range(1 + CONTROL.least):
+            (case,) = cases_of(bench, options.inputs, draw=number)
+            if number:
+                bench.quiet.begin(anew=number == 1)
+            calls = [reference.call(function, case) for function in _sides(options).values()]
+            own_s = sum((call.cpu_s or 0.0) + call.sandbox_cpu_s for call in calls)
+            if number and bench.quiet.end(own_s):
+                return False
+    return True
+
+
+def _sides(options: DeviceSpeedup.Options) -> dict[str, str]:
+    """The two functions by which option names them."""
+    return {"of": function_name(options.of), "over": function_name(options.over)}
 
 
 def _ended(bench: Bench, call: Call) -> Observation:

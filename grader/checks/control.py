@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from grader.bench.bench import OTHERS_RAN
-from grader.checks.rounds import LOOP_WAITED, Schedule, timed_rounds
+from grader.checks.rounds import Schedule, timed_rounds
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
     from grader.checks.rounds import Rounds, Runner
+
+Measured = TypeVar("Measured")
 
 TURNS = 3
 """How often at most the reference is timed alone, and then beside the program again."""
@@ -37,6 +38,27 @@ class Start(Protocol):
         ...
 
 
+def until_quiet(
+    measured: Measured,
+    *,
+    enough: Callable[[Measured], bool],
+    alone: Callable[[], bool],
+    again: Callable[[], Measured],
+) -> tuple[Measured, bool]:
+    """Measure again where too little was quiet; the last measurement, and whether the program disturbs it.
+
+    CPU time that the kernel spends for a program, as on collecting sockets that it throws away, is counted
+    as nobody's. So whose it is shows in when it stops. While the reference `alone` is quiet all the time, the
+    program has another turn; if that is never quiet `enough`, the disturbance is its doing. A machine that
+    others use would have to become quiet and busy again in the same moments, `TURNS` times.
+    """
+    for _ in range(TURNS):
+        if enough(measured) or not alone():
+            return measured, False
+        measured = again()
+    return measured, not enough(measured)
+
+
 def measured_again(
     rounds: Rounds,
     bench: Bench,
@@ -47,34 +69,24 @@ def measured_again(
     loop: str,
     schedule: Schedule,
 ) -> tuple[Rounds, bool]:
-    """Measure again where too few rounds were quiet; the last rounds, and whether the program disturbs them.
-
-    CPU time that the kernel spends for a program, as on collecting sockets that it throws away, is counted
-    as nobody's. So whose it is shows in when it stops. While all rounds of the reference alone are quiet, the
-    program has another turn in fresh processes; if it never has as many quiet ones as the schedule asks for,
-    they are its doing. A machine that others use would have to become quiet and busy again in the same
-    moments, `TURNS` times. The other arguments are those of `timed_rounds`.
-    """
+    """`until_quiet` for `timed_rounds`, whose arguments these are, in fresh processes at each turn."""
 
     def timed(schedule: Schedule, *, beside: bool) -> Rounds:
         with ExitStack() as children:
             runners = start(children, beside=beside)
             return timed_rounds(bench, runners, family, oracle, loop=loop, schedule=schedule)
 
+    def alone() -> bool:
+        rounds = timed(CONTROL, beside=False)
+        return bool(rounds.quiet and not rounds.disturbed)
+
     turn = replace(schedule, budget_s=schedule.budget_s / SHARE)
-    for _ in range(TURNS):
-        if _enough(rounds, schedule.least) or not rounds.disturbances <= {OTHERS_RAN, LOOP_WAITED}:
-            return rounds, False
-        alone = timed(CONTROL, beside=False)
-        if alone.disturbed or not alone.quiet:
-            return rounds, False
-        rounds = timed(turn, beside=True)
-    return rounds, not _enough(rounds, schedule.least)
-
-
-def _enough(rounds: Rounds, least: int) -> bool:
-    """Whether these rounds say something of the program."""
-    return bool(rounds.quiet >= least or rounds.failed or rounds.wrong)
+    return until_quiet(
+        rounds,
+        enough=lambda rounds: rounds.enough(schedule.least),
+        alone=alone,
+        again=lambda: timed(turn, beside=True),
+    )
 
 
 def busy_by_itself(bench: Bench, output: str) -> Observation:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from grader.bench.bench import Bench, Call, InputCase, Subject
+from grader.bench.bench import OTHERS_RAN, Bench, Call, InputCase, Subject
 from grader.bench.compare import compare
 from grader.bench.render import call_text, value_text
 from grader.checks.waiting import waited
@@ -92,6 +92,11 @@ class Rounds:
     def undecided(self) -> bool:
         """Whether it will soon be told of some rounds whether they count."""
         return bool(self._open)
+
+    def enough(self, least: int) -> bool:
+        """Whether more rounds could not tell whose doing a disturbance is."""
+        by_others = not self.disturbances <= {OTHERS_RAN, LOOP_WAITED}
+        return bool(self.quiet >= least or self.failed or self.wrong or by_others)
 
     @property
     def noise(self) -> str:

@@ -18,6 +18,7 @@ from grader.errors import CourseError
 from grader.model.assignment import Limits
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.trace import Launch, Trace
+from tests.assignments.busy import QuietUnlessCalled
 
 FOLDER = Path(__file__).resolve().parents[2] / "assignments" / "csye7105_hw4"
 
@@ -79,7 +80,9 @@ class Bench:
 
     @property
     def quiet(self):
-        return SimpleNamespace(begin=lambda: None, end=lambda own_s: self.disturbance, untold=False)
+        return SimpleNamespace(
+            begin=lambda *, anew=False: None, end=lambda own_s: self.disturbance, untold=False
+        )
 
     @contextmanager
     def _child(self, call):
@@ -238,6 +241,17 @@ def test_the_result_of_every_timed_call_is_compared():
     found = judged(0.328, 0.165, value=2.0)
     assert found.fraction == 0.0
     assert found.reason.startswith("the result of a timed call is wrong: ")
+
+
+@pytest.mark.parametrize("left_alone", [True, False])
+def test_who_is_never_timed_quietly_where_the_reference_is_has_disturbed_its_rounds(monkeypatch, left_alone):
+    monkeypatch.setattr(Bench, "quiet", QuietUnlessCalled(monkeypatch, Bench, "subject", left_alone))
+    _, _, observation = timed(0.328, 0.165)
+    if left_alone:
+        assert observation.outcome is Outcome.REFUSED
+        assert observation.note.startswith("cannot be timed: 3 times of 3 the cores were busy")
+    else:
+        assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
 
 
 def test_a_machine_that_is_never_quiet_leaves_it_open():

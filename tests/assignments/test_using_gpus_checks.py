@@ -16,6 +16,7 @@ from grader.coursecode import course_module
 from grader.errors import CourseError
 from grader.model.observation import Outcome
 from grader.model.trace import DeviceWork, Trace
+from tests.assignments.busy import QuietUnlessCalled
 
 FOLDER = Path(__file__).resolve().parents[2] / "assignments" / "using_gpus"
 
@@ -67,7 +68,7 @@ class Bench:
 
     @property
     def quiet(self):
-        return SimpleNamespace(begin=lambda: None, end=lambda own_s: self.disturbance)
+        return SimpleNamespace(begin=lambda *, anew=False: None, end=lambda own_s: self.disturbance)
 
     @contextmanager
     def subject(self, module, *, observed=False, cores=None):
@@ -146,10 +147,22 @@ def test_on_a_noisy_machine_what_is_wrong_stays_open_and_what_no_noise_explains_
     assert earned.fraction == 1.0
 
 
+@pytest.mark.parametrize("left_alone", [True, False])
+def test_a_harness_beside_which_it_is_never_quiet_is_wrong_where_the_clock_alone_is(monkeypatch, left_alone):
+    monkeypatch.setattr(minibatch_times, "MOST_ROUNDS", 8)
+    monkeypatch.setattr(Bench, "quiet", QuietUnlessCalled(monkeypatch, Bench, "subject", left_alone))
+    _, award = timed(Bench(says=[TOOK_S * 2]))
+    if left_alone:
+        assert (award.fraction, award.undecided) == (0.0, False)
+        assert award.reason.endswith(minibatch_times.BY_ITSELF)
+    else:
+        assert award.undecided
+
+
 def test_rounds_of_which_it_cannot_be_told_are_quiet_if_a_later_one_says_so():
     answers = iter([None, None, "", None, None, "", ""])
     bench = Bench()
-    bench_quiet = SimpleNamespace(begin=lambda: None, end=lambda own_s: next(answers))
+    bench_quiet = SimpleNamespace(begin=lambda *, anew=False: None, end=lambda own_s: next(answers))
     type(bench).quiet, kept = property(lambda self: bench_quiet), type(bench).quiet
     try:
         observation, _ = timed(bench)
