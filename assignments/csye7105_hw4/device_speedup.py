@@ -154,19 +154,18 @@ def _timed(options: DeviceSpeedup.Options, bench: Bench, budget_s: float | None 
 
 
 def _reference_is_quiet(options: DeviceSpeedup.Options, bench: Bench) -> bool:
-    """Whether nothing disturbs the reference, alone in the same place, for some rounds."""
-    from grader.checks.control import CONTROL
+    """Whether nothing disturbs the reference, alone in the same place."""
+    from grader.checks.control import quiet_alone
 
     with bench.reference(options.of.rpartition(".")[0]) as reference:
-        for number in range(1 + CONTROL.least):
-            (case,) = cases_of(bench, options.inputs, draw=number)
-            if number:
-                bench.quiet.begin(anew=number == 1)
+        (case,) = cases_of(bench, options.inputs)
+
+        def run() -> float:
             calls = [reference.call(function, case) for function in _sides(options).values()]
-            own_s = sum((call.cpu_s or 0.0) + call.sandbox_cpu_s for call in calls)
-            if number and bench.quiet.end(own_s):
-                return False
-    return True
+            return sum((call.cpu_s or 0.0) + call.sandbox_cpu_s for call in calls)
+
+        run()  # warms up
+        return quiet_alone(bench, run)
 
 
 def _sides(options: DeviceSpeedup.Options) -> dict[str, str]:

@@ -43,10 +43,10 @@ class MinibatchTimes:
     The clock outside stands around a program of the reference's that trains the same network, and nothing of
     the hand-in runs there. Each network on each number of threads, and on the item's GPU, is a cell: the
     median of the ratios, round by round, must be within `within`. A ratio of which the interval holds the
-    limit is taken for right, and a person is told. Where too few rounds were quiet the clock outside runs
-    alone, and while it is quiet then the cell is timed again, up to three times: a harness beside which it is
-    never quiet is wrong. On a machine that is busy anyway only what no other work explains is wrong, and what
-    is not clearly right stays open.
+    limit is taken for right, and a person is told. Where too few rounds were quiet, only what no other work
+    explains is wrong. What is not clearly right then is timed again, up to three times, while the clock
+    outside is undisturbed alone: a harness that others disturb each time is wrong, for it is no others. On a
+    machine that is busy anyway it stays open.
 
     Numbers of threads for which the machine has no cores are left out and named.
     """
@@ -143,27 +143,25 @@ class _Cell:
         """What the clock outside runs for one time."""
 
     def time_quietly(self, ask: str, options: MinibatchTimes.Options) -> Call | None:
-        """`_time`, again where too few rounds were quiet and the clock alone is undisturbed."""
-        from grader.checks.control import SHARE, until_quiet
+        """`_time`, again where disturbed rounds leave it open and the clock alone is undisturbed."""
+        from grader.checks.control import SHARE, quiet_alone, until_quiet
+
+        def enough(failed: Call | None) -> bool:
+            open_ = _judge(self.plain(), options)[0].met is None if failed is None else False
+            return not open_ or False not in self._quiet
 
         failed, self._by_itself = until_quiet(
             self._time(ask, options, options.cell_s),
-            enough=lambda failed: failed is not None or not _noisy(self.plain(), options),
-            alone=self._clock_is_quiet,
+            enough=enough,
+            alone=lambda: quiet_alone(self._bench, self._clock_alone),
             again=lambda: self._time(ask, options, options.cell_s / SHARE),
         )
         return failed
 
-    def _clock_is_quiet(self) -> bool:
-        """Whether nothing disturbs the clock outside while all of the hand-in stands."""
-        from grader.checks.control import CONTROL
-
-        for number in range(CONTROL.least):
-            self._bench.quiet.begin(anew=not number)
-            run = self._ours("run", self._ours_for_a_time())
-            if self._bench.quiet.end((run.cpu_s or 0.0) + run.sandbox_cpu_s):
-                return False
-        return True
+    def _clock_alone(self) -> float:
+        """Run the clock outside for one time; its CPU seconds."""
+        run = self._ours("run", self._ours_for_a_time())
+        return (run.cpu_s or 0.0) + run.sandbox_cpu_s
 
     def _ours_for_a_time(self) -> InputCase:
         """So many mini-batches that the clock outside runs for about `OURS_S`."""

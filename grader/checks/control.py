@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from grader.checks.rounds import Schedule, timed_rounds
@@ -57,6 +58,21 @@ def until_quiet(
             return measured, False
         measured = again()
     return measured, not enough(measured)
+
+
+def quiet_alone(bench: Bench, run: Callable[[], float]) -> bool:
+    """Whether nothing disturbs `run`, which does what is timed of ours and gives the CPU seconds of that.
+
+    It runs for some rounds, and on until it can be told.
+    """
+    for number in count(1):
+        bench.quiet.begin(anew=number == 1)
+        disturbance = bench.quiet.end(run())
+        if disturbance:
+            return False
+        if disturbance is not None and number >= CONTROL.least:
+            return True
+    raise AssertionError("counting does not end")
 
 
 def measured_again(

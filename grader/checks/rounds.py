@@ -94,9 +94,9 @@ class Rounds:
         return bool(self._open)
 
     def enough(self, least: int) -> bool:
-        """Whether more rounds could not tell whose doing a disturbance is."""
-        by_others = not self.disturbances <= {OTHERS_RAN, LOOP_WAITED}
-        return bool(self.quiet >= least or self.failed or self.wrong or by_others)
+        """Whether there is no need to find out whose doing a disturbance of the cores is."""
+        on_cores = self.disturbances and self.disturbances <= {OTHERS_RAN, LOOP_WAITED}
+        return bool(self.quiet >= least or self.failed or self.wrong or not on_cores)
 
     @property
     def noise(self) -> str:

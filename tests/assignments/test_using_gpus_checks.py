@@ -159,6 +159,18 @@ def test_a_harness_beside_which_it_is_never_quiet_is_wrong_where_the_clock_alone
         assert award.undecided
 
 
+def test_who_is_right_beside_noise_or_cannot_be_told_to_make_it_is_not_blamed(monkeypatch):
+    monkeypatch.setattr(minibatch_times, "MOST_ROUNDS", 8)
+    monkeypatch.setattr(Bench, "quiet", QuietUnlessCalled(monkeypatch, Bench, "subject", left_alone=True))
+    _, right = timed(Bench())
+    assert right.fraction == 1.0
+    monkeypatch.undo()
+    monkeypatch.setattr(minibatch_times, "find_spec", lambda name: name == "torch")
+    monkeypatch.setattr(minibatch_times, "MOST_ROUNDS", 8)
+    _, untold = timed(Bench(says=[TOOK_S * 2], disturbance=None))
+    assert untold.undecided
+
+
 def test_rounds_of_which_it_cannot_be_told_are_quiet_if_a_later_one_says_so():
     answers = iter([None, None, "", None, None, "", ""])
     bench = Bench()
