@@ -247,7 +247,7 @@ class Child:
         watch = Watch(self._cores or os.sched_getaffinity(0))
         own_s = -time.process_time()
         watch.begin()
-        time.sleep(LOOK_S)
+        time.sleep(max(LOOK_S, 2 * watch.resolution_s / AT_WORK))  # or the kernel's count tells nothing
         return watch.end(own_s + time.process_time()).disturbed(AT_WORK) is not False
 
     def _await(self, nonce: bytes, deadline_ns: int) -> Reply | Ended | None:

@@ -138,6 +138,12 @@ class Watch:
         self._pids, self._proc, self._clock = tuple(pids), proc, clock
         self._begun: tuple[float, Readings, int | None] | None = None
 
+    @property
+    def resolution_s(self) -> float:
+        """What all counts together may be off by, in seconds of CPU time."""
+        # the errors of two rounded counts per core, independent of each other: 3.4 standard deviations
+        return 2 * math.sqrt(len(self.cores)) * tick()
+
     def begin(self) -> None:
         """Count from now on."""
         switched = self._switches()
@@ -163,8 +169,7 @@ class Watch:
             busy_s=self._spent(before.busy_s, now.busy_s),
             own_cpu_s=own_cpu_s,
             steal_s=self._spent(before.steal_s, now.steal_s),
-            # the errors of two rounded counts per core, independent of each other: 3.4 standard deviations
-            resolution_s=2 * math.sqrt(len(self.cores)) * tick(),
+            resolution_s=self.resolution_s,
             load_1min=load_1min(self._proc),
             involuntary=involuntary,
         )

@@ -10,8 +10,6 @@ from grader.scaffold.course import CI
 
 NOT_ACCEPTED = 6
 SERVICES = sorted(CI)
-ONE = [SERVICES[0], *(pytest.param(other, marks=pytest.mark.slow) for other in SERVICES[1:])]
-"""What is alike for all of them: the others are looked at with the slow tests."""
 
 
 @pytest.mark.slow
@@ -25,7 +23,7 @@ def test_a_course_in_order_passes_and_one_that_is_not_does_not(machine: Any, ser
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.parametrize("service", SERVICES)
 def test_a_class_is_graded_and_shown_also_if_an_archive_is_not_accepted(machine: Any, service: str):
     (machine.hand_ins / "cleo.zip").write_bytes(b"no archive")
     code, said = machine.job(service, "grade")
@@ -47,7 +45,8 @@ LATE = "due: 2024-12-23T12:00:00+00:00\nlate: {per_day: 10%}\n"
 UNTIMED = "has a late rule, which takes nothing off where no time of submission is known, as for 1 student"
 
 
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("service", SERVICES)
 def test_times_are_taken_from_the_class_folder_and_who_has_none_is_named(
     machine: Any, scores: Any, service: str
 ):

@@ -16,8 +16,6 @@ from grader.errors import ExitCode
 from grader.scaffold.course import CI
 
 SERVICES = sorted(CI)
-ONE = [SERVICES[0], *(pytest.param(other, marks=pytest.mark.slow) for other in SERVICES[1:])]
-"""What is alike for all of them: the others are looked at with the slow tests."""
 WHOLE = {ExitCode.GRADED, ExitCode.NOT_OBSERVED, ExitCode.NOT_ACCEPTED}
 """Codes of a grading after which every submission that could be graded is."""
 FAILED = (1, 2, 3, 4, 7, 124, 126, 127, 130, 143, "TERM", "KILL", "works 3", "works 4")
@@ -72,7 +70,7 @@ def test_after_any_other_end_nothing_is_planned_or_posted_and_the_job_is_red(
 
 
 @pytest.mark.quick(2)
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("command", ["doctor", "report"])
 @pytest.mark.parametrize("code", [1, 5])
 def test_another_command_that_fails_in_the_same_job_is_no_warning(
@@ -85,7 +83,8 @@ def test_another_command_that_fails_in_the_same_job_is_no_warning(
     assert canvas.requests == []
 
 
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("service", SERVICES)
 def test_a_plan_that_fails_is_not_applied_and_is_made_again_by_a_retry(
     machine: Any, canvas: Any, scores: Any, service: str
 ):
@@ -122,7 +121,8 @@ def test_without_submissions_nothing_is_posted_of_an_earlier_run(machine: Any, c
     assert canvas.requests == []
 
 
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("service", SERVICES)
 def test_a_run_that_another_one_has_overtaken_posts_nothing(machine: Any, scores: Any, service: str):
     assert machine.run(service, 2, post=False) == {"grade": 0, "plan": 0}
     assert machine.job(service, "apply", 1)[0] == 1
@@ -132,7 +132,7 @@ def test_a_run_that_another_one_has_overtaken_posts_nothing(machine: Any, scores
     assert scores() == (10.0, 0.0)
 
 
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.slow
 def test_what_was_graded_again_in_the_same_run_is_planned_again_before_it_is_posted(
     machine: Any, scores: Any, service: str
@@ -144,7 +144,8 @@ def test_what_was_graded_again_in_the_same_run_is_planned_again_before_it_is_pos
     assert scores() == (10.0, 0.0)
 
 
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("service", SERVICES)
 def test_a_plan_is_applied_once_and_a_posting_that_failed_may_be_tried_again(
     machine: Any, canvas: Any, scores: Any, service: str
 ):
@@ -159,7 +160,7 @@ def test_a_plan_is_applied_once_and_a_posting_that_failed_may_be_tried_again(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("service", ONE)
+@pytest.mark.parametrize("service", SERVICES)
 def test_another_assignment_is_not_in_the_way(machine: Any, scores: Any, service: str):
     machine.environment["ASSIGNMENT"] = "vectors2"
     assert list(machine.run(service, 2)) == ["grade"]
