@@ -15,7 +15,7 @@ _OWN = Path("/proc/self")
 class Freezer:
     """An empty cgroup of its own, and what pid 1 of a check needs of it: files that are open.
 
-    Whoever is to be frozen writes `0` into `procs`; who writes `1` into `freeze` freezes everybody in it, and
+    Whose number is written into `procs` is in it; who writes `1` into `freeze` freezes everybody in it, and
     `events` says when they are. Frozen processes can be killed, and nothing else wakes them. `cpu.stat`
     counts the CPU time of all that ever were in it, also of processes for which nobody waited.
     """

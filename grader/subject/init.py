@@ -74,21 +74,18 @@ def run(
             # no PDEATHSIG: we end after whatever descends from us, as soon as the examiner's socket closes
             linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         step = "start the student's process"
-        reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
             if order["cores"]:  # not ourselves: a busy program would keep us from stopping it
                 os.sched_setaffinity(0, order["cores"])
-            os.write(writing, b"1" if _enter(freezer) else b"0")
-            for file in (*freezer, reading, writing):
+            for file in freezer:
                 os.close(file)
             control.close()
             student()
         # after the fork, or the program would inherit it: who waits for the stand is woken by who stops
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-        os.close(writing)
         population = NamespacePopulation() if order["namespaced"] else DescendantPopulation()
-        entered = os.read(reading, 1) == b"1"
+        entered = _put_into_cgroup(freezer, pid)
         stopper = (
             CgroupStopper(population, *freezer[:2], *freezer[4:]) if entered else SignalStopper(population)
         )
@@ -138,12 +135,16 @@ def set_stage(workspace: str, file_mb: int) -> None:
     os.chdir(WORKSPACE)
 
 
-def _enter(freezer: Sequence[int]) -> bool:
-    """Put this process, and all that it will start, into the cgroup that can be frozen."""
+def _put_into_cgroup(freezer: Sequence[int], pid: int) -> bool:
+    """Put a process, and all that it will start, into the cgroup that can be frozen.
+
+    The kernel takes 15 ms for that (it waits for all cores), in which the process sets itself up: nothing of
+    the student runs before we have answered the examiner for the first time.
+    """
     if not freezer:
         return False
     try:
-        os.write(freezer[2], b"0")
+        os.write(freezer[2], str(pid).encode())
     except OSError:  # whose cgroups these are may forbid it: then signals must do
         return False
     return True
