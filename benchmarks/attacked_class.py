@@ -5,11 +5,11 @@ python benchmarks/attacked_class.py [--jobs N] [--within S]
 Grades 20 honest submissions, and then the same class with 3 that hang and 3 that forge in place of 6 of
 them, in one command each, and prints
 
-    ratio = seconds of the second / (seconds of the first + what ran into a time limit / workers)
+    ratio = seconds of the second / (seconds of the first + what the attackers took / workers)
 
-where what ran into a time limit are the program's own seconds in every item in which it timed out. Ends with
-1 if the ratio is above 1, if a submission earned other points than it deserves or has some left open, or if
-a class did not end within --within seconds (it is killed then).
+where what the attackers took are their programs' own seconds: each may use its time limits, whether it runs
+into them or not. Ends with 1 if the ratio is above 1, if a submission earned other points than it deserves or
+has some left open, or if a class did not end within --within seconds (it is killed then).
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from grading import ROOT, Run, evidence_below, run_grader
 
 from grader.config.course import load_course
 from grader.machine.cores import Cores
-from grader.model.observation import Observation, Outcome
 from grader.plugins import Plugins
 from grader.trials import Selection, Trial, trials_of
 
@@ -58,14 +57,14 @@ def main() -> int:
     trials = {trial.name: trial for trial in trials_of(load_course(ROOT), Plugins(ROOT), selection)}
     honest = [trials[name] for name in islice(cycle(HONEST), SIZE)]
     attacked = [*(trials[name] for name in (*HANGING, *FORGING)), *honest][:SIZE]
-    first, first_limits_s, problems = graded_class(honest, options)
-    second, second_limits_s, more = graded_class(attacked, options)
-    allowed_s = first.wall_s + second_limits_s / options.jobs
+    first, _, problems = graded_class(honest, options)
+    second, attackers_s, more = graded_class(attacked, options)
+    allowed_s = first.wall_s + attackers_s / options.jobs
     ended = first.in_time and second.in_time
     ratio = second.wall_s / allowed_s
-    print(f"{SIZE} honest submissions: {first.wall_s:.1f} s; {first_limits_s:.1f} s ran into a limit")
+    print(f"{SIZE} honest submissions: {first.wall_s:.1f} s")
     print(f"{len(HANGING)} that hang and {len(FORGING)} that forge among them: {second.wall_s:.1f} s")
-    print(f"{second_limits_s:.1f} s ran into a limit there; {options.jobs} workers")
+    print(f"these took {attackers_s:.1f} s themselves; {options.jobs} workers")
     print(f"ratio {ratio:.2f} (limit {LIMIT:g})" if ended else "no ratio: a class did not end")
     for problem in (*problems, *more):
         print(f"  {problem}")
@@ -73,7 +72,7 @@ def main() -> int:
 
 
 def graded_class(trials: Sequence[Trial], options: argparse.Namespace) -> tuple[Run, float, list[str]]:
-    """Grade a class: the run, the seconds that ran into a time limit, and what is not as it must be."""
+    """Grade a class: the run, the seconds that its attackers took, and what is not as it must be."""
     with tempfile.TemporaryDirectory(prefix="grader-class-", ignore_cleanup_errors=True) as folder:
         archives, out = Path(folder, "archives"), Path(folder, "results")
         archives.mkdir()
@@ -83,16 +82,15 @@ def graded_class(trials: Sequence[Trial], options: argparse.Namespace) -> tuple[
         # attacks must not run where processes that are none of theirs can be seen
         words = ["--rubric", RUBRIC, "--jobs", str(options.jobs), "--min-isolation", "namespaces"]
         run = run_grader([archives], out, words, within_s=options.within)
-        observations = [seen for one in evidence_below(out) for seen in one.observations.values()]
-    limits_s = sum(seen.program_s for seen in observations if timed_out(seen))
+        attackers_s = sum(
+            seen.program_s
+            for one in evidence_below(out)
+            if students[one.submission.student].name in {*HANGING, *FORGING}
+            for seen in one.observations.values()
+        )
     if not run.in_time:
-        return run, limits_s, [f"did not end within {options.within:g} s"]
-    return run, limits_s, list(undeserved(students, run))
-
-
-def timed_out(seen: Observation) -> bool:
-    """Whether the import or a call of an item reached its time limit."""
-    return Outcome.TIMED_OUT in {seen.outcome, *(case.outcome for case in seen.cases)}
+        return run, attackers_s, [f"did not end within {options.within:g} s"]
+    return run, attackers_s, list(undeserved(students, run))
 
 
 def undeserved(students: Mapping[str, Trial], run: Run) -> Iterator[str]:

@@ -22,7 +22,6 @@ Both functions are idempotent: what is safe stays as it is.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -57,6 +56,8 @@ _LINE_KEEPS = frozenset[str]()
 _OTHERS = re.compile("[\0-\x1f\x7f]")
 _SUSPECT = re.compile(r"[^ -~]|::|##|\[\[")
 """What plain ASCII text has nothing of: most text is looked at once, and stays."""
+_MAPPINGS = (dict, Mapping)
+"""The first for its own sake: to ask an abstract class takes ten times as long."""
 _GAP = " … {} characters left out … "
 
 
@@ -76,6 +77,8 @@ def block(text: str, limit: int = BLOCK, lines: int = LINES) -> str:
     Only `\n` and `\r\n` break a line. Of a longer text the head and the tail stay; the tail goes on in the
     line in which the head ends, so that no line begins where none began.
     """
+    if len(text) <= limit and not _SUSPECT.search(text):
+        return text
     text = text.replace("\r\n", "\n")
     return _bounded(text, lambda part: _spelled(part, _BLOCK_KEEPS), limit, lines=lines)
 
@@ -92,7 +95,7 @@ def document(value: Any, depth: int = DEPTH) -> Any:
     """
     if isinstance(value, str):
         return block(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, _MAPPINGS):
         return keyed(value, lambda entry: document(entry, depth - 1)) if depth else "…"
     if isinstance(value, list | tuple):
         return [document(entry, depth - 1) for entry in value] if depth else "…"
@@ -102,12 +105,12 @@ def document(value: Any, depth: int = DEPTH) -> Any:
 def keyed(of: Mapping[Any, Any], entry: Callable[[Any], Any]) -> dict[Any, Any]:
     """A mapping with its names as lines, and `entry` of each value."""
     result: dict[Any, Any] = {}
-    repeated: Counter[str] = Counter()
+    numbers: dict[str, int] = {}
     for key, value in of.items():
         name = line = one_line(key) if isinstance(key, str) else key
         while name in result:
-            repeated[line] += 1
-            name = f"{line} ({repeated[line] + 1})"
+            numbers[line] = numbers.get(line, 1) + 1
+            name = f"{line} ({numbers[line]})"
         result[name] = entry(value)
     return result
 
