@@ -144,6 +144,16 @@ _PID_1 = 1
 _OWN = 0
 _NETLINK_ROUTE = 0
 _SO_ZEROCOPY = 60
+_TCP_OPTIONS = (
+    *(int(socket.TCP_NODELAY), int(socket.TCP_CORK), int(socket.TCP_KEEPIDLE), int(socket.TCP_KEEPINTVL)),
+    *(int(socket.TCP_KEEPCNT), int(socket.TCP_SYNCNT), int(socket.TCP_DEFER_ACCEPT)),
+    *(int(socket.TCP_QUICKACK), int(socket.TCP_FASTOPEN), int(socket.TCP_NOTSENT_LOWAT)),
+)
+_DROPPING = {
+    int(socket.SOL_SOCKET): (26, 50, 51, 52),  # SO_ATTACH_FILTER, _BPF, _REUSEPORT_CBPF, _REUSEPORT_EBPF
+    int(socket.IPPROTO_IP): (21,),  # IP_MINTTL
+    int(socket.IPPROTO_IPV6): (73,),  # IPV6_MINHOPCOUNT
+}
 _SOCKET_KIND = 0xF
 """The rest of the type of a socket are flags."""
 _PR_FUTEX_HASH = 78
@@ -233,6 +243,7 @@ def _rules(network: bool, pinned: bool) -> Iterable[Rule]:
     yield Rule("setpriority", errno.EPERM, (Where(1, equals=_PID_1),))
     yield from _wake_ups()
     yield from _hidden_memory()
+    yield from _kept_busy()
     yield from _sockets(network)
 
 
@@ -268,6 +279,20 @@ def _hidden_memory() -> Iterable[Rule]:
     yield Rule("setsockopt", errno.ENOPROTOOPT, zero_copy)
     # a table as large as the caller likes, from Linux 6.16 on
     yield Rule("prctl", errno.EINVAL, (Where(0, equals=_PR_FUTEX_HASH),))
+
+
+def _kept_busy() -> Iterable[Rule]:
+    """Ways to have the kernel send again and again what its receiver throws away, also when nobody lives.
+
+    Seen: signed segments (TCP_MD5SIG) to a receiver with another key, resent every second (TCP_RTO_MAX_MS)
+    for as long as TCP_USER_TIMEOUT says, took most of a core for 100 s after the check. Of TCP's options
+    those stay that libraries set; a receiver that throws away otherwise has a filter, or counts hops.
+    """
+    tcp = Where(1, equals=socket.IPPROTO_TCP)
+    yield Rule("setsockopt", errno.ENOPROTOOPT, (tcp, Where(2, not_among=_TCP_OPTIONS)))
+    for level, options in _DROPPING.items():
+        for option in options:
+            yield Rule("setsockopt", errno.ENOPROTOOPT, (Where(1, equals=level), Where(2, equals=option)))
 
 
 def _sockets(network: bool) -> Iterable[Rule]:

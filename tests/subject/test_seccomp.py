@@ -19,6 +19,8 @@ HEADERS = (
     ("/usr/include/asm-generic/unistd.h", r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
 )
 PR_FUTEX_HASH, SO_ZEROCOPY = 78, 60
+BY_KERNEL = (14, 19, 32, 44)
+"""Options of TCP that not every kernel has: MD5SIG, REPAIR, MD5SIG_EXT, RTO_MAX_MS."""
 CLONE_VM, CLONE_SIGHAND, CLONE_THREAD = 0x100, 0x800, 0x10000
 CLOSE_RANGE_UNSHARE = 2
 DESCRIPTOR = 100
@@ -127,6 +129,29 @@ def test_calls_that_hide_memory_in_the_kernel_are_refused(alone, call, arguments
     assert alone(lambda: attempt(lambda: seccomp.refuse_calls(network=True))).endswith(f"Error {error}")
     new_in_linux_6_16 = call == "prctl"
     assert new_in_linux_6_16 or not alone(lambda: attempt(lambda: None)).endswith(f"Error {error}")
+
+
+@pytest.mark.parametrize(
+    ("level", "option"),
+    [
+        *((socket.IPPROTO_TCP, option) for option in (14, 18, 19, 32, 44)),
+        *((socket.SOL_SOCKET, option) for option in (26, 50, 51, 52)),
+        *((socket.IPPROTO_IP, 21), (socket.IPPROTO_IPV6, 73)),
+    ],
+)
+def test_options_by_which_the_kernel_goes_on_sending_to_nobody_are_refused(alone, level, option):
+    def attempt(before):
+        family = socket.AF_INET6 if level == socket.IPPROTO_IPV6 else socket.AF_INET
+        with socket.socket(family) as one:
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            before()
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+            one.setsockopt(level, option, 1)
+
+    said = f"Error {errno.ENOPROTOOPT}"
+    assert alone(lambda: attempt(lambda: seccomp.refuse_calls(network=True))).endswith(said)
+    if option not in BY_KERNEL:
+        assert not alone(lambda: attempt(lambda: None)).endswith(said)
 
 
 def test_pairs_of_sockets_need_no_network(alone):
