@@ -111,7 +111,7 @@ class DeviceSpeedup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Timed:
-    """What the rounds of one turn gave."""
+    """The rounds of one turn, and the observation of what spoiled them."""
 
     rounds: Rounds
     spoiled: Observation | None = None
@@ -145,7 +145,7 @@ def _timed(options: DeviceSpeedup.Options, bench: Bench, budget_s: float | None 
             again = reference.again(case)
             if not number:
                 continue
-            own_s = sum((call.cpu_s or 0.0) + call.sandbox_cpu_s for call in (*calls.values(), again))
+            own_s = sum(call.own_cpu_s for call in (*calls.values(), again))
             rounds.add(calls, again, bench.quiet.end(own_s))
             late = time.monotonic() - begun > (budget_s or options.budget_s)
             if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
@@ -162,7 +162,7 @@ def _reference_is_quiet(options: DeviceSpeedup.Options, bench: Bench) -> bool:
 
         def run() -> float:
             calls = [reference.call(function, case) for function in _sides(options).values()]
-            return sum((call.cpu_s or 0.0) + call.sandbox_cpu_s for call in calls)
+            return sum(call.own_cpu_s for call in calls)
 
         run()  # warms up
         return quiet_alone(bench, run)

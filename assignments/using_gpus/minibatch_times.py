@@ -140,15 +140,16 @@ class _Cell:
         self._steps = 0
         self._by_itself = False
         self._some: InputCase | None = None
-        """What the clock outside runs for one time."""
+        """The call that the clock outside times; None until one mini-batch was timed."""
 
     def time_quietly(self, ask: str, options: MinibatchTimes.Options) -> Call | None:
         """`_time`, again where disturbed rounds leave it open and the clock alone is undisturbed."""
         from grader.checks.control import SHARE, quiet_alone, until_quiet
 
         def enough(failed: Call | None) -> bool:
-            open_ = _judge(self.plain(), options)[0].met is None if failed is None else False
-            return not open_ or False not in self._quiet
+            if failed is not None or False not in self._quiet:
+                return True
+            return _judge(self.plain(), options)[0].met is not None
 
         failed, self._by_itself = until_quiet(
             self._time(ask, options, options.cell_s),
@@ -160,8 +161,7 @@ class _Cell:
 
     def _clock_alone(self) -> float:
         """Run the clock outside for one time; its CPU seconds."""
-        run = self._ours("run", self._ours_for_a_time())
-        return (run.cpu_s or 0.0) + run.sandbox_cpu_s
+        return self._ours("run", self._ours_for_a_time()).own_cpu_s
 
     def _ours_for_a_time(self) -> InputCase:
         """So many mini-batches that the clock outside runs for about `OURS_S`."""
@@ -183,7 +183,7 @@ class _Cell:
                 return call
             run = self._ours("run", ours)
             again = self._reference.again(ours)
-            own_s = sum((one.cpu_s or 0.0) + one.sandbox_cpu_s for one in (call, run, again))
+            own_s = sum(one.own_cpu_s for one in (call, run, again))
             self._note(self._bench.quiet.end(own_s))
             seconds, self._steps = claimed(call.value)
             self._claimed.append(seconds)

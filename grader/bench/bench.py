@@ -65,6 +65,11 @@ class Call:
     trace: Trace | None = None
     """What it did on its devices, if an observer stood beside it."""
 
+    @property
+    def own_cpu_s(self) -> float:
+        """CPU time that is no work of others: the program's, as far as it is known, and that of pid 1."""
+        return (self.cpu_s or 0.0) + self.sandbox_cpu_s
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:

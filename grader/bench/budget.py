@@ -13,7 +13,7 @@ PATIENCE = 10.0
 """However busy others keep the machine, a call takes no more than this many times its limit."""
 LEAST_TURN_S = 0.1
 """A program that may go on goes on for so long: what is shorter is not worth another stop."""
-TURNS = 10
+LOOKS = 10
 """While nobody else is at work, a program goes on for this part of its limit until the next look."""
 
 _Answer = TypeVar("_Answer")
@@ -44,7 +44,7 @@ class CallBudget:
     def left_s(self) -> float:
         """How long it may go on."""
         left_s = self.most_s - self.wall_s
-        return max(LEAST_TURN_S, left_s if self._others else min(left_s, self.within_s / TURNS))
+        return max(LEAST_TURN_S, left_s if self._others else min(left_s, self.within_s / LOOKS))
 
     def charge(self, wall_s: float, delay_s: float, others_at_work: Callable[[], bool]) -> None:
         """It ran for so long, and was kept waiting for so much of that; now it stands, and somebody can look.

@@ -171,7 +171,7 @@ def timed_rounds(
             repeats = _repeats({name: calls[-1].wall_s for name, calls in made.items()}, loop)
         else:
             timed = [call for calls in (*made.values(), again) for call in calls]
-            own_s = sum((call.cpu_s or 0.0) + call.sandbox_cpu_s for call in timed)
+            own_s = sum(call.own_cpu_s for call in timed)
             disturbance = bench.quiet.end(own_s)
             middle = {name: _middle(calls) for name, calls in made.items()}
             rounds.add(middle, _middle(again), _waited(middle[loop]) or disturbance)

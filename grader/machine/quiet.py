@@ -140,7 +140,7 @@ class Watch:
 
     @property
     def resolution_s(self) -> float:
-        """What all counts together may be off by, in seconds of CPU time."""
+        """The possible error of all counts together, in seconds of CPU time."""
         # the errors of two rounded counts per core, independent of each other: 3.4 standard deviations
         return 2 * math.sqrt(len(self.cores)) * tick()
 
