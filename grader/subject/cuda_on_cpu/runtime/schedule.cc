@@ -18,7 +18,7 @@ Grid grid;
 
 namespace {
 
-constexpr std::size_t stack_bytes = 128 << 10, guard_bytes = 64 << 10;
+constexpr std::size_t stack_bytes = 128 << 10, guard_bytes = 64 << 10, page_bytes = 4 << 10;
 
 std::vector<Fiber*> fibers, idle;
 std::vector<std::unique_ptr<Block>> places;
@@ -38,13 +38,16 @@ void work() {
 }
 
 /// Behind bytes that nobody may touch; false if there is no memory for its stack.
+///
+/// A page more for each, and a different place within it: stacks that lie a power of two apart compete for
+/// the same few lines of every cache, and all threads of a block use theirs in turn.
 bool add_fiber() {
-    void* at = mmap(nullptr, stack_bytes + guard_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED ||
-        mprotect(static_cast<char*>(at) + guard_bytes, stack_bytes, PROT_READ | PROT_WRITE))
+    constexpr std::size_t room = stack_bytes + page_bytes, step = 512;
+    void* at = mmap(nullptr, guard_bytes + room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED || mprotect(static_cast<char*>(at) + guard_bytes, room, PROT_READ | PROT_WRITE))
         return false;
     auto* fiber = new Fiber;
-    fiber->stack = std::uintptr_t(at) + guard_bytes;
+    fiber->stack = std::uintptr_t(at) + guard_bytes + fibers.size() * step % page_bytes;
     fibers.push_back(fiber);
     idle.push_back(fiber);
     return true;

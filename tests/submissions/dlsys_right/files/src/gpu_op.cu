@@ -180,8 +180,8 @@ __global__ void losses_of_rows(const float *logits, const float *labels, index_t
   if (threadIdx.x == 0) losses[blockIdx.x] = loss;
 }
 
-__global__ void mean_of_losses(float *out, index_t rows) {
-  const float sum = across_block(losses[threadIdx.x], Sum());
+__global__ void mean_of_losses(float *out, index_t rows, index_t blocks) {
+  const float sum = across_block(threadIdx.x < blocks ? losses[threadIdx.x] : 0, Sum());
   if (threadIdx.x == 0) out[0] = sum / rows;
 }
 
@@ -296,9 +296,10 @@ int DLGpuSoftmaxCrossEntropy(const DLArrayHandle logits, const DLArrayHandle lab
   if (size(logits) == 0) throw std::runtime_error("the mean over no rows does not exist");
   const index_t columns = logits->shape[logits->ndim - 1];
   const index_t rows = size(logits) / columns;
-  losses_of_rows<<<THREADS, THREADS>>>(in(logits), in(labels), rows, columns);
+  const index_t blocks = rows < THREADS ? rows : THREADS;
+  losses_of_rows<<<blocks, THREADS>>>(in(logits), in(labels), rows, columns);
   check_launch();
-  mean_of_losses<<<1, THREADS>>>(out(output), rows);
+  mean_of_losses<<<1, THREADS>>>(out(output), rows, blocks);
   check_launch();
   API_END();
 }
