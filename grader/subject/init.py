@@ -56,8 +56,8 @@ def run(
 
     `order` has `namespaced`, `workspace`, `uid` (or None), `limits` and `cores` (empty for all); `arena` is
     the shared memory for arguments and results; `freezer` are the open files of a cgroup (`cgroup.freeze`,
-    `cgroup.events`, `cgroup.procs`, `cpu.stat`, and `cgroup.kill` where there is one), or nothing; `student`
-    runs in the process below.
+    `cgroup.events`, `cgroup.procs`, `cpu.stat`, its folder, and `cgroup.kill` where there is one), or nothing;
+    `student` runs in the process below.
     """
     step = "start"
     scratch = ""
@@ -74,7 +74,7 @@ def run(
             # no PDEATHSIG: we end after whatever descends from us, as soon as the examiner's socket closes
             linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         step = "start the student's process"
-        pid = os.fork()
+        pid, in_cgroup = _fork(freezer)
         if pid == 0:
             if order["cores"]:  # not ourselves: a busy program would keep us from stopping it
                 os.sched_setaffinity(0, order["cores"])
@@ -85,13 +85,12 @@ def run(
         # after the fork, or the program would inherit it: who waits for the stand is woken by who stops
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         population = NamespacePopulation() if order["namespaced"] else DescendantPopulation()
-        entered = _put_into_cgroup(freezer, pid)
         stopper = (
-            CgroupStopper(population, *freezer[:2], *freezer[4:]) if entered else SignalStopper(population)
+            CgroupStopper(population, *freezer[:2], *freezer[5:]) if in_cgroup else SignalStopper(population)
         )
         folders = _DISKS if order["namespaced"] else ()
         cores = order["cores"] or os.sched_getaffinity(0)
-        used_ns = cgroup_usage(freezer[3]) if entered else ProcessesUsage()
+        used_ns = cgroup_usage(freezer[3]) if in_cgroup else ProcessesUsage()
         watch = Watch(Meter(arena, folders), population, order["limits"], cores, used_ns)
         _supervise(control, pid, population, stopper, watch, 2 * order["limits"]["user_processes"])
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
@@ -135,19 +134,21 @@ def set_stage(workspace: str, file_mb: int) -> None:
     os.chdir(WORKSPACE)
 
 
-def _put_into_cgroup(freezer: Sequence[int], pid: int) -> bool:
-    """Put a process, and all that it will start, into the cgroup that can be frozen.
-
-    The kernel takes 15 ms for that (it waits for all cores), in which the process sets itself up: nothing of
-    the student runs before we have answered the examiner for the first time.
-    """
+def _fork(freezer: Sequence[int]) -> tuple[int, bool]:
+    """Fork a process, if we may into the cgroup that can be frozen: its pid, and whether it is in there."""
     if not freezer:
-        return False
+        return os.fork(), False
+    with suppress(OSError):  # an old kernel does not know how, or a container's filter forbids it
+        return linux.fork_into(freezer[4]), True
+    pid = os.fork()
+    if pid == 0:
+        return 0, False
     try:
+        # nothing of the student runs before we have answered the examiner for the first time
         os.write(freezer[2], str(pid).encode())
     except OSError:  # whose cgroups these are may forbid it: then signals must do
-        return False
-    return True
+        return pid, False
+    return pid, True
 
 
 def _supervise(

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from . import child, init, landlock, linux, seccomp
 from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED, Calls
 
-_FDS = 11
+_FDS = 12
 """With an order come at most so many open files."""
 
 

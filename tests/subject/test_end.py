@@ -37,7 +37,7 @@ PID_1 = """
         finally: os._exit(0)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     population = DescendantPopulation()
-    stopper = CgroupStopper(population, *freezer[:2], *freezer[4:]) if freezer else SignalStopper(population)
+    stopper = CgroupStopper(population, *freezer[:2], *freezer[5:]) if freezer else SignalStopper(population)
     os.write(go, b".")
     os.close(living)
     begun = os.read(alive, 1)
