@@ -1,0 +1,88 @@
+"""A student's process is in its cgroup from its first moment on, or is moved there where that cannot be asked for."""
+
+import subprocess
+import sys
+from contextlib import closing
+from textwrap import dedent
+
+import pytest
+
+from grader.machine.freezer import new_freezer
+
+ADOPTS = """
+    import errno, os, sys
+    from grader.subject import init, linux
+
+    freezer = [int(fd) for fd in sys.argv[1:]]
+    linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+    us, open_files = os.getpid(), len(os.listdir("/proc/self/fd"))
+
+    def in_its_cgroup(pid):
+        with open(f"/proc/{pid}/cgroup") as file: name = file.read().partition("0::")[2].split()[0]
+        return os.path.basename(name) == os.path.basename(os.readlink(f"/proc/self/fd/{freezer[4]}"))
+
+    def waits_and_tells(said):
+        os.read(wait, 1)
+        print("in" if in_its_cgroup("self") else "out", "ours" if os.getppid() == us else "lost", said, flush=True)
+        os._exit(7)
+
+    def no_fork(): raise BlockingIOError(errno.EAGAIN, "no more processes")
+    def no_clone3(*_, **__): raise OSError(errno.ENOSYS, "no such system call")
+    wait, go = os.pipe()
+"""
+
+FORKS = """
+    pid, entered = init._fork(freezer)
+    if pid == 0: waits_and_tells("forked")
+"""
+
+CANNOT = """
+    real, os.fork = os.fork, no_fork
+    try: linux.fork_into(freezer[4])
+    except OSError as error: print(errno.errorcode[error.errno])
+    os.fork = real
+    try: os.waitpid(-1, 0)
+    except ChildProcessError: print("nobody", len(os.listdir("/proc/self/fd")) - open_files - 2)
+"""
+
+ENDS = """
+    print(entered, flush=True)
+    os.write(go, b".")
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    try: os.waitpid(-1, 0)
+    except ChildProcessError: print("nobody", len(os.listdir("/proc/self/fd")) - open_files - 2)
+"""
+
+
+@pytest.fixture
+def fds():
+    if (freezer := new_freezer()) is None:
+        pytest.skip("no cgroup v2 may be made here")
+    with closing(freezer):
+        yield freezer.fds
+
+
+def lines_of(fds, *parts: str) -> list[str]:
+    code = [sys.executable, "-c", "".join(map(dedent, (ADOPTS, *parts))), *map(str, fds)]
+    done = subprocess.run(
+        code, pass_fds=fds, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=60
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_process_begins_in_the_cgroup_as_a_child_of_ours(fds):
+    no_move = "real_write = os.write\nos.write = lambda fd, text: fd == freezer[2] or real_write(fd, text)\n"
+    assert lines_of(fds, no_move, FORKS, ENDS) == ["True", "in ours forked", "7", "nobody 0"]
+
+
+def test_where_the_kernel_does_not_know_how_a_process_is_moved(fds):
+    assert lines_of(fds, "linux.syscall = no_clone3\n", FORKS, ENDS) == [
+        "True",
+        "in ours forked",
+        "7",
+        "nobody 0",
+    ]
+
+
+def test_where_no_process_can_be_forked_none_is_left_in_between(fds):
+    assert lines_of(fds, CANNOT) == ["EAGAIN", "nobody 0"]
