@@ -15,9 +15,10 @@ _OWN = Path("/proc/self")
 class Freezer:
     """An empty cgroup of its own, and what pid 1 of a check needs of it: files that are open.
 
-    Who is forked into its folder, or has its number written into `procs`, is in it; who writes `1` into `freeze` freezes everybody in it, and
-    `events` says when they are. Frozen processes can be killed, and nothing else wakes them. `cpu.stat`
-    counts the CPU time of all that ever were in it, also of processes for which nobody waited.
+    Who is forked into its folder is in it, and whose number is written into `procs`; who writes `1` into
+    `freeze` freezes everybody in it, and `events` says when they are. Frozen processes can be killed, and
+    nothing else wakes them. `cpu.stat` counts the CPU time of all that ever were in it, also of processes for
+    which nobody waited.
     """
 
     def __init__(self, parent: Path) -> None:
@@ -28,8 +29,8 @@ class Freezer:
         """
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
         self.fds: list[int] = []
-        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat`, and of the folder itself; from Linux
-        5.14 on also of `cgroup.kill`."""
+        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat` and the folder itself; from Linux 5.14
+        on also of `cgroup.kill`."""
         try:
             for name, mode in (
                 ("cgroup.freeze", os.O_WRONLY),

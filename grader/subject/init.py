@@ -55,9 +55,9 @@ def run(
     """Be pid 1: never returns.
 
     `order` has `namespaced`, `workspace`, `uid` (or None), `limits` and `cores` (empty for all); `arena` is
-    the shared memory for arguments and results; `freezer` are the open files of a cgroup (`cgroup.freeze`,
-    `cgroup.events`, `cgroup.procs`, `cpu.stat`, its folder, and `cgroup.kill` where there is one), or nothing;
-    `student` runs in the process below.
+    the shared memory for arguments and results; `freezer` are the open files of a cgroup, or nothing:
+    `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat`, its folder, and where there is one
+    `cgroup.kill`; `student` runs in the process below.
     """
     step = "start"
     scratch = ""

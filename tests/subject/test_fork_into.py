@@ -1,4 +1,4 @@
-"""A student's process is in its cgroup from its first moment on, or is moved there where that cannot be asked for."""
+"""A program is in its cgroup from its first moment on; where that cannot be asked for it is moved there."""
 
 import subprocess
 import sys
@@ -21,9 +21,9 @@ ADOPTS = """
         with open(f"/proc/{pid}/cgroup") as file: name = file.read().partition("0::")[2].split()[0]
         return os.path.basename(name) == os.path.basename(os.readlink(f"/proc/self/fd/{freezer[4]}"))
 
-    def waits_and_tells(said):
+    def waits_and_tells():
         os.read(wait, 1)
-        print("in" if in_its_cgroup("self") else "out", "ours" if os.getppid() == us else "lost", said, flush=True)
+        print("in" if in_its_cgroup("self") else "out", "ours" if os.getppid() == us else "lost", flush=True)
         os._exit(7)
 
     def no_fork(): raise BlockingIOError(errno.EAGAIN, "no more processes")
@@ -33,7 +33,7 @@ ADOPTS = """
 
 FORKS = """
     pid, entered = init._fork(freezer)
-    if pid == 0: waits_and_tells("forked")
+    if pid == 0: waits_and_tells()
 """
 
 CANNOT = """
@@ -64,21 +64,19 @@ def fds():
 
 def lines_of(fds, *parts: str) -> list[str]:
     code = [sys.executable, "-c", "".join(map(dedent, (ADOPTS, *parts))), *map(str, fds)]
-    done = subprocess.run(
-        code, pass_fds=fds, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=60
-    )
+    done = subprocess.run(code, pass_fds=fds, stdout=subprocess.PIPE, text=True, check=True, timeout=60)
     return done.stdout.splitlines()
 
 
 def test_a_process_begins_in_the_cgroup_as_a_child_of_ours(fds):
     no_move = "real_write = os.write\nos.write = lambda fd, text: fd == freezer[2] or real_write(fd, text)\n"
-    assert lines_of(fds, no_move, FORKS, ENDS) == ["True", "in ours forked", "7", "nobody 0"]
+    assert lines_of(fds, no_move, FORKS, ENDS) == ["True", "in ours", "7", "nobody 0"]
 
 
 def test_where_the_kernel_does_not_know_how_a_process_is_moved(fds):
     assert lines_of(fds, "linux.syscall = no_clone3\n", FORKS, ENDS) == [
         "True",
-        "in ours forked",
+        "in ours",
         "7",
         "nobody 0",
     ]
