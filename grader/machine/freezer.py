@@ -29,8 +29,8 @@ class Freezer:
         """
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent))
         self.fds: list[int] = []
-        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat` and the folder itself; from Linux 5.14
-        on also of `cgroup.kill`."""
+        """Of `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat` and the folder itself; from Linux
+        5.14 on also of `cgroup.kill`."""
         try:
             for name, mode in (
                 ("cgroup.freeze", os.O_WRONLY),
