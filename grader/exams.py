@@ -175,6 +175,7 @@ def _prepared(request: Request, course: Course, plugins: Plugins, received: Rece
         tasks=left_to_do(tasks, earlier, judged, wanted_items(request.items, rubric.items)),
         passed=judged,
         preloads=assignment.preloads,
+        requires=assignment.requires,
         limits=assignment.limits,
         build=assignment.build,
         seed=os.urandom(16).hex(),

@@ -19,7 +19,7 @@ from grader.model.assignment import Assignment
 from grader.model.evidence import Evidence
 from grader.model.job import Job, Task
 from grader.model.observation import Observation, Outcome
-from grader.model.options import FunctionName, measuring
+from grader.model.options import FunctionName, ModuleName, measuring
 from grader.model.rubric import Item, Rubric
 from grader.model.submission import Submission
 
@@ -131,10 +131,11 @@ def _needs_kind(kind: str, item: Item, items: Mapping[str, Item]) -> bool:
 
 
 def _files_called(item: Item) -> tuple[str, ...]:
-    """`utils` of `of: utils.sigmoid`, for each option that names a function."""
+    """`utils` of `of: utils.sigmoid`, for each option that names a function or a file."""
     options: Any = type(item.options)
     keys = keys_of(options)
-    named = [getattr(item.options, name) for name, key in keys.items() if key.kind is FunctionName]
+    kinds = (FunctionName, ModuleName)
+    named = [getattr(item.options, name) for name, key in keys.items() if key.kind in kinds]
     return tuple(dict.fromkeys(name.partition(".")[0] for name in named))
 
 

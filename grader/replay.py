@@ -200,6 +200,7 @@ def _job(
         tasks=(*needed, tasks[then.item]),
         passed=judged,
         preloads=declared.preloads,
+        requires=declared.requires,
         limits=declared.limits,
         build=declared.build,
         seed=os.urandom(16).hex(),

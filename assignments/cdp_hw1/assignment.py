@@ -27,6 +27,7 @@ def grader_assignments():
                 "max_functions": ("numpy", "numba", "numba.cuda"),
                 "matmul_functions": ("numpy", "numba", "numba.cuda"),
             },
+            requires={"driver": ("utils.py",)},
             # The reference's longest calls are an epoch of training and the first one of a compiled function:
             # either takes one to two seconds. Everything in utils.py takes about a millisecond.
             limits=Limits(import_wall_s=10.0, call_wall_s=10.0, memory_mb=1024, file_mb=16),

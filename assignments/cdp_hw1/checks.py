@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError, case
 from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import option
+from grader.model.options import ModuleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ class Trains:
     class Options:
         """The YAML keys."""
 
-        driver: str = option("The course's file that trains, without `.py`.", default="driver")
+        driver: ModuleName = option(
+            "The course's file that trains, without `.py`.", default=ModuleName("driver")
+        )
         sizes: tuple[int, ...] = option("Neurons of each layer.", default=(784, 128, 64, 10))
         learning_rate: float = option(
             "The learning rate, unless the hand-in's main.py chooses another.", default=0.1, above=0

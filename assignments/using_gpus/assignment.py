@@ -21,6 +21,11 @@ def grader_assignments():
                 "networks.py",
             ),
             preloads=dict.fromkeys(("on_devices", "splitting", "harness"), TORCH),
+            requires={
+                "on_devices": ("devices.py",),
+                "splitting": ("parallel.py",),
+                "harness": ("timing.py",),
+            },
             # A full mini-batch of ResNet-50 takes 8 s on one core, and a harness trains some in a call.
             limits=Limits(
                 import_wall_s=60.0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.model.assignment import Limits
-from grader.model.observation import Outcome
+from grader.model.observation import Observation, Outcome
 from grader.model.trace import Trace
 
 if TYPE_CHECKING:
@@ -221,6 +221,10 @@ class Bench(Protocol):
     @property
     def dropped(self) -> tuple[str, ...]:
         """What was handed in beside them and is not in the workspace, junk included, sorted."""
+        ...
+
+    def missing(self, file: str) -> Observation:
+        """What is said of the item where this file was not handed in: what to do, and no points."""
         ...
 
     def size(self, file: str) -> int:

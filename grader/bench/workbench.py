@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from grader.bench.bench import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
 from grader.bench.child import Child
 from grader.bench.children import Children, Order
+from grader.bench.missing import without_file
 from grader.bench.ranks import Launched, RanksOrder, launch
 from grader.bench.setup import NOTHING, RUN_TESTS, Lent, Setup, of_tool
 from grader.bench.subject import ReferenceEnds, run_program
@@ -22,7 +23,7 @@ from grader.coursecode import course_module
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 from grader.model.job import Job
-from grader.model.observation import Outcome
+from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.bench.built import Built
@@ -212,6 +213,10 @@ class Workbench:
     def dropped(self) -> tuple[str, ...]:
         """What was handed in beside them and is not in the workspace, junk included, sorted."""
         return self._job.submission.dropped
+
+    def missing(self, file: str) -> Observation:
+        """What is said of the item where this file was not handed in."""
+        return without_file(self.item, file, self._job.submission, self.seed)
 
     def size(self, file: str) -> int:
         """The size of one accepted file, in bytes."""

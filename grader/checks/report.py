@@ -116,7 +116,7 @@ class Report:
         """Note what the report holds; it is read in a sandbox, because a PDF can be evil."""
         file = next((file for file in bench.files if fnmatchcase(file, options.file)), None)
         if file is None:
-            return refusal(bench, f"{options.file} was not handed in")
+            return bench.missing(options.file)
         ratios = [[ratio.claim, *ratio.of] for ratio in options.ratios]
         call = bench.tool(self.tool, file, list(options.terms), ratios)
         found: dict[str, Any] = {}

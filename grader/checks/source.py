@@ -78,7 +78,7 @@ class Source:
         """Note every name that is used, every decorator and how deep loops are; rules are not looked at."""
         file, function = options.file, options.function
         if file not in bench.files:
-            return refusal(bench, f"{file} was not handed in")
+            return bench.missing(file)
         call = bench.tool(self.tool, file, function)
         if call.outcome is not Outcome.OBSERVED:
             return refusal(bench, f"{file} cannot be looked at: it takes too much time or memory", call)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.bench.bench import Quiet
 from grader.bench.children import Children
+from grader.bench.missing import without_its_file
 from grader.bench.setup import ON_CPU, Lent
 from grader.bench.workbench import Workbench, build_nothing
 from grader.config.decode import decode
@@ -108,6 +109,8 @@ class Items:
         failed = [name for name in task.needs if self._standing.get(name) is False]
         if failed:
             return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
+        if refused := without_its_file(task, self._job):
+            return refused
         simulates = bool(getattr(options, "simulated_inputs", ""))
         note = self._devices.lacking(task.devices, simulates=simulates, torch=self._uses_torch(task))
         if not note and task.devices and not self._children.servers.lends_devices:

@@ -67,6 +67,7 @@ def receive(
         archive=name,
         digest=_digest({path: arrivals.sha256[files[path]] for path in files}),
         files=tuple(files),
+        top=next(found.removesuffix(file) for file, found in files.items()),
         dropped=tuple(sorted({*arrivals.paths, *arrivals.junk} - set(files.values()))),
         marked_late=sender.late,
         lms_id=sender.lms_id,

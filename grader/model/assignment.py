@@ -78,6 +78,9 @@ class Assignment:
     """Patterns (`*` and `?`) of files that belong to a hand-in, relative to its top folder."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Modules that are imported before a file of the hand-in, by the name of that file's module."""
+    requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Files of the hand-in without which a file of the course cannot work, by the name of its module, such as
+    `{"driver": ("utils.py",)}`. A file of the hand-in that is called itself need not be named."""
     limits: Limits = field(default_factory=Limits)
     """What a check may use; see there."""
     build: Build | None = None

@@ -61,6 +61,8 @@ class Job:
     """Items that an earlier exam observed: whether each earned everything."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Those of the assignment, by the name of a file's module."""
+    requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Files of the hand-in that a module needs, as the assignment says."""
     limits: Limits = field(default_factory=Limits)
     """Those of the assignment."""
     build: Build | None = None

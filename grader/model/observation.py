@@ -36,6 +36,9 @@ class Fault(StrEnum):
     """A bug of ours."""
 
 
+MISSING_FILE = "missing_file"
+"""The fact that a file which the item needs was not handed in: a sentence, the same for all such items."""
+
 STUDENTS_DOING = frozenset(
     {
         Outcome.CRASHED,

@@ -7,6 +7,8 @@ from typing import Any, NewType
 
 FunctionName = NewType("FunctionName", str)
 """`module.function` of the hand-in; the reference must have it."""
+ModuleName = NewType("ModuleName", str)
+"""A file of the course or of the hand-in, without `.py`."""
 InputsName = NewType("InputsName", str)
 """A family of inputs: a function of the assignment's `inputs.py` that takes `rng`."""
 OracleName = NewType("OracleName", str)

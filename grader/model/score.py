@@ -63,6 +63,9 @@ class Line:
     """The observation's outcome, or `missing`."""
     hint: str = ""
     """What the student may try next; empty if nothing is missing."""
+    missing: str = ""
+    """Which file was not handed in, and what to do; empty if none is missing. The same for all items that it
+    costs."""
     visible: str = "always"
     """When the student sees it."""
     flags: tuple[str, ...] = ()
@@ -74,7 +77,7 @@ class Line:
 
     def __post_init__(self) -> None:
         """Make its texts safe to show: an observation's note becomes a reason without an award."""
-        _as_lines(self, "title", "reason", "hint")
+        _as_lines(self, "title", "reason", "hint", "missing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

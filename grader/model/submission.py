@@ -22,6 +22,8 @@ class Submission:
     """Accepted files, relative to the workspace, sorted."""
     dropped: tuple[str, ...] = ()
     """What the archive held beside them and nobody looked at, sorted."""
+    top: str = ""
+    """The folder of the archive that is the workspace, with a slash at its end; empty for the top of it."""
     members: tuple[str, ...] = ()
     """The students of a team; empty if `student` is one student."""
     submitted_at: datetime | None = None

@@ -18,6 +18,7 @@ from grader.reports.words import (
     elapsed,
     figure,
     mark,
+    missing_files,
     number,
     out_of,
     remarks,
@@ -87,7 +88,8 @@ def _header(view: View) -> str:
         for name, share in shares.items()
         if share > 1e-9
     )
-    told = "".join(f"<p>{text(remark)}</p>\n" for remark in remarks(view))
+    told = "".join(f'<p class="missing">{text(file)}</p>\n' for file in missing_files(card))
+    told += "".join(f"<p>{text(remark)}</p>\n" for remark in remarks(view))
     return f"""<header>
 <div class="head">
 <div><p class="kicker">{text(card.assignment)}{audience}</p><h1>{text(card.student)}</h1>{team}</div>

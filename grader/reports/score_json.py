@@ -7,6 +7,7 @@ Top level:
     standing: `final`, `provisional` or `held`.
     whole: whether every item is here; a student's file is without hidden ones, and so are its sums.
     points: the sums, an object.
+    missing: a sentence for each file that was not handed in: what to do, and what it costs.
     late: one object per student, in the order of `students`; empty if there is no deadline.
     items: one object per item, in the order of the rubric.
     submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null), and what the archive's name
@@ -51,7 +52,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
 from grader.reports.advice import look_at
-from grader.reports.words import mark
+from grader.reports.words import mark, missing_files
 from grader.text import document as safe
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def document(view: View) -> dict[str, Any]:
         "standing": card.standing.value,
         "whole": view.whole,
         "points": _points(card),
+        "missing": list(missing_files(card)),
         "late": [_late(total.student, total.late) for total in card.totals if total.late],
         "items": [
             _item(line, items[line.item], view.evidence.observations.get(line.item)) for line in card.lines

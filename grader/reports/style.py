@@ -37,6 +37,7 @@ pre { white-space: pre-wrap; max-height: 22rem; overflow: auto; background: var(
 .head { display: flex; flex-wrap: wrap; justify-content: space-between;
   align-items: flex-end; gap: .5rem 2rem; }
 .head > div { min-width: 0; }
+.missing { color: var(--lost); font-weight: 600; }
 .kicker { color: var(--soft); font-size: .9rem; letter-spacing: .02em; }
 h1 { font-size: 1.9rem; line-height: 1.2; font-weight: 650; }
 .total { font-size: 1.9rem; line-height: 1.2; font-variant-numeric: tabular-nums; color: var(--soft); }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from grader.model.observation import Outcome
-from grader.reports.words import Mark, figure, lateness, mark, out_of, standing_of, sums
+from grader.reports.words import Mark, figure, lateness, mark, missing_files, out_of, standing_of, sums
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -138,6 +138,9 @@ def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[Row]:
     room = max(len("total"), min(longest, width - across - 6))  # figures stand near what they are of
     yield Row(((one_line(scorecard.assignment), "bold"), (f"  {one_line(scorecard.student)}", "")))
     yield Row()
+    for text in missing_files(scorecard):
+        yield from (Row(((f"  {part}", "bold"),)) for part in wrapped(one_line(text, LONGEST), width - 2))
+        yield Row()
     for line, shown in zip(scorecard.lines, figures, strict=True):
         yield from _item(line, shown.rjust(across), room, width, signs, bar)
     yield Row()

@@ -119,6 +119,14 @@ def remarks(view: View) -> Iterator[str]:
     yield from lateness(card)
 
 
+def missing_files(card: Scorecard) -> Iterator[str]:
+    """A sentence for each file that was not handed in: what to do, and what it costs."""
+    for sentence in dict.fromkeys(line.missing for line in card.lines if line.missing):
+        lines = [line for line in card.lines if line.missing == sentence]
+        points = counted(sum(line.possible - line.points for line in lines), "point")
+        yield f"{sentence}. This costs {points} in {counted(len(lines), 'item')}."
+
+
 def sums(card: Scorecard) -> Iterator[str]:
     """How a total with bonus or penalty comes about."""
     points = card.points

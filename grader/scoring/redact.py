@@ -128,7 +128,7 @@ def _reason(
 def _line(line: Line, item: Item, reason: str) -> Line:
     line = replace(line, flags=())
     # The hint of a kind may tell what it saw, too; that of the rubric was written for the student.
-    return replace(line, reason=reason, hint=line.hint and item.hint) if reason else line
+    return replace(line, reason=reason, hint=line.hint and item.hint, missing="") if reason else line
 
 
 def _observation(observation: Observation, reason: str) -> Observation:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader.model.observation import STUDENTS_DOING, Outcome
+from grader.model.observation import MISSING_FILE, STUDENTS_DOING, Outcome
 from grader.model.score import Line, Scorecard, Standing
 from grader.scoring.late import late
 from grader.scoring.totals import exact, points_of, standing_of, totals_of
@@ -51,6 +51,7 @@ class _Verdict:
     """Of a simulated one, what it would be: it opens gates to what is simulated, too, and earns nothing."""
     standing: Standing = Standing.FINAL
     hint: str = ""
+    missing: str = ""
     flags: tuple[str, ...] = ()
     gated: bool = False
     """Whether something it needs was lost, so that it was not judged by itself."""
@@ -207,6 +208,9 @@ def _see(
     kinds: Mapping[str, CheckKind],
 ) -> _Verdict:
     outcome = observation.outcome
+    if outcome is Outcome.REFUSED and (missing := observation.facts.get(MISSING_FILE)):
+        # the rubric's hint is about a program, and there is none
+        return _Verdict(reason=observation.note, missing=str(missing))
     if outcome in STUDENTS_DOING:
         return _Verdict(reason=observation.note or REASONS[outcome], hint=item.hint)
     if outcome is Outcome.NOT_OBSERVED:
@@ -254,6 +258,7 @@ def _line(item: Item, verdict: _Verdict, observations: Mapping[str, Observation]
         standing=verdict.standing,
         outcome=_outcome(item, observations),
         hint=verdict.hint,
+        missing=verdict.missing,
         visible=item.visible,
         flags=verdict.flags,
         fraction=None if verdict.standing is Standing.PROVISIONAL else verdict.fraction,

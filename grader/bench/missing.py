@@ -1,0 +1,54 @@
+"""Files that an item needs and nobody handed in, and what was handed in under nearly their names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+from grader.model.job import Job, Task
+from grader.model.observation import MISSING_FILE, Observation, Outcome
+from grader.model.submission import Submission
+
+_COPY = re.compile(r"( ?\(\d+\)| - copy|[ _-]copy|[ _-]\d+)+$")
+"""What browsers and file managers add to the name of a second copy: `utils (1).py`, `utils - Copy.py`."""
+
+
+def without_its_file(task: Task, job: Job) -> Observation | None:
+    """What is said of an item whose file is missing; None if none is. No program runs."""
+    given = Path(job.assignment_folder, "given")
+    for module in task.calls:
+        own = () if (given / f"{module}.py").is_file() else (f"{module}.py",)
+        for file in job.requires.get(module, own):
+            if file not in job.submission.files and not (given / file).is_file():
+                return without_file(task.item, file, job.submission)
+    return None
+
+
+def without_file(item: str, file: str, submission: Submission, seed: str = "") -> Observation:
+    """What is said of an item that looks at a file which was not handed in."""
+    return Observation(
+        item=item,
+        outcome=Outcome.REFUSED,
+        note=f"{file} was not handed in",
+        facts={MISSING_FILE: _sentence(file, submission)},
+        seed=seed,
+    )
+
+
+def _sentence(file: str, submission: Submission) -> str:
+    """What is missing, and what to do with a file that may be it."""
+    wanted = PurePosixPath(file)
+    dropped = [PurePosixPath(path.removeprefix(submission.top)) for path in submission.dropped]
+    near = [path for path in dropped if _plain(path) == _plain(wanted)]
+    if not near:
+        return f"{file} was not handed in"
+    found = min(near, key=lambda path: (len(path.parts), str(path)))
+    place = "in the top folder" if wanted.parent == PurePosixPath() else f"in {wanted.parent}/"
+    must = [f"be called {wanted.name}"] if found.name != wanted.name else []
+    must += [f"lie {place}"] if found.parent != wanted.parent else []
+    return f"{file} was not handed in, but {found} was: it must {' and '.join(must)}"
+
+
+def _plain(path: PurePosixPath) -> str:
+    """A file's name in small letters, without what makes a copy's name another one."""
+    return _COPY.sub("", path.stem.casefold()) + path.suffix.casefold()
