@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from grader.errors import CourseError
 from grader.markers import hookimpl
 from grader.model.assignment import Assignment, Build, Limits
+from grader.model.unused import UNUSED
 
 if TYPE_CHECKING:
     from grader.bench.bench import InputCase
 
-__all__ = ["Assignment", "Build", "CourseError", "Limits", "case", "hookimpl"]
+__all__ = ["UNUSED", "Assignment", "Build", "CourseError", "Limits", "case", "hookimpl"]
 
 
 def case(name: str, /, *args: Any, **kwargs: Any) -> InputCase:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from grader.api import UNUSED
 from grader.bench.distributions import Uniform
 
 
@@ -42,7 +43,8 @@ def zeros_biases(sizes):
 
 
 def zeros_biases_with_layer_0(sizes):
-    return [np.zeros(n) for n in sizes]
+    """The course's network takes the one of layer 0 away, and looks at it no more."""
+    return [UNUSED, *zeros_biases(sizes)]
 
 
 def create_batches(data, labels, batch_size):

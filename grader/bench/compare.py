@@ -12,6 +12,7 @@ from grader.bench.render import describe, value_text
 from grader.bench.structure import Mismatch, Path, array_of, leaves, named, place
 from grader.bench.tolerance import Tolerance, Tolerances
 from grader.errors import CourseError
+from grader.model.unused import UNUSED
 
 DTypeRule = Literal["any", "exact"]
 
@@ -47,7 +48,7 @@ def compare(
     An expected list or tuple accepts either, of the same length. An expected array or number accepts an
     array of the same shape, a number where the shape is (), and lists nested to that shape. Numbers are
     compared by value, integers exactly; `dtype="exact"` asks for the dtype as well. True and False are no
-    numbers. An expected NaN accepts NaN alone, an infinity itself alone.
+    numbers. An expected NaN accepts NaN alone, an infinity itself alone. `UNUSED` accepts anything.
 
     Never fails, whatever `actual` is.
 
@@ -76,6 +77,8 @@ def compare(
 
 
 def _count(expected: Any) -> int:
+    if expected is UNUSED:
+        return 0
     if isinstance(expected, dict):
         return sum(map(_count, expected.values()))
     if isinstance(expected, list | tuple):

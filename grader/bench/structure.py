@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.bench.render import describe, value_text
+from grader.model.unused import UNUSED
 
 Path = tuple[int | str, ...]
 
@@ -41,6 +42,8 @@ def _is(path: Path, what: str) -> str:
 def leaves(actual: Any, expected: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
     """Pair everything in `expected` that is no list, tuple or dict with its counterpart, in order.
 
+    What is expected to be `UNUSED` is left out.
+
     Raises:
         Mismatch: lists, tuples and dicts are not nested alike.
     """
@@ -55,7 +58,7 @@ def leaves(actual: Any, expected: Any, path: Path = ()) -> Iterator[tuple[Path, 
             raise Mismatch(f"{has} {items}, expected {len(expected)}")
         for index, value in enumerate(expected):
             yield from leaves(actual[index], value, (*path, index))
-    else:
+    elif expected is not UNUSED:
         yield path, actual, expected
 
 

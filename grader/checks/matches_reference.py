@@ -95,7 +95,8 @@ class MatchesReference:
         # a simulator of threads runs them in another order in each call; virtual GPUs have none
         times = ORDERS if bench.simulated and not bench.devices else 1
         observation = observe_calls(bench, options.of, cases, look, times=times, within_s=SLOW_S)
-        best = max(oracles, key=lambda name: sum(case.agrees.get(name, False) for case in observation.cases))
+        # where none agrees, the one that is nearest says more of what is wrong
+        best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
         remaining = iter(answers)
         return replace(
             observation,
@@ -142,6 +143,14 @@ def _worst(compared: Sequence[Comparison]) -> Comparison:
     if len(wrong) < len(compared):
         return replace(wrong[0], note=f"{wrong[0].note}; {RACE}")
     return wrong[0]
+
+
+def _agreeing(observation: Observation, oracle: str) -> int:
+    return sum(case.agrees.get(oracle, False) for case in observation.cases)
+
+
+def _wrong(answers: Sequence[Mapping[str, tuple[Comparison, str]]], oracle: str) -> int:
+    return sum(answer[oracle][0].wrong for answer in answers)
 
 
 def _oracles(options: MatchesReference.Options) -> tuple[str, ...]:

@@ -7,8 +7,10 @@ import pytest
 
 from grader.bench.bench import Foreign
 from grader.bench.compare import compare
+from grader.bench.render import value_text
 from grader.bench.tolerance import Tolerance, Tolerances
 from grader.errors import CourseError
+from grader.model.unused import UNUSED
 
 MATRIX = np.arange(12.0).reshape(3, 4)
 NAN, INF = float("nan"), float("inf")
@@ -205,6 +207,19 @@ def test_no_expected_value_is_a_wildcard(special):
     for wrong in (0.0, NAN, INF, -INF):
         agrees = compare(np.array([1.0, wrong]), expected).agrees
         assert agrees is bool(np.array_equal([wrong], [special], equal_nan=True))
+
+
+@pytest.mark.parametrize("anything", [0, None, "text", [1, [2]], MATRIX, Foreign(type_name="object")])
+def test_what_is_unused_is_neither_looked_at_nor_counted(anything):
+    expected = [UNUSED, np.arange(3.0), {"a": UNUSED, "b": 1}]
+    found = compare([anything, np.arange(3), {"a": anything, "b": 1}], expected)
+    assert (found.agrees, found.total) == (True, 4)
+    assert compare([anything, np.arange(3), {"a": anything, "b": 2}], expected).wrong == 1
+
+
+def test_what_is_unused_must_still_be_there():
+    assert compare([MATRIX], [UNUSED, MATRIX]).note == "returned 1 item, expected 2"
+    assert value_text([UNUSED, 1]) == "[…, 1]"
 
 
 def test_an_infinite_error_is_reported_as_infinite():

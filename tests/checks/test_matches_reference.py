@@ -96,6 +96,19 @@ def test_an_accepted_alternative_earns_everything_and_is_named(make_bench):
     assert observation.cases[1].agrees == {"f": False, "other": True}
 
 
+def test_of_several_answers_the_nearest_one_says_what_is_wrong(make_bench):
+    keys = {"accept": ("with_one_more",)}
+
+    def almost(x):
+        return [x, x, x + 1]
+
+    bench = make_bench(almost, CASES, f=lambda x: [x, x], with_one_more=lambda x: [x, x, x])
+    assert award(observe(bench, **keys), **keys) == (
+        0.0,
+        "one: item 2: got 2, expected 1 (1 of 3 values differ)",
+    )
+
+
 def test_a_mixture_of_accepted_answers_earns_nothing(make_bench):
     keys = {"accept": ("other",)}
     mixed = lambda x: double(x) if x < 2 else triple(x)  # noqa: E731 - as short as what it mixes
