@@ -289,11 +289,11 @@ def _kept_busy() -> Iterable[Rule]:
     for as long as TCP_USER_TIMEOUT says, took most of a core for 100 s after the check. Of TCP's options
     those stay that libraries set; a receiver that throws away otherwise has a filter, or counts hops.
 
-    A connection that lingers (SO_LINGER), passed on and thrown away, keeps a thread of the kernel waiting for as
-    long as the program said, years if it likes, and with it what every program of the machine throws away
-    behind it. To linger is said to have been done: who waits for it to be sent is not kept waiting.
+    A connection that lingers (SO_LINGER), passed on and thrown away, keeps a thread of the kernel waiting as
+    long as the program said, for years, and with it what every program of the machine throws away behind
+    it. To linger is said to have been done: the kernel then sends what is left without waiting for it.
 
-    Refused altogether is `io_setup`: of 16000 polls (Linux AIO) that are over at once each has a thread of the
+    Refused altogether is `io_setup`: of 16000 polls (Linux AIO) that end at once each has a thread of the
     kernel wake 900 `epoll`, for a second and more after the program stands.
     """
     linger = (Where(1, equals=socket.SOL_SOCKET), Where(2, equals=int(socket.SO_LINGER)))
