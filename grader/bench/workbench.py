@@ -142,6 +142,10 @@ class Workbench:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
         return self._child(REFERENCE, module, cores=cores)
 
+    def let_go(self) -> None:
+        """End the children that the item shares with its group: whoever comes next gets fresh ones."""
+        self._children.end(self._group)
+
     def _child(
         self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
     ) -> AbstractContextManager[Subject]:
