@@ -202,7 +202,7 @@ class Bench(Protocol):
         ...
 
     def let_go(self) -> None:
-        """End the children that the item shares with its group: whoever comes next gets fresh ones."""
+        """End all children and their servers: whoever comes next gets fresh ones in a new network."""
         ...
 
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:

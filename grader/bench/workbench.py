@@ -143,8 +143,9 @@ class Workbench:
         return self._child(REFERENCE, module, cores=cores)
 
     def let_go(self) -> None:
-        """End the children that the item shares with its group: whoever comes next gets fresh ones."""
-        self._children.end(self._group)
+        """End all children and their servers: whoever comes next gets fresh ones in a new network."""
+        self._children.close()
+        self._children.servers.close()
 
     def _child(
         self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
