@@ -128,8 +128,8 @@ def beside_the_reference(
     """Observe; where the reference fails beside the program, and works without it, observe again.
 
     They share a network and what the kernel counts there. Where the reference fails `TURNS` times beside the
-    program, and never alone right after, that is the program's doing, and final. Alone it has another network:
-    sockets that were passed on and thrown away last in the old one for seconds after the program.
+    program, and never alone right after, that is the program's doing, and final. Alone it has another
+    network: sockets that were passed on and thrown away last in the old one for seconds after the program.
 
     Raises:
         ReferenceFailedError: it fails alone as well.
