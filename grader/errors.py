@@ -59,6 +59,10 @@ class CourseError(GraderError):
     exit_code = ExitCode.COURSE
 
 
+class ReferenceFailedError(CourseError):
+    """The reference failed in a measurement: the course's fault, unless it works without the hand-in."""
+
+
 class NotObservedError(GraderError):
     """The machine or the grader could not observe: for whoever runs the grader, never a zero."""
 

@@ -201,6 +201,10 @@ class Bench(Protocol):
         """The same of the reference solution."""
         ...
 
+    def let_go(self) -> None:
+        """End all children and their servers: whoever comes next gets fresh ones in a new network."""
+        ...
+
     def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
         """Run a file of the hand-in as a program, in a copy of its folder that it may write to."""
         ...

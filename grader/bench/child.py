@@ -243,12 +243,16 @@ class Child:
             budget.resume(self._others_at_work)
 
     def _others_at_work(self) -> bool:
-        """Whether anybody else computes on the program's cores; all that is the program's must stand."""
+        """Whether anybody else computes on the program's cores; all that is the program's must stand.
+
+        Work of the kernel's own does not count: the program may have left it some, for as long as this takes.
+        """
         watch = Watch(self._cores or os.sched_getaffinity(0))
-        own_s = -time.process_time()
+        own_s = -os.times().user
         watch.begin()
         time.sleep(max(LOOK_S, 2 * watch.resolution_s / AT_WORK))  # or the kernel's count tells nothing
-        return watch.end(own_s + time.process_time()).disturbed(AT_WORK) is not False
+        own_s += os.times().user
+        return watch.end(own_s).computed(own_s).disturbed(AT_WORK) is not False
 
     def _await(self, nonce: bytes, deadline_ns: int) -> Reply | Ended | None:
         """Its answer, or how it ended; None if there is neither in time."""

@@ -143,6 +143,11 @@ class Workbench:
         """A child of the reference solution with `module` imported: fresh, or the group's."""
         return self._child(REFERENCE, module, cores=cores)
 
+    def let_go(self) -> None:
+        """End all children and their servers: whoever comes next gets fresh ones in a new network."""
+        self._children.close()
+        self._children.servers.close()
+
     def _child(
         self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
     ) -> AbstractContextManager[Subject]:

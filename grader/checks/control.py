@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from grader.checks.rounds import Schedule, timed_rounds
+from grader.errors import CourseError, ReferenceFailedError
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ NOTE = (
     f"cannot be timed: {TURNS} times of {TURNS} the cores were busy with other work while this program ran, "
     "and never while the reference ran in its place; leave out of timed calls what the system works for by "
     "itself, such as sockets that are passed on and thrown away"
+)
+
+REFERENCE_NOTE = (
+    f"cannot be measured: {TURNS} times of {TURNS} the course's own solution failed while this program was "
+    "there ({why}), and never without it"
 )
 
 
@@ -108,3 +114,46 @@ def measured_again(
 def busy_by_itself(bench: Bench, output: str) -> Observation:
     """The observation of such a program: its own doing, and final."""
     return Observation(item=bench.item, outcome=Outcome.REFUSED, note=NOTE, output=output, seed=bench.seed)
+
+
+def beside_the_reference(
+    observe: Callable[[], Observation],
+    bench: Bench,
+    start: Start,
+    family: str,
+    oracle: Callable[..., Any],
+    *,
+    loop: str,
+) -> Observation:
+    """Observe; where the reference fails beside the program, and works without it, observe again.
+
+    They share a network and what the kernel counts there. Where the reference fails `TURNS` times beside the
+    program, and never alone right after, that is the program's doing, and final. Alone it has another
+    network: sockets that were passed on and thrown away last in the old one for seconds after the program.
+
+    Raises:
+        ReferenceFailedError: it fails alone as well.
+    """
+    for _ in range(TURNS):
+        try:
+            return observe()
+        except ReferenceFailedError as error:
+            bench.let_go()
+            if not _works_alone(bench, start, family, oracle, loop=loop):
+                raise
+            why = "; ".join(error.problems)
+    note = REFERENCE_NOTE.format(why=why.removeprefix("reference: "))
+    return Observation(item=bench.item, outcome=Outcome.REFUSED, note=note, seed=bench.seed)
+
+
+def _works_alone(bench: Bench, start: Start, family: str, oracle: Callable[..., Any], *, loop: str) -> bool:
+    """Whether the reference imports, and returns what is right, without the program."""
+    with ExitStack() as children:
+        runners = start(children, beside=False)
+        if any(runner.subject.imported.outcome is not Outcome.OBSERVED for runner in runners.values()):
+            return False
+        try:
+            timed_rounds(bench, runners, family, oracle, loop=loop, schedule=CONTROL)
+        except CourseError:
+            return False
+    return True

@@ -12,7 +12,7 @@ from grader.bench.bench import OTHERS_RAN, Bench, Call, InputCase, Subject
 from grader.bench.compare import compare
 from grader.bench.render import call_text, value_text
 from grader.checks.waiting import waited
-from grader.errors import CourseError
+from grader.errors import CourseError, ReferenceFailedError
 from grader.model.observation import Case, Outcome, Quantity
 
 REPEATS = 3
@@ -211,7 +211,7 @@ def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
     case, wanted = draw.case, draw.wanted
     if call.outcome is not Outcome.OBSERVED:
         if runner.ours:
-            raise CourseError(f"reference: {runner.function}: {call.note}")
+            raise ReferenceFailedError(f"reference: {runner.function}: {call.note}")
         rounds.failed = call
         return
     compared = compare(call.value, wanted)

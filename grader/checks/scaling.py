@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
 from grader.checks.interval import Interval, median, median_interval
 from grader.checks.waiting import SHARE
-from grader.errors import CourseError
+from grader.errors import ReferenceFailedError
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
@@ -80,13 +80,27 @@ class Scaling:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Warm up on other data, then time round after round until the intervals decide or time is up."""
-        from grader.checks.control import busy_by_itself, measured_again
-        from grader.checks.rounds import Schedule, timed_rounds
+        from grader.checks.control import beside_the_reference
 
         there = tuple(count for count in options.cores if count <= bench.cores)
         if not there:
             return _ended(bench, Outcome.NOT_OBSERVED, _lacking(options.cores[0], bench.cores))
         oracle = bench.expected(options.expected or function_name(options.of))
+        return beside_the_reference(
+            lambda: self._observe(options, bench, there, oracle),
+            bench,
+            partial(_runners, options.of, there, bench),
+            options.inputs,
+            oracle,
+            loop=_reference(there[0]),
+        )
+
+    def _observe(
+        self, options: Options, bench: Bench, there: tuple[int, ...], oracle: Callable[..., Any]
+    ) -> Observation:
+        from grader.checks.control import busy_by_itself, measured_again
+        from grader.checks.rounds import Schedule, timed_rounds
+
         with ExitStack() as children:
             runners = _runners(options.of, there, bench, children, beside=True)
             for name, runner in runners.items():
@@ -94,7 +108,7 @@ class Scaling:
                 if imported.outcome is not Outcome.OBSERVED:
                     note = f"{_on(name)}: {imported.note}"
                     if runner.ours:
-                        raise CourseError(f"reference: {note}")
+                        raise ReferenceFailedError(f"reference: {note}")
                     return _ended(bench, imported.outcome, note, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,

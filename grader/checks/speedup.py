@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +13,7 @@ from grader.checks.interval import median
 from grader.checks.ratio import MARGIN, Measured, decided, measured, number
 from grader.checks.watched import WATCHED, idle_device, trace_quantities, unrecorded, watch, watched_of
 from grader.config.codec import to_plain
-from grader.errors import CourseError
+from grader.errors import ReferenceFailedError
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
@@ -77,10 +77,18 @@ class Speedup:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Warm up on other data, then time round after round until the interval decides or time is up."""
+        from grader.checks.control import beside_the_reference
+
+        oracle = bench.expected(options.expected or function_name(options.of))
+        start = partial(_runners, options, bench)
+        return beside_the_reference(
+            lambda: self._observe(options, bench, oracle), bench, start, options.inputs, oracle, loop=LOOP
+        )
+
+    def _observe(self, options: Options, bench: Bench, oracle: Callable[..., Any]) -> Observation:
         from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
 
-        oracle = bench.expected(options.expected or function_name(options.of))
         watched = watch(bench, options.of, options.inputs, oracle) if bench.devices else None
         if watched is not None and not isinstance(watched, Watched):
             return _unusable(bench, watched.outcome, watched.note, "")
@@ -90,7 +98,7 @@ class Speedup:
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
                     if runner.ours:
-                        raise CourseError(f"reference: {imported.note}")
+                        raise ReferenceFailedError(f"reference: {imported.note}")
                     return _unusable(bench, imported.outcome, imported.note, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,

@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.machine.cores import Cores
@@ -14,6 +14,8 @@ from grader.machine.cores import Cores
 _PROC = Path("/proc")
 _BUSY = (0, 1, 2, 5, 6, 7)
 """Columns of `/proc/stat`, man 5 proc_stat: user, nice, system, irq, softirq, steal."""
+_KERNEL = (2, 5, 6)
+"""Those in which no program computed."""
 _STEAL = 7
 _INVOLUNTARY = "nonvoluntary_ctxt_switches:"
 
@@ -26,6 +28,8 @@ class Readings:
     """Everything but idling and waiting for disks; `steal_s` included."""
     steal_s: Mapping[int, float]
     """While something could run here and the hypervisor ran somebody else."""
+    kernel_s: Mapping[int, float] = field(default_factory=dict)
+    """The part of `busy_s` in which the kernel worked, for whomever."""
 
     @classmethod
     def parse(cls, stat: str, tick_s: float) -> Readings:
@@ -38,6 +42,7 @@ class Readings:
         return cls(
             busy_s={core: tick_s * sum(count[i] for i in _BUSY) for core, count in counts.items()},
             steal_s={core: tick_s * count[_STEAL] for core, count in counts.items()},
+            kernel_s={core: tick_s * sum(count[i] for i in _KERNEL) for core, count in counts.items()},
         )
 
 
@@ -86,6 +91,8 @@ class Disturbance:
     """What `busy_s` may be off by."""
     load_1min: float
     """The load average when it was over; ours is in it."""
+    kernel_s: float = 0.0
+    """The part of `busy_s` in which the kernel worked, for whomever."""
     involuntary: int | None = None
     """How often the watched processes were put aside; None if none was watched, or nobody tells."""
 
@@ -99,6 +106,10 @@ class Disturbance:
     def share(self) -> float:
         """`others_s` as a share of the wall time; beyond 1 if several cores were taken."""
         return self.others_s / self.wall_s if self.wall_s else 0.0
+
+    def computed(self, own_user_s: float) -> Disturbance:
+        """The same for what programs computed, of which we did this much, and not for what the kernel did."""
+        return replace(self, busy_s=self.busy_s - self.kernel_s, own_cpu_s=own_user_s, kernel_s=0.0)
 
     def disturbed(self, limit: float = 0.1) -> bool | None:
         """Whether others took more than this share of the wall time; None if it was too short to tell.
@@ -171,6 +182,7 @@ class Watch:
             steal_s=self._spent(before.steal_s, now.steal_s),
             resolution_s=self.resolution_s,
             load_1min=load_1min(self._proc),
+            kernel_s=self._spent(before.kernel_s, now.kernel_s),
             involuntary=involuntary,
         )
 

@@ -306,6 +306,26 @@ def test_what_was_disturbed_is_measured_again_once_the_reference_is_left_in_peac
     assert award(observation).fraction == 1.0
 
 
+PORT = 45678
+BINDS = f"import socket\ndef bind(): return socket.create_server(('127.0.0.1', {PORT}))\n"
+
+
+def test_a_program_beside_which_the_reference_fails_loses_its_points_for_good(bench_of):
+    """They share a network, and in it ports and what is counted as memory of its sockets."""
+    held = "held = []\ndef fast(x):\n    held or held.append(bind())\n    return x + 1\n"
+    binds = "def fast(x):\n    bind().close()\n    return x + 1\n"
+    reference = dedent(REFERENCE) + BINDS + binds
+    observation = observe(bench_of(dedent(REFERENCE) + BINDS + held, reference))
+    assert observation.outcome is Outcome.REFUSED, observation.note
+    assert "never without it" in observation.note
+
+
+def test_a_reference_that_fails_alone_is_the_courses_doing(bench_of):
+    reference = REFERENCE.replace("def fast(x): return x + 1", "def fast(x): raise ValueError")
+    with pytest.raises(CourseError, match="ValueError"):
+        observe(bench_of(REFERENCE, reference))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "busy",

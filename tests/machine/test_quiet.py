@@ -33,9 +33,9 @@ class Kernel:
         (proc / "loadavg").write_text("1.50 0.70 0.20 2/345 6789\n")
         self.count()
 
-    def count(self, user=(0, 0), steal=(0, 0), wall_s=0.0):
+    def count(self, user=(0, 0), system=(0, 0), steal=(0, 0), wall_s=0.0):
         """What was counted up to now, in ticks."""
-        lines = [f"cpu{n} {user[n]} 0 0 0 0 0 0 {steal[n]} 0 0" for n in (0, 1)]
+        lines = [f"cpu{n} {user[n]} 0 {system[n]} 0 0 1 2 {steal[n]} 0 0" for n in (0, 1)]
         (self.proc / "stat").write_text("\n".join(lines))
         self.now = 100.0 + wall_s
 
@@ -95,6 +95,15 @@ def test_time_that_the_hypervisor_gave_to_others_counts(kernel):
     kernel.count(user=(70, 0), steal=(30, 0), wall_s=1.0)
     seen = watch.end(own_cpu_s=0.7)
     assert (seen.steal_s, seen.share, seen.disturbed()) == (pytest.approx(0.3), pytest.approx(0.3), True)
+
+
+def test_what_the_kernel_worked_can_be_left_out(kernel):
+    watch = kernel.watch()
+    kernel.count(user=(10, 0), system=(80, 0), steal=(20, 0), wall_s=1.0)
+    seen = watch.end(own_cpu_s=0.2)
+    assert (seen.kernel_s, seen.others_s) == (pytest.approx(0.8), pytest.approx(0.9))
+    assert seen.computed(0.05).others_s == pytest.approx(0.25)
+    assert (seen.disturbed(0.5), seen.computed(0.05).disturbed(0.5)) == (True, False)
 
 
 def test_one_tick_is_nothing_and_an_interval_of_a_few_ticks_is_unknown(kernel):

@@ -154,6 +154,27 @@ def test_options_by_which_the_kernel_goes_on_sending_to_nobody_are_refused(alone
         assert not alone(lambda: attempt(lambda: None)).endswith(said)
 
 
+def test_a_closed_connection_does_not_linger(alone):
+    def attempt(before):
+        with socket.socket() as one:
+            before()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
+            return struct.unpack("ii", one.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8))
+
+    assert alone(lambda: attempt(lambda: seccomp.refuse_calls(network=True))) == "(0, 0)"
+    assert alone(lambda: attempt(lambda: None)) == "(1, 3600)"
+
+
+def test_the_kernel_completes_nothing_in_threads_of_its_own(alone):
+    def attempt(before):
+        before()
+        number = seccomp.CALLS["io_setup"][0 if os.uname().machine == "x86_64" else 1]
+        linux.syscall(number, 1, struct.pack("=Q", 0), name="io_setup")
+
+    said = f"OSError {errno.ENOSYS}"
+    assert alone(lambda: attempt(lambda: seccomp.refuse_calls(network=True))) == said
+
+
 def test_pairs_of_sockets_need_no_network(alone):
     def attempt():
         seccomp.refuse_calls(network=False)
