@@ -56,7 +56,7 @@ class DeviceSpeedup:
         seen, by_itself = until_quiet(
             _timed(options, bench),
             enough=lambda seen: seen.spoiled is not None or seen.rounds.enough(options.rounds),
-            alone=lambda: _reference_is_quiet(options, bench),
+            alone=lambda: _disturbs_the_reference(options, bench),
             again=lambda: _timed(options, bench, budget_s=options.budget_s / SHARE),
         )
         if by_itself:
@@ -153,8 +153,8 @@ def _timed(options: DeviceSpeedup.Options, bench: Bench, budget_s: float | None 
     raise AssertionError("counting does not end")
 
 
-def _reference_is_quiet(options: DeviceSpeedup.Options, bench: Bench) -> bool:
-    """Whether nothing disturbs the reference, alone in the same place."""
+def _disturbs_the_reference(options: DeviceSpeedup.Options, bench: Bench) -> str:
+    """What disturbs the reference, alone in the same place; empty if nothing."""
     from grader.checks.control import quiet_alone
 
     with bench.reference(options.of.rpartition(".")[0]) as reference:

@@ -82,6 +82,7 @@ class Run:
 
 
 OTHERS_RAN = "other programs ran on the cores"
+KERNEL_RAN = "the system itself worked on the cores"
 """Words of a watch over cores where more was computed than by the timed programs."""
 
 

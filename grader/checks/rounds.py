@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from grader.bench.bench import OTHERS_RAN, Bench, Call, InputCase, Subject
+from grader.bench.bench import KERNEL_RAN, OTHERS_RAN, Bench, Call, InputCase, Subject
 from grader.bench.compare import compare
 from grader.bench.render import call_text, value_text
 from grader.checks.waiting import waited
@@ -95,7 +95,7 @@ class Rounds:
 
     def enough(self, least: int) -> bool:
         """Whether there is no need to find out whose doing a disturbance of the cores is."""
-        on_cores = self.disturbances and self.disturbances <= {OTHERS_RAN, LOOP_WAITED}
+        on_cores = self.disturbances and self.disturbances <= {OTHERS_RAN, KERNEL_RAN, LOOP_WAITED}
         return bool(self.quiet >= least or self.failed or self.wrong or not on_cores)
 
     @property
@@ -174,7 +174,9 @@ def timed_rounds(
             own_s = sum(call.own_cpu_s for call in timed)
             disturbance = bench.quiet.end(own_s)
             middle = {name: _middle(calls) for name, calls in made.items()}
-            rounds.add(middle, _middle(again), _waited(middle[loop]) or disturbance)
+            if disturbance != KERNEL_RAN:  # whose doing that is shows later
+                disturbance = _waited(middle[loop]) or disturbance
+            rounds.add(middle, _middle(again), disturbance)
         if schedule.enough(rounds, number + 1, time.monotonic() - begun):
             return rounds
     raise AssertionError("counting does not end")

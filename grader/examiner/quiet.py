@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.bench.bench import OTHERS_RAN
+from grader.bench.bench import KERNEL_RAN, OTHERS_RAN
 from grader.cuda.state import GpuState, state
 from grader.examiner.devices import WAIT_S, Devices
 from grader.machine.cores import Cores
 from grader.machine.lease import Lease, Leases
-from grader.machine.quiet import Watch
+from grader.machine.quiet import Disturbance, Watch
 
 UNTOLD_S = 3.0
 """After so long without an answer the kernel's counts are taken for worthless, and what ran for quiet."""
@@ -87,7 +87,7 @@ class Watched:
             return None
         self.untold |= verdict is None
         self._since = None
-        return OTHERS_RAN if verdict else ""
+        return _who_ran(seen) if verdict else ""
 
     def _ours_s(self) -> float:
         return time.process_time() if self._beside_us else 0.0
@@ -109,6 +109,11 @@ class Watched:
         """
         here = {process.pid for process in now.processes or ()}
         return any(pid in self._devices.others or (_exists(pid) and not _ours(pid)) for pid in here)
+
+
+def _who_ran(seen: Disturbance) -> str:
+    """Others, if programs computed beside ours; otherwise the kernel, for whomever."""
+    return OTHERS_RAN if seen.computed(seen.own_cpu_s).disturbed() else KERNEL_RAN
 
 
 def _exists(pid: int) -> bool:

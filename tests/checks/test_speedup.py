@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from grader.bench.bench import OTHERS_RAN
+from grader.bench.bench import KERNEL_RAN, OTHERS_RAN
 from grader.bench.subject import ChildSubject
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
@@ -284,7 +284,8 @@ class BusyWith(Accounts):
 
     def end(self, own_cpu_s):
         super().end(own_cpu_s)
-        return OTHERS_RAN if self._busy("subject" in self._present, self._started) else ""
+        busy = self._busy("subject" in self._present, self._started)
+        return busy if isinstance(busy, str) else OTHERS_RAN if busy else ""
 
 
 SHORT = replace(OPTIONS, budget_s=1.0)
@@ -304,6 +305,23 @@ def test_what_was_disturbed_is_measured_again_once_the_reference_is_left_in_peac
     observation = observe(bench, SHORT)
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert award(observation).fraction == 1.0
+
+
+def test_what_the_kernel_still_does_for_a_program_that_has_ended_is_waited_for(bench_of):
+    bench = bench_of(REFERENCE)
+    bench._quiet = BusyWith(bench, lambda beside, started: KERNEL_RAN if started in (1, 2, 3) else "")
+    observation = observe(bench, SHORT)
+    assert observation.outcome is Outcome.OBSERVED, observation.note
+    assert bench.quiet._started == 5
+
+
+def test_what_the_kernel_never_stops_doing_is_the_machines(bench_of, monkeypatch):
+    monkeypatch.setattr("grader.checks.control.LEFTOVERS_S", 0.0)
+    bench = bench_of(REFERENCE)
+    bench._quiet = BusyWith(bench, lambda beside, started: KERNEL_RAN)
+    observation = observe(bench, SHORT)
+    assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
+    assert KERNEL_RAN in observation.note
 
 
 PORT = 45678

@@ -76,7 +76,7 @@ def exam(monkeypatch, tmp_path):
         monkeypatch.setattr(devices, "probe", lambda one: "")
         job = Job(
             id="1",
-            submission=Submission(student="s", assignment="a", archive="", digest="d", files=()),
+            submission=Submission(student="s", assignment="a", archive="", digest="d", files=("network.py",)),
             course="",
             assignment_folder="",
             workspace="",
@@ -148,6 +148,13 @@ def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_tor
     assert dict(setup.environment) == {"VIRTUAL_GPUS": "4"}
     other = items.observe(task("numba", gpu=4, simulated_inputs="few"))
     assert (other.outcome, other.note) == (Outcome.NOT_OBSERVED, "needs 4 GPUs; this machine has 1")
+
+
+def test_an_item_whose_file_is_missing_waits_for_no_device_and_runs_nothing(exam):
+    items, _, kind = exam()
+    seen = items.observe(replace(task("lost", gpu=1), calls=("other",)))
+    assert (seen.outcome, seen.note) == (Outcome.REFUSED, "other.py was not handed in")
+    assert "lost" not in kind.setups
 
 
 def test_a_kind_may_say_itself_that_it_simulated(exam):
