@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 import yaml
 
+from grader.api import UNUSED
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assignments" / "cdp_hw1"
 SUBMISSIONS = ROOT / "tests" / "submissions"
@@ -28,7 +30,7 @@ HOSTILE = {
     "swallows_signals",
 }
 # What intake makes of these archives is for its own tests.
-PACKED = {"junk_files", "macos_zip", "no_utils"}
+PACKED = {"junk_files", "macos_zip", "misplaced_utils", "no_utils", "second_copy"}
 ALL = {path.parent.name for path in SUBMISSIONS.glob("*/expected.yaml")}
 # They harm the machine outside of a sandbox; their honest twins leave programs and closed streams behind.
 ATTACKS = {name for name in ALL if name.startswith(("attack_", "honest_"))}
@@ -48,6 +50,8 @@ def read(path):
 
 def agrees(actual, expected):
     """Plain NumPy's opinion on one answer."""
+    if expected is UNUSED:
+        return True
     if isinstance(expected, list | tuple):
         return (
             isinstance(actual, list | tuple)

@@ -44,7 +44,7 @@ class Network:
         scale = 0.1 if len(weights) > 1 else 0.0
         values = [rng.normal(scale=scale, size=shape) for shape in pairwise(sizes)]
         values += [rng.normal(scale=scale, size=size) for size in sizes[1:]]
-        self.parameters = [self._on_device(value) for value in values]
+        self.parameters = [self._on_device(value.astype(np.float32)) for value in values]
         self._batches = {}
 
     def learn(self, inputs, labels):
