@@ -73,7 +73,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--within", type=float, default=float("inf"), metavar="S", help="begin no run that could last longer"
     )
-    parser.add_argument("--each", type=float, default=90.0, metavar="S", help="wall limit of one run")
+    parser.add_argument("--each", type=float, default=180.0, metavar="S", help="wall limit of one run")
     return parser.parse_args()
 
 
