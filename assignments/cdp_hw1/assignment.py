@@ -23,13 +23,11 @@ def grader_assignments():
             ),
             preloads={
                 "utils": ("numpy", "numpy.random"),
-                "driver": ("numpy", "numpy.random"),
                 "max_functions": ("numpy", "numba", "numba.cuda"),
                 "matmul_functions": ("numpy", "numba", "numba.cuda"),
             },
-            requires={"driver": ("utils.py",)},
-            # The reference's longest calls are an epoch of training and the first one of a compiled function:
-            # either takes one to two seconds. Everything in utils.py takes about a millisecond.
+            # The reference's longest call is the first one of a compiled function: one to two seconds.
+            # Everything in utils.py takes milliseconds.
             limits=Limits(import_wall_s=10.0, call_wall_s=10.0, memory_mb=1024, file_mb=16),
         )
     ]

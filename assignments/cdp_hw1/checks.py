@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,14 +13,25 @@ from grader.model.options import ModuleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call
+    from grader.bench.bench import Bench, Call, Subject
+
+    from .training import Function, Network
+
+RATE = re.compile(rb"(?m)^[ \t]*learning_rate[ \t]*=[ \t]*([0-9.]+(?:[eE][-+]?[0-9]+)?)[ \t]*(?:#.*)?\r?$")
+"""A line of main.py that assigns a plain number."""
+COMPARED_STEPS = 4
+"""At so many steps of the training, drawn from the seed, the student's functions are called with its sums."""
 
 
 class Trains:
-    """Train the course's network with the hand-in's functions and count what it gets right.
+    """Train the course's network with the student's functions and count what it gets right.
 
-    A program's own word on its accuracy is a claim. Here `driver.py` trains in the student's process and
-    says what it takes each picture of the test set for; the labels never leave the examiner, who counts.
+    The network, its data and its arithmetic stay outside the student's process, and so do all labels: what is
+    called there are the functions of `utils.py`. `random_weights` and `zeros_biases` give the network's first
+    values, `create_batches` the order of the samples. `sigmoid` and `sigmoid_prime` are called with numbers
+    first: where they give ours, ours compute the training, and otherwise a table of what they gave. At steps
+    that are drawn from the seed they are called with the sums of that step, and must give what was used. The
+    drawn weights of a matrix are put into another order, so that nobody hands in what was learnt elsewhere.
     """
 
     name: ClassVar[str] = "trains"
@@ -28,8 +40,8 @@ class Trains:
     class Options:
         """The YAML keys."""
 
-        driver: ModuleName = option(
-            "The course's file that trains, without `.py`.", default=ModuleName("driver")
+        module: ModuleName = option(
+            "The student's file with the functions, without `.py`.", default=ModuleName("utils")
         )
         sizes: tuple[int, ...] = option("Neurons of each layer.", default=(784, 128, 64, 10))
         learning_rate: float = option(
@@ -42,46 +54,38 @@ class Trains:
         )
 
     def observe(self, options: Options, bench: Bench) -> Observation:
-        """Train epoch by epoch, each of them a call with a time limit of its own."""
+        """Call the functions, train with what they gave, and count after each epoch."""
         from .data import WrongData, load
+        from .training import Unusable
 
         try:
             training, _, test = load(seed=int(bench.seed, 16))
         except WrongData as error:
             raise CourseError(str(error)) from None
+        rate = _chosen_rate(bench) or options.learning_rate
         cases: list[Case] = []
-        quantities = {}
-        with bench.subject(options.driver) as subject:
-            call = subject.imported
-            if call.outcome is Outcome.OBSERVED:
-                begin = case(
-                    "begin",
-                    training.pictures,
-                    training.labels,
-                    list(options.sizes),
-                    options.learning_rate,
-                    options.mini_batch_size,
-                )
-                call = subject.call("begin", begin)
-                quantities = {"learning_rate": Quantity(value=_number(call.value), taken_by="subject")}
-            while call.outcome is Outcome.OBSERVED and len(cases) < options.epochs:
-                call = subject.call("epoch", case("test set", test.pictures))
-                if call.outcome is Outcome.OBSERVED:
-                    cases.append(_case(f"epoch {len(cases) + 1}", call, test.labels))
+        with bench.subject(options.module) as subject:
+            try:
+                _check(subject.imported)
+                functions = _Functions(subject)
+                cases = _train(options, rate, int(bench.seed, 16), functions, training, test)
+                ended = None
+            except _EndedError as error:
+                ended = error.call
+            except Unusable as error:
+                ended = None
+                cases = [Case(name="training", outcome=Outcome.OBSERVED, note=str(error))]
             output = subject.output
-        trained = len(cases) == options.epochs
-        if trained:
-            quantities["accuracy"] = cases[-1].quantities["accuracy"]
-            quantities["training"] = Quantity(
-                value=sum(float(one.quantities["wall_s"].value or 0) for one in cases), unit="s"
-            )
+        quantities = {"learning_rate": Quantity(value=rate)}
+        if not ended and (accuracy := cases[-1].quantities.get("accuracy")):
+            quantities["accuracy"] = accuracy
         return Observation(
             item=bench.item,
-            outcome=Outcome.OBSERVED if trained else call.outcome,
-            note="" if trained else call.note,
+            outcome=ended.outcome if ended else Outcome.OBSERVED,
+            note=ended.note if ended else "",
             cases=tuple(cases),
             quantities=quantities,
-            facts={"tracebacks": {"training": call.traceback}} if call.traceback else {},
+            facts={"tracebacks": {"training": ended.traceback}} if ended and ended.traceback else {},
             output=output,
             seed=bench.seed,
         )
@@ -90,35 +94,167 @@ class Trains:
         """All points if enough of the test set is right after the last epoch."""
         del related
         last = observation.cases[-1]
-        accuracy = last.quantities["accuracy"].value
-        if accuracy is None:
-            return Award(fraction=0.0, reason=last.note)
+        if "accuracy" not in last.quantities:
+            return Award(fraction=0.0, reason=f"the network cannot be trained: {last.note}")
+        accuracy = float(last.quantities["accuracy"].value or 0.0)
         reason = f"{accuracy:.2%} of the test set is right after {options.epochs} epochs"
         if accuracy >= options.at_least:
             return Award(fraction=1.0, reason=reason)
         return Award(fraction=0.0, reason=f"{reason}; wanted are {options.at_least:.0%}")
 
 
-def _case(name: str, call: Call, labels: Any) -> Case:
-    from numpy import ndarray
+class _EndedError(Exception):
+    """A call of the student's function did not return."""
 
-    answers = call.value
-    accuracy, note = None, ""
-    if type(answers) is not ndarray or answers.shape != labels.shape or answers.dtype.kind not in "iu":
-        note = f"{name}: the network does not give one class for each of {len(labels)} pictures"
-    else:
-        accuracy = float((answers == labels).mean())
-        note = f"{accuracy:.2%} of {len(labels)} pictures are right"
+    def __init__(self, call: Call) -> None:
+        super().__init__(call.note)
+        self.call = call
+
+
+class _OtherValuesError(Exception):
+    """A function gave other values for the sums of a step than the training used."""
+
+
+def _check(call: Call) -> Any:
+    """What a call gave.
+
+    Raises:
+        _EndedError: it did not return.
+    """
+    if call.outcome is not Outcome.OBSERVED:
+        raise _EndedError(call)
+    return call.value
+
+
+class _Functions:
+    """The student's functions, and what stands for the two that every step needs."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._stand_ins: dict[str, Function] = {}
+
+    def call(self, name: str, what: str, *args: Any) -> Any:
+        """What one of them gives.
+
+        Raises:
+            _EndedError: it did not return.
+        """
+        return _check(self._subject.call(name, case(what, *args)))
+
+    def choose(self, samples: Any, *, tables: bool) -> tuple[Function, Function]:
+        """What stands for `sigmoid` and `sigmoid_prime`: ours where both give the same for `samples`.
+
+        Otherwise, and with `tables`, a table of what the student's function gives.
+
+        Raises:
+            _EndedError: one did not return.
+            Unusable: one gives no array of the same shape.
+        """
+        from . import training
+
+        for name in ("sigmoid", "sigmoid_prime"):
+            ours = getattr(training, name)
+            if tables or not training.same(
+                self._values(name, "numbers", samples), ours(samples), training.SAME
+            ):
+                self._stand_ins[name] = training.interpolated(self._values(name, "a table", training.TABLE))
+            else:
+                self._stand_ins[name] = ours
+        return self._stand_ins["sigmoid"], self._stand_ins["sigmoid_prime"]
+
+    def compare(self, step: int, sums: Sequence[Any]) -> None:
+        """Call both with the sums of one step: (n, neurons of all layers), float64.
+
+        Raises:
+            _EndedError: one did not return.
+            _OtherValuesError: one gives other values than what stands for it.
+            Unusable: one gives no array of the same shape.
+        """
+        from numpy import hstack
+
+        from .training import TABLE_SAME, same
+
+        numbers = hstack(sums).astype("float64")
+        for name, stand_in in self._stand_ins.items():
+            if not same(self._values(name, f"step {step}", numbers), stand_in(numbers), TABLE_SAME):
+                raise _OtherValuesError(name)
+
+    def _values(self, name: str, what: str, samples: Any) -> Any:
+        from .training import numbers
+
+        return numbers(name, self.call(name, what, samples), samples.shape)
+
+
+def _train(
+    options: Trains.Options, rate: float, seed: int, functions: _Functions, training: Any, test: Any
+) -> list[Case]:
+    """What is right of the test set after each epoch.
+
+    Raises:
+        _EndedError: one of the student's functions did not return.
+        Unusable: one of them gave what no network can be trained with.
+    """
+    from numpy import arange
+    from numpy.random import default_rng
+
+    from .training import Network, Unusable, drawn_batches, drawn_weights, in_list, zero_biases
+
+    rng = default_rng(seed)
+    sizes = list(options.sizes)
+    weights = drawn_weights(functions.call("random_weights", "the layers", sizes), sizes)
+    # Numbers that are drawn are as good in any other order; numbers that were learnt somewhere else are not.
+    weights = [rng.permuted(matrix, axis=None) for matrix in weights]
+    biases = zero_biases(functions.call("zeros_biases", "the layers", sizes), sizes)
+    in_list("zeros_weights", functions.call("zeros_weights", "the layers", sizes), len(weights))
+    rows = arange(len(training.labels))[:, None]
+    value = functions.call("create_batches", "row numbers", rows, training.labels, options.mini_batch_size)
+    batches = drawn_batches(value, len(rows), sizes[-1])
+    samples = rng.normal(scale=4, size=(64, 64))
+    compared = {int(step) for step in rng.integers(len(batches) * options.epochs, size=COMPARED_STEPS)}
+    other = ""
+    for tables in (False, True):
+        network = Network(weights, biases, rate, *functions.choose(samples, tables=tables))
+        try:
+            return [
+                _epoch(epoch, network, batches, functions, compared, training, test)
+                for epoch in range(options.epochs)
+            ]
+        except _OtherValuesError as error:
+            other = str(error)
+    raise Unusable(f"{other} does not give one value for a number, whatever stands beside it")
+
+
+def _epoch(
+    epoch: int,
+    network: Network,
+    batches: Sequence[tuple[Any, Any]],
+    functions: _Functions,
+    compared: Collection[int],
+    training: Any,
+    test: Any,
+) -> Case:
+    """Learn from every batch once, and count what is right of the test set."""
+    from .data import inputs
+
+    for number, (rows, labels) in enumerate(batches, epoch * len(batches)):
+        sums = network.step(inputs(training.pictures[rows]), labels)
+        if number in compared:
+            functions.compare(number + 1, sums)
+    accuracy = float((network.predict(inputs(test.pictures)) == test.labels).mean())
     return Case(
-        name=name,
-        outcome=call.outcome,
-        note=note,
-        quantities={
-            "accuracy": Quantity(value=accuracy),
-            "wall_s": Quantity(value=call.wall_s, unit="s"),
-        },
+        name=f"epoch {epoch + 1}",
+        outcome=Outcome.OBSERVED,
+        note=f"{accuracy:.2%} of {len(test.labels)} pictures are right",
+        quantities={"accuracy": Quantity(value=accuracy)},
     )
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if type(value) in (int, float) else None
+def _chosen_rate(bench: Bench) -> float:
+    """The learning rate that main.py assigns last; 0 without main.py, or if it assigns no plain number."""
+    if "main.py" not in bench.files:
+        return 0.0
+    try:
+        rates = RATE.findall(bench.read("main.py"))
+        return float(rates[-1]) if rates else 0.0
+    except (OSError, ValueError):
+        return 0.0

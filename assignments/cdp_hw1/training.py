@@ -1,0 +1,184 @@
+"""The network of homework 1, trained outside the student's process from values that their functions gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+SAME = 1e-5
+"""How far a value of a student's function may be from ours where both are used for the same."""
+TABLE_SAME = 2e-3
+"""The same for a table of it: half precision and interpolation stay below."""
+TABLE = np.linspace(-100.0, 100.0, 200 * 1024 + 1)
+"""The arguments of a table, evenly spaced; activations of this network stay far inside."""
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+class Unusable(ValueError):
+    """What a function gave cannot be trained with; one line that names the function."""
+
+
+def sigmoid(z):
+    """1 / (1 + e⁻ᶻ), which is 0 where e⁻ᶻ overflows."""
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-z))
+
+
+def sigmoid_prime(z):
+    """The derivative of `sigmoid`."""
+    value = sigmoid(z)
+    return value * (1 - value)
+
+
+def interpolated(values: np.ndarray) -> Function:
+    """A function of single numbers by its values at `TABLE`, constant beyond both ends."""
+    return lambda z: np.interp(z, TABLE, values).astype(z.dtype)
+
+
+def numbers(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+    """What a function gave for an array of a shape: float64 numbers of the same shape.
+
+    Raises:
+        Unusable: it is something else.
+    """
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Unusable(f"{name} does not give numbers") from None
+    if array.shape != shape:
+        raise Unusable(f"{name} gives shape {array.shape} for an array of shape {shape}")
+    return array
+
+
+def same(values: np.ndarray, others: np.ndarray, within: float) -> bool:
+    """Whether two arrays hold the same numbers, or NaN at the same places, as far as a network can tell."""
+    return bool(np.allclose(values, others, rtol=within, atol=within, equal_nan=True))
+
+
+def drawn_weights(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
+    """The matrices that `random_weights` gave, in float32.
+
+    Raises:
+        Unusable: there are not as many, or one has another shape.
+    """
+    shapes = list(pairwise(sizes))
+    return [
+        numbers("random_weights", matrix, shape).astype(np.float32)
+        for matrix, shape in zip(in_list("random_weights", value, len(shapes)), shapes, strict=True)
+    ]
+
+
+def zero_biases(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
+    """The vectors that `zeros_biases` gave for layers 1 to L, in float32; one for layer 0 is left out.
+
+    Raises:
+        Unusable: there are not as many, or one cannot be added to the rows of its layer.
+    """
+    count = len(sizes) - 1
+    vectors = list(value)[-count:] if isinstance(value, list | tuple) else value
+    biases = []
+    for vector, size in zip(in_list("zeros_biases", vectors, count), sizes[1:], strict=True):
+        try:
+            biases.append(np.broadcast_to(np.asarray(vector, np.float32), (1, size)).copy())
+        except (TypeError, ValueError):
+            raise Unusable(f"zeros_biases gives no vector of length {size} where one belongs") from None
+    return biases
+
+
+def drawn_batches(value: object, count: int, classes: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Row numbers and labels of each batch, from what `create_batches` made of a column of row numbers.
+
+    Raises:
+        Unusable: a batch is no pair, or holds what was not among the samples, or there are too many of them.
+    """
+    if not isinstance(value, list | tuple) or not value:
+        raise Unusable("create_batches does not give a list of batches")
+    batches = []
+    for batch in value:
+        if not isinstance(batch, list | tuple) or len(batch) != 2:
+            raise Unusable("create_batches gives a batch that is no pair (data, labels)")
+        try:
+            rows, labels = (np.array(part, dtype=np.float64) for part in batch)
+        except (TypeError, ValueError):
+            raise Unusable("create_batches gives a batch that does not hold numbers") from None
+        if rows.shape != (len(labels), 1) or labels.ndim != 1:
+            raise Unusable("create_batches gives a batch with another number of labels than rows of data")
+        if not (_whole(rows, count) and _whole(labels, classes)):
+            raise Unusable("create_batches gives a batch that holds what was not in the training set")
+        batches.append((rows[:, 0].astype(np.int64), labels.astype(np.int64)))
+    if sum(len(labels) for _, labels in batches) > 2 * count:
+        raise Unusable("create_batches gives every sample more than twice")
+    return batches
+
+
+def in_list(name: str, value: object, count: int) -> Sequence[object]:
+    """A list, or a tuple, of `count` values that a function gave.
+
+    Raises:
+        Unusable: it is something else.
+    """
+    if not isinstance(value, list | tuple) or len(value) != count:
+        raise Unusable(f"{name} does not give a list of {count}")
+    return value
+
+
+def _whole(values: np.ndarray, below: int) -> bool:
+    return bool(np.all((values >= 0) & (values < below) & (values == np.floor(values))))
+
+
+class Network:
+    """Layers of neurons with an activation, trained by gradient descent on the squared error, in float32.
+
+    Args:
+        weights: a matrix (neurons below, neurons above) for every two neighbouring layers.
+        biases: a row (1, neurons) for each layer but the first.
+        rate: how far a step goes down the slope, which is summed over a batch.
+        activation: from a layer's sums, an array of any shape.
+        slope: its derivative.
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[np.ndarray],
+        biases: Sequence[np.ndarray],
+        rate: float,
+        activation: Function,
+        slope: Function,
+    ) -> None:
+        self._weights = [np.array(matrix) for matrix in weights]
+        self._biases = [np.array(row) for row in biases]
+        self._rate = np.float32(rate)
+        self._activation = activation
+        self._slope = slope
+
+    def step(self, samples: np.ndarray, labels: np.ndarray) -> list[np.ndarray]:
+        """Learn from one batch: samples (n, inputs) in float32, labels (n,).
+
+        Returns:
+            The sums of each layer before the step, each (n, neurons).
+        """
+        sums, activations = self._forward(samples)
+        error = activations[-1].copy()
+        error[np.arange(len(labels)), labels] -= 1
+        error *= self._slope(sums[-1])
+        for layer in reversed(range(len(self._weights))):
+            downhill = self._rate * error
+            if layer:
+                error = (error @ self._weights[layer].T) * self._slope(sums[layer - 1])
+            self._weights[layer] -= activations[layer].T @ downhill
+            self._biases[layer] -= downhill.sum(axis=0, keepdims=True)
+        return sums
+
+    def predict(self, samples: np.ndarray) -> np.ndarray:
+        """The class of each sample, (n,) whole numbers."""
+        return np.argmax(self._forward(samples)[1][-1], axis=1)
+
+    def _forward(self, samples: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        sums, activations = [], [samples]
+        for weights, biases in zip(self._weights, self._biases, strict=True):
+            sums.append(activations[-1] @ weights + biases)
+            activations.append(self._activation(sums[-1]))
+        return sums, activations
