@@ -6,6 +6,8 @@ import numpy as np
 
 from grader.api import case
 
+from .clock import PlayedClock
+
 CPU, FIRST, SECOND = "cpu", "cuda:0", "cuda:1"
 TWO = [FIRST, SECOND]
 
@@ -141,34 +143,34 @@ def small_mini_batch(rng):
 # Part 3: timing.py
 
 
-def _costs(rng, make=0.0, first=1.0):
-    """Seconds of a mini-batch, and of what comes before: `make` and `first` are multiples of it."""
+def _clock(rng, make=0.0, first=1.0):
+    """A clock for a mini-batch, and what comes before: `make` and `first` are multiples of it."""
     each = float(rng.uniform(0.05, 2.0))
-    return {"make": make * each, "first": first * each, "each": each}
+    return PlayedClock(make=make * each, first=first * each, each=each)
 
 
 def plain_times(rng):
-    yield case("a mini-batch that takes long", _costs(rng), CPU, 1)
-    yield case("another one", _costs(rng), CPU, 2)
+    yield case("a mini-batch that takes long", _clock(rng), CPU, 1)
+    yield case("another one", _clock(rng), CPU, 2)
 
 
 def slow_to_make(rng):
-    yield case("a network that takes 50 times as long to make", _costs(rng, make=50.0), CPU, 1)
+    yield case("a network that takes 50 times as long to make", _clock(rng, make=50.0), CPU, 1)
 
 
 def slow_at_first(rng):
-    yield case("a first mini-batch that takes 30 times as long", _costs(rng, first=30.0), CPU, 1)
+    yield case("a first mini-batch that takes 30 times as long", _clock(rng, first=30.0), CPU, 1)
 
 
 def numbers_of_threads(rng):
     first, second = (int(n) for n in rng.permutation([2, 3, 4])[:2])
-    yield case(f"on {first} threads", CPU, first)
-    yield case(f"on {second} threads", CPU, second)
+    yield case(f"on {first} threads", _clock(rng), CPU, first)
+    yield case(f"on {second} threads", _clock(rng), CPU, second)
 
 
 def works_on(rng):
-    yield case("a GPU that works while the program goes on", _costs(rng), FIRST, 1)
-    yield case("on the GPU, with a first mini-batch that takes longer", _costs(rng, first=30.0), FIRST, 1)
+    yield case("a GPU that works while the program goes on", _clock(rng), FIRST, 1)
+    yield case("on the GPU, with a first mini-batch that takes longer", _clock(rng, first=30.0), FIRST, 1)
 
 
 BATCHES = {"FCN": 64, "AlexNet": 16, "ResNet-50": 16, "LSTM": 128}

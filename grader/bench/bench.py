@@ -24,7 +24,11 @@ READ_BYTES = 16 * 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputCase:
-    """One set of arguments; what `grader.api.case` makes."""
+    """One set of arguments; what `grader.api.case` makes.
+
+    A function among them stays in the examiner: the student's process gets one that asks for its values, and
+    never what these come from. What it is called with, and gives, is plain JSON of at most 4 kB.
+    """
 
     name: str
     args: tuple[Any, ...]

@@ -36,6 +36,7 @@ from grader.subject.protocol import (
     Calls,
     Freeze,
     Frozen,
+    Question,
     Reply,
     Request,
 )
@@ -50,6 +51,8 @@ ANSWER_WITHIN_S = 10.0
 LOOK_S = 0.2
 AT_WORK = 0.5
 """Others are at work if they use this share of a core, as they do who delay a program by half of its time."""
+Answer = Callable[[bytes], bytes]
+"""JSON of a question to JSON of what is answered, of a length that a pipe takes; never fails."""
 _CREDENTIALS = struct.Struct("iii")
 _POISON = b"\xff"
 
@@ -100,6 +103,7 @@ class Child:
         self._control = control
         self._cores = cores
         self._used = 0
+        self._answer: Answer | None = None
         with ExitStack() as resources:
             self.arena = resources.enter_context(
                 closing(Arena(arguments_bytes=ARGUMENTS_BYTES, result_bytes=limits.result_mb * 2**20))
@@ -175,8 +179,10 @@ class Child:
             raise NotObservedError(f"sandbox: pid 1 of a check: {message.decode(errors='replace')}")
         return int(_CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])[0])
 
-    def exchange(self, start: int, length: int, within_s: float) -> Exchange:
+    def exchange(self, start: int, length: int, within_s: float, answer: Answer | None = None) -> Exchange:
         """Continue everything, hand over the document at `start` of the arguments, stop everything again.
+
+        Meanwhile `answer` makes an answer of each question.
 
         The clock runs from *continue and call* until nothing of the program can run any more. Of its limit,
         `within_s`, it does not lose what other processes kept it waiting for a core.
@@ -190,6 +196,7 @@ class Child:
         self.arena.result[: self._used] = _POISON * self._used
         self._forget_messages()
         before = self._stand
+        self._answer = answer
         begun = time.perf_counter()
         try:
             exchange = self._ask(Request(os.urandom(NONCE_BYTES), start, length), within_s)
@@ -267,11 +274,19 @@ class Child:
                 message = self._message()
                 if message == b"":  # pid 1 holds the other end as well, and says why it goes
                     return self._end_or_cut()
-                if message and (reply := Reply.read(message)) and reply.nonce == nonce:
+                if message and (question := Question.read(message, nonce)):
+                    self._reply_to(question)
+                elif message and (reply := Reply.read(message)) and reply.nonce == nonce:
                     return reply
             elif self._init.fileno() in ready:
                 return self._how_it_ended(self._word(0.0))
         return None
+
+    def _reply_to(self, question: Question) -> None:
+        if self._answer is not None:
+            # a program that reads no answers gets no more than the pipe holds
+            with suppress(OSError):
+                self._calls.send(question._replace(text=self._answer(question.text)).pack())
 
     def _reply(self, nonce: bytes) -> Reply | None:
         """The answer, if it lies there: everything stands, so what can be read is bounded."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from grader.bench.answer import read_answer
 from grader.bench.bench import Call, InputCase, Run
-from grader.bench.child import ARGUMENTS_BYTES, Child, Exchange
+from grader.bench.child import ARGUMENTS_BYTES, Answer, Child, Exchange
 from grader.bench.endings import Ended
+from grader.bench.questions import answered
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
+from grader.subject.questions import TAG
 from grader.subject.wire import Encoder, TooLarge
 
 DeviceMemory = Callable[[], int]
@@ -84,7 +87,7 @@ class ChildSubject:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
         request = {"do": "call", "function": function, **({"withhold": True} if withhold else {})}
         sent = self._send(case, request)
-        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
+        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, sent.answer)
         must_have_had_its_time(exchange, self._reference_ends, function, case)
         now = self._child.arena.arguments
         # bytes with bytes: a view is compared element by element, ten times slower
@@ -119,11 +122,16 @@ class ChildSubject:
         arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
         encoder = Encoder(self._child.arena.arguments)
         spans = {}
-        encoded = []
+        encoded: list[Any] = []
+        outside: list[Callable[..., Any]] = []
         try:
             for name, value in arguments.items():
                 begin = encoder.end
-                encoded.append(encoder.encode(value))
+                if callable(value):
+                    encoded.append({TAG: len(outside)})
+                    outside.append(value)
+                else:
+                    encoded.append(encoder.encode(value))
                 spans[name] = slice(begin, encoder.end)
             content = bytes(self._child.arena.arguments[: encoder.end])
             positional = len(case.args)
@@ -131,7 +139,8 @@ class ChildSubject:
             document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
         except TooLarge:
             raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
-        return _Sent(document=document, spans=spans, content=content)
+        answer = partial(answered, outside) if outside else None
+        return _Sent(document=document, spans=spans, content=content, answer=answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +153,8 @@ class _Sent:
     """Where each argument's arrays lie."""
     content: bytes
     """All of them as they were."""
+    answer: Answer | None
+    """Answers questions for the functions among the arguments, which stay here."""
 
 
 def answers(child: Child) -> bool:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from . import landlock, linux, seccomp
 from .protocol import Calls, Reply, Request
+from .questions import Questions
 from .wire import Decoder, Encoder, TooLarge
 
 TEXT = 4000
@@ -80,11 +81,13 @@ def serve(calls: Calls, arena: mmap.mmap, order: dict[str, Any], folders: Sequen
     arguments_bytes = order["arguments_bytes"]
     whole = memoryview(arena)
     arguments, results = whole[:arguments_bytes], whole[arguments_bytes:]
-    student = _Student(folders, _waiting_for_devices() if order["devices"] else lambda: None)
+    questions = Questions(calls)
+    student = _Student(folders, questions, _waiting_for_devices() if order["devices"] else lambda: None)
     while True:
         request = Request.read(calls.recv())
         if request is None:
             os._exit(0)
+        questions.nonce = request.nonce
         decoder = Decoder(arguments, views=True)
         reply = student.answer(decoder.open(request.start, request.length), decoder)
         try:
@@ -120,9 +123,10 @@ Answer = Callable[[Encoder], dict[str, Any]]
 class _Student:
     """The imported file and what to do with it: a method per request."""
 
-    def __init__(self, folders: Sequence[str], synchronise: Callable[[], None]) -> None:
+    def __init__(self, folders: Sequence[str], questions: Questions, synchronise: Callable[[], None]) -> None:
         """`synchronise` waits for the devices that the program uses."""
         self._folders = folders
+        self._questions = questions
         self._synchronise = synchronise
         self._turn = _simulators_turns()
         self._observer: Any = None
@@ -160,8 +164,7 @@ class _Student:
         if not callable(function):
             names = [n for n, v in vars(self._module).items() if callable(v) and not n.startswith("_")]
             return lambda encoder: {"refused": "no_function", "names": names[:50]}
-        args = [decoder.decode(a) for a in document["args"]]
-        kwargs = {k: decoder.decode(v) for k, v in document["kwargs"].items()}
+        args, kwargs = self._arguments(document, decoder)
         before = [_outline(v) for v in (*args, *kwargs.values())]
         more = {}
         self._turn()
@@ -178,10 +181,15 @@ class _Student:
 
     def again(self, document: dict[str, Any], decoder: Decoder) -> Answer:
         """Give the last result once more: what a call costs beside the function itself."""
-        for argument in (*document["args"], *document["kwargs"].values()):
-            decoder.decode(argument)
+        self._arguments(document, decoder)
         self._synchronise()
         return lambda encoder: {"value": encoder.encode(self._last)}
+
+    def _arguments(self, document: dict[str, Any], decoder: Decoder) -> tuple[list[Any], dict[str, Any]]:
+        def argument(plain: Any) -> Any:
+            return self._questions.function(plain) or decoder.decode(plain)
+
+        return list(map(argument, document["args"])), {k: argument(v) for k, v in document["kwargs"].items()}
 
     def run(self, document: dict[str, Any], decoder: Decoder) -> Answer:
         """Run a file as a program, in a copy of the hand-in that it may write to."""

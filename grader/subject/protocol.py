@@ -123,8 +123,37 @@ class Request(NamedTuple):
             return None
 
 
-_PIPE_BUF = 4096
+PIPE_BUF = 4096
 """What is written at once arrives at once."""
+
+
+class Question(NamedTuple):
+    """Child -> examiner, during a call: what a function that stayed outside gives; and back, what it gave."""
+
+    nonce: bytes
+    """That of the request."""
+    text: bytes
+    """JSON: the function's number among the arguments, and its own arguments; back, its value or an error."""
+
+    def pack(self) -> bytes:
+        """The message.
+
+        Raises:
+            ValueError: it is longer than a pipe takes at once.
+        """
+        message = _QUESTION + self.nonce + self.text
+        if len(message) > PIPE_BUF:
+            raise ValueError(f"longer than {PIPE_BUF} bytes: {len(message)}")
+        return message
+
+    @classmethod
+    def read(cls, message: bytes, nonce: bytes) -> Question | None:
+        """The question of a call in a message; None for anything else."""
+        head = _QUESTION + nonce
+        return cls(nonce, message.removeprefix(head)) if message.startswith(head) else None
+
+
+_QUESTION = b"question "
 
 
 class Calls:
@@ -140,7 +169,7 @@ class Calls:
         Raises:
             BlockingIOError: there is none, and this end does not wait.
         """
-        return os.read(self.reading, _PIPE_BUF)
+        return os.read(self.reading, PIPE_BUF)
 
     def send(self, message: bytes) -> None:
         """Send a message.

@@ -25,8 +25,9 @@ expected = course_module(FOLDER / "expected.py")
 inputs = course_module(FOLDER / "inputs.py")
 
 PROGRAM = """
-import json, os, signal, sys
+import json, os, runpy, signal, sys
 import torch
+PlayedClock = runpy.run_path(f"{sys.argv[1]}/../clock.py")["PlayedClock"]
 import torch._dynamo  # imports itself at a dispatch mode's first operator: once is enough
 
 def work(source, driver, calls):
@@ -36,12 +37,15 @@ def work(source, driver, calls):
         sys.path[:0] = [sys.argv[1], folder]
         sys.dont_write_bytecode = True
         driver = __import__(driver)
-        return [getattr(driver, function)(*args) for function, args in calls]
+        return [getattr(driver, function)(*map(argument, args)) for function, args in calls]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     finally:
         os.unlink(f"{folder}/timing.py")
         os.rmdir(folder)
+
+def argument(plain):
+    return PlayedClock(**plain) if isinstance(plain, dict) else plain
 
 for line in sys.stdin:
     if (pid := os.fork()) == 0:
@@ -63,12 +67,17 @@ def answers():
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
 
         def answers(source, driver, calls):
-            process.stdin.write(json.dumps([source, driver, calls]) + "\n")
+            process.stdin.write(json.dumps([source, driver, calls], default=costs) + "\n")
             process.stdin.flush()
             return json.loads(process.stdout.readline())
 
         yield answers
         process.stdin.close()
+
+
+def costs(clock):
+    """A played clock as JSON has it."""
+    return {"make": clock.make, "first": clock.first, "each": clock.each}
 
 
 def timing_of(name):

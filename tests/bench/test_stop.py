@@ -220,7 +220,7 @@ def test_a_program_that_kills_itself_has_not_run_out_of_memory(any_classroom):
 
 
 def test_what_the_machine_ended_for_want_of_memory_is_not_the_programs_doing(classroom, monkeypatch):
-    monkeypatch.setattr("grader.bench.endings.oom_kills", lambda: 0)
+    monkeypatch.setattr("grader.bench.child.oom_kills", lambda: 0)
     with classroom.hand_in("def die():\n    import os; os.kill(os.getpid(), 9)") as subject:
         monkeypatch.setattr("grader.bench.endings.oom_kills", lambda: 1)
         with pytest.raises(NotObservedError, match="out of memory"):

@@ -12,16 +12,16 @@ import timing as hand_in  # isort: skip  (its clocks are those that `played_cloc
 _prepared = {}
 
 
-def on_played_clock(costs, device, threads):
-    """What it says where making a network, its first mini-batch and each further one take `costs` seconds.
+def on_played_clock(outside, device, threads):
+    """What it says where making a network and each mini-batch take what the clock outside knows.
 
     On a GPU a mini-batch takes so long there, and next to nothing of the program's own time.
 
     Returns:
         The seconds, and which clock it read.
     """
-    make, step, _ = _played(costs)
-    with played():
+    make, step, _ = _played()
+    with played(outside):
         seconds = hand_in.seconds_per_batch(make, step, _small_batch(), device, threads)
         reads = clock.reads
     return {
@@ -30,16 +30,16 @@ def on_played_clock(costs, device, threads):
     }
 
 
-def threads_of(device, threads):
+def threads_of(outside, device, threads):
     """How many threads torch may use during each mini-batch, and afterwards.
 
     Returns:
         `meanwhile`: the different numbers of threads, in order; `afterwards`: `as before`, or what it is.
     """
     before = torch.get_num_threads()
-    make, step, seen = _played({"make": 0.0, "first": 0.1, "each": 0.1})
+    make, step, seen = _played()
     try:
-        with played():
+        with played(outside):
             hand_in.seconds_per_batch(make, step, _small_batch(), device, threads)
         after = torch.get_num_threads()
     finally:
@@ -50,18 +50,17 @@ def threads_of(device, threads):
     }
 
 
-def _played(costs):
+def _played():
     """A network that takes its time by the played clock, its step, and a list of threads, one a step."""
     seen = []
 
     def make():
-        clock.pass_(costs["make"])
+        clock.did("make")
         return torch.nn.Linear(3, networks.CLASSES)
 
     def step(network, x, y):
         loss = networks.step(network, x, y)
-        work = clock.give if loss.is_cuda else clock.pass_
-        work(costs["each"] if seen else costs["first"])
+        clock.did("give" if loss.is_cuda else "train")
         seen.append(torch.get_num_threads())
         return loss
 

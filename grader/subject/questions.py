@@ -1,0 +1,57 @@
+"""Functions among the arguments of a call that stay outside: the student's process asks for their values."""
+
+from __future__ import annotations
+
+import json
+from threading import Lock
+from typing import Any
+
+from .protocol import Calls, Question
+
+TAG = "q"
+"""`{"q": 0}` in the place of an argument: the first function that stayed outside."""
+
+
+class Questions:
+    """Asks the examiner during a call, over the pipes by which the child is called."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._lock = Lock()
+        self.nonce = b""
+        """That of the call; questions that bear another one are not answered."""
+
+    def ask(self, number: int, *args: Any) -> Any:
+        """What a function gives for arguments that JSON has.
+
+        Raises:
+            ValueError: they take more than 4 kB, or the function does not take them.
+        """
+        question = Question(self.nonce, json.dumps([number, *args]).encode())
+        with self._lock:
+            self._calls.send(question.pack())
+            answer = None
+            while answer is None:
+                answer = Question.read(self._calls.recv(), self.nonce)
+        plain = json.loads(answer.text)
+        if "error" in plain:
+            raise ValueError(plain["error"])
+        return plain["value"]
+
+    def function(self, argument: Any) -> Outside | None:
+        """The function that an encoded argument stands for; None if it is a value."""
+        if type(argument) is dict and TAG in argument:
+            return Outside(self, argument[TAG])
+        return None
+
+
+class Outside:
+    """A function that runs in the examiner; its arguments and values are plain JSON."""
+
+    def __init__(self, questions: Questions, number: int) -> None:
+        self._questions = questions
+        self._number = number
+
+    def __call__(self, *args: Any) -> Any:
+        """What it gives; see `Questions.ask`."""
+        return self._questions.ask(self._number, *args)

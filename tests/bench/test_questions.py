@@ -1,0 +1,122 @@
+"""A function among the arguments stays outside; the program asks for its values, and may ask for anything."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from grader.bench.bench import InputCase
+from grader.bench.questions import answered
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+
+
+def case(*args, **kwargs) -> InputCase:
+    return InputCase(name="a case", args=args, kwargs=kwargs)
+
+
+class Secret:
+    """Says whether a number is below a secret one."""
+
+    def __init__(self, secret):
+        self.secret = secret
+        self.questions = []
+
+    def __call__(self, number):
+        self.questions.append(number)
+        return number < self.secret
+
+
+def test_a_program_gets_a_function_s_values_and_not_what_they_come_from(any_classroom):
+    code = """
+        import gc
+        def search(below, high):
+            low = 0
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if below(middle) else (low, middle)
+            held = [v for o in gc.get_objects() if isinstance(o, dict) for v in o.values() if type(v) is int]
+            return low, 739_391 in held
+    """
+    secret = Secret(739_391 + 1)
+    with any_classroom.hand_in(code) as subject:
+        call = subject.call("search", case(secret, high=10**6))
+    assert call.value == (739_391, False)
+    assert len(secret.questions) == 20
+    assert call.changed_inputs == ()
+
+
+def test_several_functions_are_told_apart_also_by_keyword_and_in_threads(classroom):
+    code = """
+        from concurrent.futures import ThreadPoolExecutor
+        def ask(double, *, half):
+            with ThreadPoolExecutor(4) as pool:
+                return list(pool.map(double, range(50))), half(5), double("ab")
+    """
+    with classroom.hand_in(code) as subject:
+        call = subject.call("ask", case(lambda x: 2 * x, half=lambda x: x / 2))
+    assert call.value == ([2 * n for n in range(50)], 2.5, "abab")
+
+
+def test_what_a_function_does_not_take_is_an_error_in_the_program(classroom):
+    code = """
+        def ask(function, *args):
+            try:
+                return function(*args)
+            except ValueError as error:
+                return str(error)
+    """
+    with classroom.hand_in(code) as subject:
+        assert subject.call("ask", case(len, 1)).value == "TypeError: object of type 'int' has no len()"
+        assert subject.call("ask", case(len, "x" * 5000)).value.startswith("longer than 4096 bytes")
+        assert subject.call("ask", case(lambda: float("nan"))).value.startswith("ValueError: Out of range")
+        assert subject.call("ask", case(lambda: "x" * 5000)).value.startswith(
+            "ValueError: the answer is longer than"
+        )
+        assert subject.call("ask", case(lambda: 3)).value == 3
+
+
+ATTACKS = {
+    "asks_without_end": """
+    while True:
+        function()
+    """,
+    "reads_no_answers": """
+    questions = function._questions
+    Question = sys.modules[type(questions).__module__].Question
+    while True:
+        questions._calls.send(Question(questions.nonce, b"[0]").pack())
+    """,
+    "asks_with_another_nonce": """
+    function._questions.nonce = bytes(8)
+    function()
+    """,
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_who_asks_without_end_runs_into_its_limit(classroom, name):
+    code = f"import sys\n\ndef ask(function):\n{ATTACKS[name]}"
+    with classroom.hand_in(code, limits=Limits(call_wall_s=0.5)) as subject:
+        assert subject.call("ask", case(lambda: 1)).outcome is Outcome.TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        b"",
+        b"[]",
+        b"[1]",
+        b"[-1]",
+        b"[true, 1]",
+        b"[[]]",
+        b"{}",
+        b"[" * 4000,
+        b"9" * 4000,
+        b"[0, 1, 2]",
+        b"\xff",
+    ],
+)
+def test_no_question_makes_the_examiner_fail(question):
+    assert "error" in json.loads(answered([len], question))
