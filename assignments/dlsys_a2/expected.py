@@ -187,7 +187,7 @@ def on_gpu(x, y, epochs):
     return np.array(losses(x, y, epochs))
 
 
-def _epoch(weights, biases, pictures, one_hot):
+def _epoch(weights, biases, pictures, one_hot, rate=LEARNING_RATE):
     found = []
     for end in range(BATCH_SIZE, len(pictures) + 1, BATCH_SIZE):
         batch = slice(end - BATCH_SIZE, end)
@@ -201,6 +201,56 @@ def _epoch(weights, biases, pictures, one_hot):
             by_w, by_b = below.T @ slope, slope.sum(axis=0)
             if number:
                 slope = (slope @ weights[number].T) * (layers[number] > 0)
-            weights[number] -= LEARNING_RATE * by_w
-            biases[number] -= LEARNING_RATE * by_b
+            weights[number] -= rate * by_w
+            biases[number] -= rate * by_b
     return sum(found) / len(found)
+
+
+def batch(parameters, x, y):
+    """The parameters after a step of the course's size, from 1000 pictures."""
+    weights, biases = (list(part) for part in (parameters[: len(LAYERS) - 1], parameters[len(LAYERS) - 1 :]))
+    weights, biases = ([_wide(array).copy() for array in part] for part in (weights, biases))
+    _epoch(weights, biases, x.astype(np.float32) / 255, np.eye(LAYERS[-1])[y], rate=1e-3)
+    return [*weights, *biases]
+
+
+def classes(parameters, x):
+    """What the network takes pictures for, int64."""
+    value = x.astype(np.float32) / 255
+    for number in range(len(LAYERS) - 1):
+        value = (relu(value).astype(np.float32) if number else value) @ parameters[number]
+        value = value + parameters[len(LAYERS) - 1 + number]
+    return np.argmax(value, axis=1)
+
+
+def drawn(layers, parameters, x, labels, rate, steps, device=""):
+    """By hand, forwards through the layers and back; the loss's slope is that of the sum over the rows."""
+    del device
+    parameters = [_wide(array) for array in parameters]
+    losses = []
+    for _ in range(steps):
+        inputs, sums = [_wide(x)], []
+        for number in range(0, len(parameters), 2):
+            sums.append(inputs[-1] @ parameters[number] + parameters[number + 1])
+            if number // 2 < len(layers):
+                inputs.append(_applied(layers[number // 2], sums[-1])[0])
+        losses.append(float(softmax_cross_entropy(sums[-1], labels)[0]))
+        slope, after = softmax(sums[-1]) - labels, list(parameters)
+        for number in reversed(range(len(sums))):
+            after[2 * number] = parameters[2 * number] - rate * inputs[number].T @ slope
+            after[2 * number + 1] = parameters[2 * number + 1] - rate * slope.sum(axis=0)
+            if number:
+                slope = (slope @ parameters[2 * number].T) * _applied(layers[number - 1], sums[number - 1])[1]
+        parameters = after
+    return losses, parameters
+
+
+def _applied(how, z):
+    """What is done with a layer's sums, and the slope of it."""
+    if how == "relu":
+        return relu(z), z > 0
+    if how == "square":
+        return z * z, 2 * z
+    if how == "double":
+        return z + relu(z), 1.0 + (z > 0)
+    return z * how, how

@@ -48,6 +48,7 @@ ON_NUMPY = [
     ("graphs.shape_of", "shapes"),
     ("graphs.runs", "runs_on_numpy"),
     ("training.losses", "few_batches_on_numpy"),
+    ("training.drawn", "drawn_networks_on_numpy"),
 ]
 ON_GPU = [
     *((f"kernels.{name}", family) for name, families in KERNELS.items() for family in families),
@@ -62,6 +63,7 @@ ON_GPU = [
     ("graphs.allocations", "runs"),
     ("graphs.allocations", "changing_runs"),
     ("training.losses", "few_batches_on_gpu"),
+    ("training.drawn", "drawn_networks_on_gpu"),
 ]
 """A driver's function, which is also the oracle's name, and its family of inputs."""
 
@@ -75,7 +77,7 @@ WIDER = {
     ("graphs.runs", "runs_on_gpu"): SIGNED,
     ("graphs.runs", "changing_runs_on_gpu"): SIGNED,
 }
-TRAINED = Tolerances(float64=Tolerance(rtol=1e-4, atol=0.0))
+TRAINED = Tolerances(float64=Tolerance(rtol=1e-4, atol=0.0), float32=Tolerance(rtol=1e-3, atol=1e-3))
 
 
 MODULES = (
@@ -457,10 +459,9 @@ def test_a_graph_of_many_nodes_has_short_names_and_does_not_recurse(drivers):
 def test_the_reference_learns_the_stand_in_on_numpy(drivers):
     training, validation = inputs.load(3)
     drivers.training.begin(*training, "numpy")
-    epochs = [drivers.training.epoch(validation.pictures) for _ in range(10)]
-    losses = [loss for loss, _ in epochs]
-    assert min(losses) < losses[0] / 5
-    assert max(np.mean(classes == validation.labels) for _, classes in epochs) > 0.93
+    epochs = [drivers.training.epoch()[1] for _ in range(10)]
+    shares = [np.mean(expected.classes(one, validation.pictures) == validation.labels) for one in epochs]
+    assert max(shares) > 0.93
 
 
 def on_this_machine(folder, report):

@@ -22,10 +22,70 @@ def begin(x, y, device):
     _learning["samples"] = _inputs(x), y.copy()
 
 
-def epoch(x):
-    """Go through the pictures once: the mean loss, and what the network now takes others for (int64)."""
+def epoch():
+    """Go through the pictures once: the mean loss, and the parameters afterwards."""
     network = _learning["network"]
-    return network.learn(*_learning["samples"]), network.predict(_inputs(x))
+    return network.learn(*_learning["samples"]), _parameters(network)
+
+
+def batch(x, y):
+    """Learn from these 1000 pictures alone: the loss, and the parameters afterwards."""
+    network = _learning["network"]
+    return network.learn(_inputs(x), y), _parameters(network)
+
+
+def drawn(layers, parameters, x, labels, rate, steps, device):
+    """Train a network that is drawn anew: x (n, inputs) float32, labels (n, classes) float32.
+
+    `layers` says what is done with the sums of each layer but the last: `relu`, `square`, `double` (the sums
+    plus their relu) or a number that they are multiplied by. `parameters` are a matrix and a vector
+    for each layer, float32.
+
+    Returns:
+        The loss before each step, and the parameters after the last one, float32.
+    """
+    ad = hand_in.module("autodiff")
+    names = [ad.Variable(f"{'Wb'[number % 2]}{number // 2 + 1}") for number in range(len(parameters))]
+    value = x_node = ad.Variable("x")
+    labels_node = ad.Variable("labels")
+    for number in range(0, len(names), 2):
+        product = ad.matmul_op(value, names[number])
+        value = product + ad.broadcastto_op(names[number + 1], product)
+        if number // 2 < len(layers):
+            value = _applied(ad, layers[number // 2], value)
+    loss = ad.softmaxcrossentropy_op(value, labels_node)
+    executor = ad.Executor([loss, *ad.gradients(loss, names)], ctx=CONTEXTS[device])
+    parameters, losses = [array.copy() for array in parameters], []
+    for _ in range(steps):
+        feed = {x_node: x, labels_node: labels, **dict(zip(names, parameters, strict=True))}
+        if executor.ctx is not None:
+            feed = {node: ndarray.array(array, ctx=executor.ctx) for node, array in feed.items()}
+        cost, *gradients = (_array(one) for one in executor.run(feed))
+        losses.append(float(cost[0]))
+        parameters = [
+            (array - np.float32(rate) * gradient).astype(np.float32)
+            for array, gradient in zip(parameters, gradients, strict=True)
+        ]
+    return losses, parameters
+
+
+def _applied(ad, how, value):
+    if how == "relu":
+        return ad.relu_op(value)
+    if how == "square":
+        return value * value
+    if how == "double":
+        return value + ad.relu_op(value)
+    return value * how
+
+
+def _parameters(network):
+    return [_array(parameter) for parameter in network.parameters]
+
+
+def _array(value):
+    """The values in the memory of the CPU, in an array of their own: the next run may write to the same."""
+    return value.asnumpy() if isinstance(value, ndarray.NDArray) else np.array(value)
 
 
 def losses(x, y, epochs, device):
