@@ -154,7 +154,7 @@ def _timed(options: DeviceSpeedup.Options, bench: Bench, budget_s: float | None 
 
 
 def _disturbs_the_reference(options: DeviceSpeedup.Options, bench: Bench) -> str:
-    """What disturbs the reference, alone in the same place; empty if nothing."""
+    """Time the reference alone in the same place; the words of what disturbs it, empty if nothing does."""
     from grader.checks.control import quiet_alone
 
     with bench.reference(options.of.rpartition(".")[0]) as reference:

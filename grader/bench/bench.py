@@ -233,7 +233,7 @@ class Bench(Protocol):
         ...
 
     def missing(self, file: str) -> Observation:
-        """What is said of the item where this file was not handed in: what to do, and no points."""
+        """The observation of an item whose file was not handed in: no points, and what the student must do."""
         ...
 
     def size(self, file: str) -> int:

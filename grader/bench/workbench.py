@@ -220,7 +220,7 @@ class Workbench:
         return self._job.submission.dropped
 
     def missing(self, file: str) -> Observation:
-        """What is said of the item where this file was not handed in."""
+        """The observation of an item whose file was not handed in."""
         return without_file(self.item, file, self._job.submission, self.seed)
 
     def size(self, file: str) -> int:

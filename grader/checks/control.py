@@ -85,9 +85,12 @@ def _gets_quiet(alone: Callable[[], str]) -> bool:
 
 
 def quiet_alone(bench: Bench, run: Callable[[], float]) -> str:
-    """What disturbs `run`, which does what is timed of ours and gives its CPU seconds; empty if nothing does.
+    """Watch the cores while `run`, which does what is timed of ours and gives its CPU seconds, runs alone.
 
     It runs for some rounds, and on until it can be told.
+
+    Returns:
+        The words of what disturbs it; empty if nothing does.
     """
     for number in count(1):
         bench.quiet.begin(anew=number == 1)

@@ -7,8 +7,6 @@ from grader.model.job import Job, Task
 from grader.model.observation import MISSING_FILE, Outcome
 from grader.model.submission import Submission
 
-TASK = Task(item="one", check="matches_reference", options={}, calls=("utils",))
-
 
 def submission(*dropped: str, files: tuple[str, ...] = ("other.py",), top: str = "") -> Submission:
     return Submission(

@@ -40,6 +40,8 @@ class Share:
 
 
 KINDS = {"share": Share()}
+NEAR = 1e-8
+"""How far a sum of up to 20 numbers may be off, each of which is rounded to nine digits."""
 
 
 def item(name, points=4.0, *, hint_of_kind="", **keys):
@@ -482,7 +484,7 @@ def test_points_stay_within_what_is_possible(case):
     points, worth = card.points, {i.id: i.points for i in case[0].items}
     assert 0 <= points.earned <= points.possible
     assert 0 <= points.pending <= points.possible
-    assert points.earned + points.pending <= points.possible + 1e-6
+    assert points.earned + points.pending <= points.possible + NEAR
     for line in card.lines:
         low = -worth[line.item] if line.counts == "penalty" else 0
         assert low <= line.points <= line.possible
@@ -497,15 +499,15 @@ def test_the_total_is_the_sum_of_the_lines_within_the_bounds_of_the_rubric(case)
     points = card.points
     # sums are rounded, and penalties may be smaller than what that leaves
     assert points.earned + points.bonus + points.penalty == pytest.approx(
-        sum(line.points for line in card.lines), abs=1e-6
+        sum(line.points for line in card.lines), abs=NEAR
     )
     assert points.bonus >= 0 >= points.penalty
     before = points.earned + points.bonus
     most = math.inf if hw.at_most is None else hw.at_most
-    assert points.raw <= min(before, most) + 1e-6
-    assert points.raw >= min(hw.floor, before, most) - 1e-6
+    assert points.raw <= min(before, most) + NEAR
+    assert points.raw >= min(hw.floor, before, most) - NEAR
     if points.penalty == 0:
-        assert points.raw == pytest.approx(min(before, most), abs=1e-6)
+        assert points.raw == pytest.approx(min(before, most), abs=NEAR)
 
 
 @given(marked(), st.floats(0, 1))
@@ -522,7 +524,7 @@ def test_doing_better_never_lowers_the_total(case, share):
     )  # a gate may save one
     hw = replace(hw, items=items)
     now = score(hw, replace(ev, observations=better), KINDS).points.raw
-    assert now >= score(hw, ev, KINDS).points.raw - 1e-6
+    assert now >= score(hw, ev, KINDS).points.raw - NEAR
 
 
 @given(marked(), st.integers(-100, 2000))
