@@ -208,7 +208,7 @@ def _train(
     in_list("zeros_weights", functions.call("zeros_weights", "the layers", sizes), len(weights))
     rows = arange(len(training.labels))[:, None]
     value = functions.call("create_batches", "row numbers", rows, training.labels, options.mini_batch_size)
-    batches = drawn_batches(value, len(rows), sizes[-1])
+    batches = drawn_batches(value, len(rows), options.mini_batch_size, sizes[-1])
     samples = rng.normal(scale=4, size=(64, 64))
     compared = {int(step) for step in rng.integers(len(batches) * options.epochs, size=COMPARED_STEPS)}
     other = ""

@@ -88,14 +88,19 @@ def zero_biases(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
     return biases
 
 
-def drawn_batches(value: object, count: int, classes: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def drawn_batches(value: object, count: int, size: int, classes: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Row numbers and labels of each batch, from what `create_batches` made of a column of row numbers.
 
     Raises:
-        Unusable: a batch is no pair, or holds what was not among the samples, or there are too many of them.
+        Unusable: a batch is no pair, or holds what was not among the samples, or there are far too many.
     """
     if not isinstance(value, list | tuple) or not value:
         raise Unusable("create_batches does not give a list of batches")
+    needed = -(-count // size)
+    if len(value) > 2 * needed:
+        raise Unusable(
+            f"create_batches gives {len(value)} batches; {count} samples, {size} in each, fill {needed}"
+        )
     batches = []
     for batch in value:
         if not isinstance(batch, list | tuple) or len(batch) != 2:
@@ -160,6 +165,10 @@ class Network:
         Returns:
             The sums of each layer before the step, each (n, neurons).
         """
+        with np.errstate(all="ignore"):  # what the student's values lead to is counted, and no warning
+            return self._step(samples, labels)
+
+    def _step(self, samples: np.ndarray, labels: np.ndarray) -> list[np.ndarray]:
         sums, activations = self._forward(samples)
         error = activations[-1].copy()
         error[np.arange(len(labels)), labels] -= 1
@@ -174,7 +183,8 @@ class Network:
 
     def predict(self, samples: np.ndarray) -> np.ndarray:
         """The class of each sample, (n,) whole numbers."""
-        return np.argmax(self._forward(samples)[1][-1], axis=1)
+        with np.errstate(all="ignore"):
+            return np.argmax(self._forward(samples)[1][-1], axis=1)
 
     def _forward(self, samples: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
         sums, activations = [], [samples]

@@ -217,9 +217,10 @@ def batch(parameters, x, y):
 def classes(parameters, x):
     """What the network takes pictures for, int64."""
     value = x.astype(np.float32) / 255
-    for number in range(len(LAYERS) - 1):
-        value = (relu(value).astype(np.float32) if number else value) @ parameters[number]
-        value = value + parameters[len(LAYERS) - 1 + number]
+    with np.errstate(all="ignore"):  # a step that went too far leaves infinities
+        for number in range(len(LAYERS) - 1):
+            value = (relu(value).astype(np.float32) if number else value) @ parameters[number]
+            value = value + parameters[len(LAYERS) - 1 + number]
     return np.argmax(value, axis=1)
 
 

@@ -233,7 +233,7 @@ class Bench(Protocol):
         ...
 
     def missing(self, file: str) -> Observation:
-        """The observation of an item whose file was not handed in: no points, and what the student must do."""
+        """The observation of an item whose file was not handed in: what to do, and no points."""
         ...
 
     def size(self, file: str) -> int:

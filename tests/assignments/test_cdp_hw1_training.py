@@ -304,6 +304,11 @@ def sigmoid_prime(x):
             "create_batches gives a batch that holds what was not in the training set",
         ),
         (
+            "create_batches(data, labels, size):\n"
+            "    return [(data[i : i + 1], labels[i : i + 1]) for i in range(len(data))]",
+            "create_batches gives 50000 batches; 50000 samples, 16 in each, fill 3125",
+        ),
+        (
             "create_batches(data, labels, size):\n    return 3 * [(data, labels)]",
             "create_batches gives every sample more than twice",
         ),
