@@ -1,4 +1,4 @@
-"""Writes the reference parts of docs/*.md from the code, so that they cannot say anything else.
+"""Writes the reference parts of docs/*.md, and the limits in hand-outs, from the code: they cannot say else.
 
 A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; the rest of a page is written by people.
 """
@@ -11,8 +11,9 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -29,7 +30,8 @@ from grader.reports import score_json
 from grader.sandbox.promises import Promise
 from grader.scoring.score import REASONS
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
 PART = re.compile(r"(?<=<!-- generated: )([a-z-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 REQUIRED = "required"
@@ -288,7 +290,41 @@ PARTS: dict[str, Callable[[], str]] = {
 }
 
 
-def renewed(page: str) -> str:
+def own_limits(of: assignment.Assignment) -> str:
+    """What a program of one assignment may use, as students read it in the hand-out."""
+    limits = of.limits
+    rows = [
+        ("the import of a file", f"{limits.import_wall_s:g} seconds"),
+        ("one call of a function", f"{limits.call_wall_s:g} seconds"),
+        ("memory, all of its processes together", _size(limits.memory_mb)),
+        ("memory of the GPUs that is taken when a call returns", _size(limits.gpu_memory_mb)),
+        ("processes and threads at a time", f"{limits.processes}"),
+        ("a file that it writes", _size(limits.file_mb)),
+        ("what a call returns", _size(limits.result_mb)),
+    ]
+    if of.build:
+        rows.append(("building", f"{of.build.wall_s:g} seconds and {_size(of.build.memory_mb)}"))
+    return table(("of your program", "at most"), *rows)
+
+
+def _size(mib: int) -> str:
+    return f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"
+
+
+Parts = Mapping[str, Callable[[], str]]
+
+
+def pages() -> Iterator[tuple[Path, Parts]]:
+    """Every page with parts that are generated, and what these are."""
+    for path in sorted(DOCS.glob("*.md")):
+        yield path, PARTS
+    plugins = Plugins(ROOT)
+    for name, folder in sorted(plugins.assignment_folders.items()):
+        if (path := folder / "handout.md").is_file():
+            yield path, {"own-limits": partial(own_limits, plugins.assignments[name])}
+
+
+def renewed(page: str, parts: Parts = PARTS) -> str:
     """A page with its generated parts as the code is now.
 
     Raises:
@@ -296,7 +332,7 @@ def renewed(page: str) -> str:
     """
 
     def part(found: re.Match[str]) -> str:
-        text = re.sub(r"\n{3,}", "\n\n", PARTS[found[1]]()).strip()
+        text = re.sub(r"\n{3,}", "\n\n", parts[found[1]]()).strip()
         return f"{found[1]}{found[2]}\n{text}\n\n"
 
     return PART.sub(part, page)
@@ -308,11 +344,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; end with 1 if a page is stale")
     check = parser.parse_args(arguments).check
     stale = 0
-    for path in sorted(DOCS.glob("*.md")):
+    for path, parts in pages():
         text = path.read_text(encoding="utf-8")
-        if (now := renewed(text)) != text:
+        if (now := renewed(text, parts)) != text:
             stale += 1
-            print(f"docs/{path.name}: {'stale; run scripts/docs.py' if check else 'written'}")
+            print(f"{path.relative_to(ROOT)}: {'stale; run scripts/docs.py' if check else 'written'}")
             if not check:
                 path.write_text(now, encoding="utf-8")
     return int(check and stale > 0)
