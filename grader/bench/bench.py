@@ -180,6 +180,11 @@ class Bench(Protocol):
         ...
 
     @property
+    def bus_bytes_per_s(self) -> float:
+        """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
+        ...
+
+    @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""
         ...

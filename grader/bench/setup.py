@@ -45,6 +45,8 @@ class Lent:
     """Variables with which libraries find their devices."""
     count: int = 0
     """How many devices they are, virtual ones too."""
+    bus_bytes_per_s: float = 0.0
+    """The most that their buses carry together in one direction; 0 where that is not known."""
     simulated: bool = False
     """Whether a simulator stands in for them."""
     by: tuple[str, ...] = (SIMULATOR, OBSERVER)

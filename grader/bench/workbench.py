@@ -124,6 +124,11 @@ class Workbench:
         return self._lent.count
 
     @property
+    def bus_bytes_per_s(self) -> float:
+        """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
+        return self._lent.bus_bytes_per_s
+
+    @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""
         return max(1, len(self._children.cores))

@@ -18,6 +18,9 @@ CALM_ON_GPU, GRACE_S = 1.5, 0.0005
 LOOP, QUICK = "reference_over", "reference_of"
 """Whose own times tell what was slowed: no hand-in can do anything about them."""
 
+BASELINE = "baseline"
+"""The slow function that the ratio is taken over: in each round the faster one of the student's and ours."""
+
 Samples = Mapping[str, Sequence[float]]
 """Seconds of each round by whose function it was: `of`, `over`, `reference_of`, `reference_over`."""
 
@@ -70,46 +73,55 @@ class Measured:
     waits_s: tuple[float, float] | None = None
     """Where the slow function waited: for how long it computes, and how long it takes."""
     slower: float = 1.0
-    """How many times slower than the reference's the slow function is, if that one was taken; else 1."""
+    """How many times slower than the reference's the slow function is; below 1 where it is faster."""
+    fast_s: float
+    reference_fast_s: float
+    """Seconds of the fast function, in the middle, and of the reference's."""
 
 
-def measured(
-    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, band: float, calm_rounds: int
-) -> Measured:
-    """The ratio over the hand-in's own slow function, or over the reference's where that one is too slow.
+def measured(samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, calm_rounds: int) -> Measured:
+    """The ratio over the faster one of both slow functions, round by round.
+
+    So no wait and no work that is not needed makes a slow function worth more than the reference's.
 
     Args:
         samples: seconds by the clock on the wall.
         cpu: CPU seconds, likewise.
         first_s: seconds of the calls that warmed up; they tell how quick a call can be here.
-        band: how many times slower than the reference's the slow function may be.
-        calm_rounds: how many rounds must be left without those in which a side was slowed; 0 where nothing
-            computes on a GPU, and all rounds count.
+        calm_rounds: how many rounds must be left without those in which the reference was slowed; 0 where
+            nothing computes on a GPU, and all rounds count.
     """
-    times = _computing(samples, cpu)
+    times = _times(samples, cpu)
     waits = waited(median(samples["over"]), median(times["over"]))
-    slower = median([a / b for a, b in zip(times["over"], times[LOOP], strict=True)])
-    baseline = LOOP if slower > band else "over"
     return Measured(
-        ratio=_ratio("of", baseline, times, first_s, calm_rounds),
+        ratio=_ratio("of", BASELINE, times, first_s, calm_rounds),
         reference=_ratio("reference_of", LOOP, times, first_s, calm_rounds),
         waits_s=(median(times["over"]), median(samples["over"])) if waits else None,
-        slower=slower if slower > band else 1.0,
+        slower=median([a / b for a, b in zip(times["over"], times[LOOP], strict=True)]),
+        fast_s=median(times["of"]),
+        reference_fast_s=median(times[QUICK]),
     )
 
 
 def decided(
     samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, at_least: float, calm_rounds: int
 ) -> bool:
-    """Whether further rounds could not change the verdict, whichever slow function is taken."""
-    times = _computing(samples, cpu)
-    ratios = (_ratio("of", baseline, times, first_s, calm_rounds) for baseline in ("over", LOOP))
-    return all(ratio.reaches(at_least) is not None for ratio in ratios)
+    """Whether further rounds could not change the verdict."""
+    return _ratio("of", BASELINE, _times(samples, cpu), first_s, calm_rounds).reaches(at_least) is not None
 
 
 def number(ratio: float) -> str:
     """Three digits, and all of those before the point."""
     return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:,.0f}"
+
+
+def _times(samples: Samples, cpu: Samples) -> Samples:
+    """What counts of each round, and the `BASELINE`, which is chosen in each round by itself.
+
+    A program that is slow in some rounds only cannot move the median's interval then.
+    """
+    times = _computing(samples, cpu)
+    return {**times, BASELINE: [min(pair) for pair in zip(times["over"], times[LOOP], strict=True)]}
 
 
 def _computing(samples: Samples, cpu: Samples) -> Samples:
@@ -130,13 +142,11 @@ def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], c
     if not calm_rounds:
         return Ratio(interval=median_interval(within), calm=len(within))
     least_s = {side: _least_s(side, times, first_s) for side in ("over", LOOP, QUICK)}
-    most_s = {
-        "over": CALM * least_s["over"],
-        LOOP: CALM * least_s[LOOP],
-        QUICK: CALM_ON_GPU * least_s[QUICK] + GRACE_S,
-    }
+    least_s[BASELINE] = min(least_s["over"], least_s[LOOP])
+    # by our own calls alone: a program that slows its own loop must not choose the rounds that count
+    most_s = {LOOP: CALM * least_s[LOOP], QUICK: CALM_ON_GPU * least_s[QUICK] + GRACE_S}
     quiet = {side: {n for n, s in enumerate(times[side]) if s <= most} for side, most in most_s.items()}
-    loops, on_gpu = quiet["over"] & quiet[LOOP], quiet[QUICK]
+    loops, on_gpu = quiet[LOOP], quiet[QUICK]
     calm = loops & on_gpu
     if len(calm) >= calm_rounds:
         return Ratio(interval=median_interval([within[n] for n in calm]), calm=len(calm))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
 from grader.checks.interval import median
+from grader.checks.manual import award_given
+from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
 from grader.checks.ratio import MARGIN, Measured, decided, measured, number
 from grader.checks.watched import WATCHED, idle_device, trace_quantities, unrecorded, watch, watched_of
 from grader.config.codec import to_plain
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 LOOP = "reference_over"
 """The runner that tells whether the machine was quiet."""
+_NOTICED = 1.1
+"""A student whose slow function is so many times slower reads that the ratio is not over it."""
 
 
 class Speedup:
@@ -37,8 +42,14 @@ class Speedup:
     The clock is held outside the program, which stands still before and after each timed call; what handing
     over a result costs is measured in the reference and subtracted. The result of every timed call is held
     against the oracle. The reference solution is timed in the same rounds: if it has no margin itself, the
-    machine is not fit and the item stays open; if the slow function is more than `band` times slower than
-    the reference's, the ratio is taken over the reference's and a person is told.
+    machine is not fit and the item stays open. In each round the ratio is taken over the faster one of both
+    slow functions, the student's and the reference's: whatever makes the student's slower, a wait or work
+    that is not needed, gains nothing. If it is more than `band` times slower a person is told.
+
+    A call is believed that is up to `plausible` times as fast as the reference's in the same rounds and,
+    where the item has a GPU whose bandwidth is known, takes no less than its inputs, or its results, take on
+    the bus, packed as tightly as can be. Beyond that the points stay open until a person has given them, or
+    not.
 
     The decision is taken on an interval of the median: clearly above is earned, clearly below is not, and
     what lies between is measured for longer, up to `budget_s`. If it still lies between, the student gets
@@ -54,6 +65,7 @@ class Speedup:
 
     name: ClassVar[str] = "speedup"
     timed: ClassVar[bool] = True
+    by_hand: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -67,9 +79,16 @@ class Speedup:
         )
         at_least: float = option("The ratio that earns the points.", judges=True, above=0)
         band: float = option(
-            "How many times slower than the reference's the function `over` may be.",
+            "How many times slower than the reference's the function `over` may be before a person is told.",
             judges=True,
             default=2.0,
+            above=1,
+        )
+        plausible: float = option(
+            "How many times as fast as the reference's the function may be; beyond that the points are open "
+            "until a person has looked.",
+            judges=True,
+            default=50.0,
             above=1,
         )
         rounds: int = option("The least number of rounds.", default=6, above=5)
@@ -126,7 +145,9 @@ class Speedup:
             "cpu": rounds.cpu,
             "first_call_s": rounds.first_call_s,
             "quiet_untold": bench.quiet.untold,
+            IDENTITY: rounds.identity_s,
             **({} if watched is None else {WATCHED: to_plain(watched)}),
+            **_crossing(options, bench, oracle),
         }
         quantities = dict(_quantities(options, rounds, facts))
         noise = ""
@@ -153,28 +174,41 @@ class Speedup:
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
-        """All points from `at_least` on, judged on the interval."""
+        """All points from `at_least` on, judged on the interval; open where no machine can be so fast."""
         del related
-        if observation.cases:
-            note = observation.cases[0].note
-            return Award(fraction=0.0, reason=f"the result of a timed call is wrong: {note}")
-        watched = watched_of(observation.facts)
-        if watched is not None and (idle := idle_device(watched)):
-            return Award(fraction=0.0, reason=idle)
-        if watched is not None and not watched.trace.complete:
-            return unrecorded("it could not be seen whether the GPU does the work", watched)
+        if award := award_given(observation) or _unfit(observation):
+            return award
         seen = _measured(options, observation.facts)
         flags = tuple(_flags(options, seen, observation.facts))
         if reason := _open(options, seen):
             return Award(fraction=0.0, reason=reason, undecided=True, again=True, flags=flags)
         ratio, reaches = seen.ratio.interval, seen.ratio.reaches(options.at_least)
         told = f"{number(ratio.middle)} times faster (between {number(ratio.low)} and {number(ratio.high)})"
+        told += _over(options, seen)
         if reaches is False:
             reason = f"{told}; at least {options.at_least:g} are needed"
             return Award(fraction=0.0, reason=reason, flags=flags)
+        if doubt := implausible(seen, observation.facts, times=options.plausible):
+            flags = (*flags, f"implausible: {told}; {doubt}")
+            return Award(
+                fraction=0.0, reason=f"a person looks first: {told}; {doubt}", flags=flags, undecided=True
+            )
         if reaches is None:
             flags = (*flags, f"near_threshold: {options.at_least:g} lies within the interval")
         return Award(fraction=1.0, reason=told, flags=flags)
+
+
+def _unfit(observation: Observation) -> Award | None:
+    """Judge what no time makes good: a wrong result, or a GPU that does not work; None if all is well."""
+    if observation.cases:
+        note = observation.cases[0].note
+        return Award(fraction=0.0, reason=f"the result of a timed call is wrong: {note}")
+    watched = watched_of(observation.facts)
+    if watched is not None and (idle := idle_device(watched)):
+        return Award(fraction=0.0, reason=idle)
+    if watched is not None and not watched.trace.complete:
+        return unrecorded("it could not be seen whether the GPU does the work", watched)
+    return None
 
 
 def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> Measured:
@@ -182,9 +216,25 @@ def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> Measured:
         facts["samples"],
         facts["cpu"],
         facts.get("first_call_s", {}),
-        band=options.band,
         calm_rounds=0 if watched_of(facts) is None else options.rounds,
     )
+
+
+def _over(options: Speedup.Options, seen: Measured) -> str:
+    """Say over which slow function the ratio is, where that is not the one that the student wrote."""
+    if seen.slower <= _NOTICED:
+        return ""
+    function = function_name(options.over)
+    return f" than the course's own {function}, which is {seen.slower:.3g} times as fast as yours"
+
+
+def _crossing(options: Speedup.Options, bench: Bench, oracle: Callable[..., Any]) -> dict[str, Any]:
+    """What must be copied to and from the GPU in a call; empty where the bus is not known."""
+    if not bench.devices or not bench.bus_bytes_per_s:
+        return {}
+    case = bench.inputs(options.inputs)[0]
+    result = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+    return {CROSSING: crossing(case, result, bench.bus_bytes_per_s)}
 
 
 def _open(options: Speedup.Options, seen: Measured) -> str:
@@ -206,7 +256,7 @@ def _flags(options: Speedup.Options, seen: Measured, facts: Mapping[str, Any]) -
             f"waiting_baseline: {options.over} computes for {computes_s:.3g} s of {takes_s:.3g} s; only that "
             "counts"
         )
-    if seen.slower > 1.0:
+    if seen.slower > options.band:
         yield (
             f"slow_baseline: {options.over} is {seen.slower:.3g} times slower than the reference's; that one "
             "was taken instead"

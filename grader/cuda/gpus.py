@@ -40,11 +40,20 @@ class Gpu:
     """Whether it is divided (multi-instance GPU): no program sees it as a whole then."""
     node: str
     """Its device file."""
+    bus_bytes_per_s: float = 0.0
+    """The most that its bus carries in one direction; 0 where that is not known."""
 
     @property
     def lease(self) -> str:
         """The name of its lease."""
         return f"gpu-{self.uuid}"
+
+
+_LANES = 16
+"""No card has more. How many this one uses is not asked: a virtual machine may say less than there are."""
+
+_LANE_BYTES_PER_S = {1: 0.25e9, 2: 0.5e9, 3: 0.985e9, 4: 1.969e9, 5: 3.938e9, 6: 7.563e9, 7: 15.125e9}
+"""By generation, in one direction, after encoding: PCI Express Base Specification."""
 
 
 def gpus() -> tuple[Gpu, ...]:
@@ -95,7 +104,17 @@ def _gpu(library: nvml.Nvml, index: int, handle: Any) -> Gpu:
         cuda=(version // 1000, version % 1000 // 10),  # 13000 is 13.0, 12080 is 12.8
         mig=mode[0] == 1,
         node=f"/dev/nvidia{index if minor is None else minor}",
+        bus_bytes_per_s=_bus_bytes_per_s(library, handle),
     )
+
+
+def _bus_bytes_per_s(library: nvml.Nvml, handle: Any) -> float:
+    """Return the bandwidth of PCI Express by the generation of the GPU itself, whatever the slot allows."""
+    coherent = library.ask("nvmlDeviceGetC2cModeInfoV1", handle)  # a link to the processor beside PCIe
+    if coherent is not None and coherent.isC2cEnabled:
+        return 0.0
+    generation = library.ask("nvmlDeviceGetGpuMaxPcieLinkGeneration", handle)
+    return _LANES * _LANE_BYTES_PER_S.get(generation, 0.0)
 
 
 def _named(gpu: Gpu, visible: str) -> bool:

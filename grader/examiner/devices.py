@@ -195,7 +195,13 @@ def _lent(gpus: Sequence[Gpu]) -> Lent:
         **NO_MULTICAST,
         **({"LD_LIBRARY_PATH": ":".join(folders)} if (folders := driver_folders()) else {}),
     }
-    return Lent(devices=nodes(gpus), environment=tuple(environment.items()), count=len(gpus))
+    buses = [gpu.bus_bytes_per_s for gpu in gpus]
+    return Lent(
+        devices=nodes(gpus),
+        environment=tuple(environment.items()),
+        count=len(gpus),
+        bus_bytes_per_s=sum(buses) if all(buses) else 0.0,
+    )
 
 
 def _why_no_virtual() -> str:

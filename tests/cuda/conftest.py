@@ -48,6 +48,7 @@ class FakeNvml:
             "nvmlDeviceGetCudaComputeCapability": lambda _: [9, 0],
             "nvmlDeviceGetMinorNumber": lambda handle: 5 - handle,
             "nvmlDeviceGetMigMode": lambda _: [0, 1],
+            "nvmlDeviceGetGpuMaxPcieLinkGeneration": lambda _: 5,
             "nvmlDeviceGetComputeRunningProcesses": lambda _: [],
             "nvmlDeviceGetClockInfo": lambda _, kind: {1: 345, 2: 3201}[kind],
             "nvmlDeviceGetMaxClockInfo": lambda _, kind: {1: 1980}[kind],

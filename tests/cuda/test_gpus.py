@@ -1,6 +1,7 @@
 """Which GPUs there are, by a fake NVML and by the real one."""
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -37,6 +38,18 @@ def test_what_a_device_does_not_say_is_left_open(fake):
     gpu = gpus()[1]
     assert (gpu.node, gpu.mig, gpu.compute_capability) == ("/dev/nvidia1", False, (0, 0))
     assert (gpu.driver, gpu.memory_bytes) == ("", 0)
+
+
+def test_the_bus_is_told_by_the_generation_of_the_gpu_and_left_open_where_it_is_another(fake):
+    assert gpus()[0].bus_bytes_per_s == pytest.approx(63e9, rel=0.001)
+    fake.says("nvmlDeviceGetC2cModeInfoV1", SimpleNamespace(isC2cEnabled=0))
+    assert gpus()[0].bus_bytes_per_s > 0
+    fake.says("nvmlDeviceGetC2cModeInfoV1", SimpleNamespace(isC2cEnabled=1))
+    assert gpus()[0].bus_bytes_per_s == 0
+    fake.refuses("nvmlDeviceGetC2cModeInfoV1", "nvmlDeviceGetGpuMaxPcieLinkGeneration")
+    assert gpus()[0].bus_bytes_per_s == 0
+    fake.says("nvmlDeviceGetGpuMaxPcieLinkGeneration", 99)
+    assert gpus()[0].bus_bytes_per_s == 0
 
 
 def test_a_divided_gpu_says_so(fake):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -126,6 +127,12 @@ def test_after_a_fault_the_gpu_is_examined(machine, monkeypatch, outcome, gpu):
     exam.after(Observation(item="a", outcome=Outcome.OBSERVED, cases=(case,)))
     assert not exam.leased
     assert exam.lacking({"gpu": 1}, simulates=False).startswith("needs 1 GPU")
+
+
+@pytest.mark.parametrize(("buses", "together"), [((3e9, 4e9), 7e9), ((3e9, 0.0), 0.0)])
+def test_buses_are_known_together_or_not_at_all(machine, gpu, buses, together):
+    exam = machine(*(replace(gpu(n), bus_bytes_per_s=bus) for n, bus in enumerate(buses)))
+    assert exam.lend({"gpu": 2}).bus_bytes_per_s == together
 
 
 def test_what_an_item_will_be_lent_is_known_beforehand_if_it_needs_all_there_is(machine, gpu):

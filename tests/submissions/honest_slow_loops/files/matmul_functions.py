@@ -1,0 +1,44 @@
+"""Homework 1, part 3: the trivial product goes through NumPy's scalars, an element of a row at a time."""
+
+import numpy as np
+from numba import cuda, njit, prange
+
+
+def matmul_transpose_trivial(X):
+    n, m = X.shape
+    T = np.transpose(X)
+    C = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            C[i][j] = 0.0
+            for k in range(m):
+                product = np.float64(X[i][k]) * np.float64(T[k][j])
+                C[i][j] = C[i][j] + product
+    return C
+
+
+@njit(parallel=True)
+def matmul_transpose_numba(X):
+    n, m = X.shape
+    C = np.zeros((n, n))
+    for i in prange(n):
+        for j in range(n):
+            for k in range(m):
+                C[i, j] += X[i, k] * X[j, k]
+    return C
+
+
+def matmul_transpose_gpu(X):
+    d_C = cuda.device_array((X.shape[0], X.shape[0]), dtype=np.float64)
+    matmul_kernel[1, (32, 32)](cuda.to_device(X), d_C)
+    return d_C.copy_to_host()
+
+
+@cuda.jit
+def matmul_kernel(A, C):
+    for i in range(cuda.threadIdx.y, C.shape[0], 32):
+        for j in range(cuda.threadIdx.x, C.shape[1], 32):
+            total = 0.0
+            for k in range(A.shape[1]):
+                total += A[i, k] * A[j, k]
+            C[i, j] = total
