@@ -17,15 +17,23 @@ from grader.model.score import Award
 if TYPE_CHECKING:
     from grader.bench.bench import Bench, Call, InputCase
     from grader.bench.distributions import Sample
+    from grader.bench.independence import Draws
 
 
 class Properties:
     """Call a function that draws at random and measure its results against distributions.
 
-    Nothing is drawn for the student and no seed is shared: each array is held against theory. With the
-    default limits an honest array is refused less than once in 30 000 whatever its size (Hoeffding's
-    bound for the mean, Chernoff's for the variance, Massart's for the distribution function), and in
-    practice about once in a million. Small arrays prove little, so a family should bring a large one.
+    Nothing is drawn for the student and no seed is shared: each array is held against theory. Asked for are
+    the distribution, neither too far from it nor nearer than a draw comes; no dependence between values a
+    fixed number of places apart, within an array or between arrays and calls; as many turning points along
+    rows and columns as a draw has; and no values that several arrays share, in whatever order, with whatever
+    sign, or scaled to other bounds.
+
+    With the default limits an honest program is refused less than once in a million: an array by its mean or
+    variance with a probability of 6e-9 (the uniform distribution is strictly sub-Gaussian; Chernoff), by its
+    distance of Kolmogorov and Smirnov of 2e-9 (Massart's bound, and the distribution near 0), by turning
+    points of 1e-10, a case by dependence of 1e-11. For 18 arrays in five cases that is 2e-7. Small arrays
+    prove little, so a family should bring a large one.
     """
 
     name: ClassVar[str] = "properties"
@@ -47,16 +55,27 @@ class Properties:
             default=2,
         )
         z_at_most: float = option(
-            "How many standard errors the mean and the variance may be away.",
+            "How many standard errors mean, variance, turning points and shared values may be away.",
             judges=True,
             above=0,
-            default=5.0,
+            default=6.5,
         )
         ks_at_most: float = option(
             "How large the Kolmogorov-Smirnov distance times sqrt(n) may be.",
             judges=True,
             above=0,
-            default=3.0,
+            default=3.3,
+        )
+        ks_at_least: float = option(
+            "How small it may be: values that are spaced evenly come nearer than any draw.",
+            judges=True,
+            default=0.2,
+        )
+        dependence_at_most: float = option(
+            "How large the sum over pairs of values that lie equally far apart may be, squared and per pair.",
+            judges=True,
+            above=0,
+            default=40.0,
         )
         credit: Literal["all", "per_case"] = option(
             "Whether all cases must be right, or each earns its share.", judges=True, default="all"
@@ -64,14 +83,24 @@ class Properties:
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Call each case several times and measure what came back; limits are not looked at."""
+        from numpy.random import default_rng
+
+        from grader.bench.independence import Draws
         from grader.bench.render import value_text
 
         cases = cases_of(bench, options.inputs)
         oracle = bench.expected(options.expected or function_name(options.of))
+        draws = Draws(default_rng([int(bench.seed, 16), _WINDOWS]))
+        following = {id(case): number for number, case in enumerate(cases)}
+        last = -1
 
         def look(case: InputCase, calls: tuple[Call, ...]) -> Case:
+            nonlocal last
+            if following[id(case)] != last + 1:  # the one between did not return: this is a fresh process
+                draws.forget()
+            last = following[id(case)]
             wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-            agrees, note, quantities = _measured([call.value for call in calls], wanted)
+            agrees, note, quantities = _measured([call.value for call in calls], wanted, draws)
             return Case(
                 name=case.name,
                 outcome=calls[0].outcome,
@@ -101,7 +130,13 @@ class Properties:
         return Award(fraction=good / total, reason=f"{counted}; {reason}")
 
 
-def _measured(values: list[Any], wanted: Any) -> tuple[dict[str, bool], str, dict[str, Quantity]]:
+_WINDOWS = 1_000_004
+"""A number of a draw that no family of inputs has: programs do not know which part is looked at closely."""
+
+
+def _measured(
+    values: list[Any], wanted: Any, draws: Draws
+) -> tuple[dict[str, bool], str, dict[str, Quantity]]:
     from grader.bench.distributions import Uniform, copies, measure, pair, stuck
     from grader.bench.structure import Mismatch
 
@@ -132,7 +167,13 @@ def _measured(values: list[Any], wanted: Any) -> tuple[dict[str, bool], str, dic
         "fresh": [_same(drawn, len(random), *twins)] if twins else [],
     }
     note = next(chain(*wrong.values()), "")
-    return {name: not sentences for name, sentences in wrong.items()}, note, _quantities(drawn)
+    quantities = _quantities(drawn)
+    if not note:
+        figures = draws.add(
+            [[(array, law) for _, array, law in result if isinstance(law, Uniform)] for result in results]
+        )
+        quantities |= {name: Quantity(value=value) for name, value in figures.items()}
+    return {name: not sentences for name, sentences in wrong.items()}, note, quantities
 
 
 def _same(drawn: list[Sample], per_call: int, first: int, second: int) -> str:
@@ -166,7 +207,16 @@ def _what_is_wrong(case: Case, options: Properties.Options) -> str:
     if case.outcome is not Outcome.OBSERVED or not case.agrees or not all(case.agrees.values()):
         return case.note or case.outcome.value
     value: dict[str, Any] = {name: quantity.value for name, quantity in case.quantities.items()}
-    limits = {"z_mean": options.z_at_most, "z_variance": options.z_at_most, "ks": options.ks_at_most}
+    if value.get("ks_least", inf) < options.ks_at_least:
+        return _SENTENCES["ks_least"].format(**value, at_least=options.ks_at_least)
+    limits = {
+        "z_mean": options.z_at_most,
+        "z_variance": options.z_at_most,
+        "ks": options.ks_at_most,
+        "z_turning": options.z_at_most,
+        "z_shared": options.z_at_most,
+        "dependence": options.dependence_at_most,
+    }
     for statistic, at_most in limits.items():
         # Not `>`: a NaN is within no limit.
         if statistic in value and not abs(value[statistic]) <= at_most:
@@ -181,4 +231,12 @@ _SENTENCES = {
     "({z_variance:+.1f} standard errors, at most {at_most:g})",
     "ks": "the values of {ks_of} are not distributed as expected "
     "(Kolmogorov-Smirnov distance {ks:.2f}, at most {at_most:g})",
+    "ks_least": "values are spaced too evenly to be drawn at random "
+    "(Kolmogorov-Smirnov distance {ks_least:.3f}, at least {at_least:g})",
+    "z_turning": "along rows or columns, from value to value, it rises and falls otherwise than random "
+    "values do ({z_turning:+.1f} standard errors, at most {at_most:g})",
+    "z_shared": "{shared:,} values occur in more than one array, perhaps with another sign or scaled; draw "
+    "each anew (about {shared_expected:,.0f} are expected)",
+    "dependence": "values {dependence_apart:,} places apart, row by row and call after call, depend on each "
+    "other ({dependence:,.0f}, at most {at_most:g} for independent ones)",
 }
