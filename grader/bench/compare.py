@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from grader.bench.render import describe, value_text
-from grader.bench.structure import Mismatch, Path, array_of, leaves, named, place
-from grader.bench.tolerance import Tolerance, Tolerances
+from grader.bench.structure import Mismatch, Path, array_of, leaves, named, place, refuse_coarse
+from grader.bench.tolerance import Precision, Tolerance, Tolerances
 from grader.errors import CourseError
 from grader.model.unused import UNUSED
 
@@ -41,14 +41,20 @@ class Comparison:
 
 
 def compare(
-    actual: Any, expected: Any, tolerances: Tolerances | None = None, *, dtype: DTypeRule = "any"
+    actual: Any,
+    expected: Any,
+    tolerances: Tolerances | None = None,
+    *,
+    dtype: DTypeRule = "any",
+    precision: Precision = "any",
 ) -> Comparison:
     """Hold what a program returned against what an oracle says.
 
     An expected list or tuple accepts either, of the same length. An expected array or number accepts an
     array of the same shape, a number where the shape is (), and lists nested to that shape. Numbers are
-    compared by value, integers exactly; `dtype="exact"` asks for the dtype as well. True and False are no
-    numbers. An expected NaN accepts NaN alone, an infinity itself alone. `UNUSED` accepts anything.
+    compared by value, integers exactly; `dtype="exact"` asks for the dtype as well, and `precision` for
+    floats that are no coarser, where floats are expected. True and False are no numbers. An expected NaN
+    accepts NaN alone, an infinity itself alone. `UNUSED` accepts anything.
 
     Never fails, whatever `actual` is.
 
@@ -57,7 +63,7 @@ def compare(
     """
     total = _count(expected)
     try:
-        pairs = [_pair(path, got, wanted, dtype) for path, got, wanted in leaves(actual, expected)]
+        pairs = [_pair(path, got, wanted, dtype, precision) for path, got, wanted in leaves(actual, expected)]
     except Mismatch as mismatch:
         return Comparison(agrees=False, note=str(mismatch), wrong=total, total=total)
     found = [_compare_leaf(path, got, wanted, tolerances or Tolerances()) for path, got, wanted in pairs]
@@ -90,7 +96,9 @@ def _largest(values: list[float | None]) -> float | None:
     return max((value for value in values if value is not None), default=None)
 
 
-def _pair(path: Path, actual: Any, expected: Any, dtype: DTypeRule) -> tuple[Path, Any, Any]:
+def _pair(
+    path: Path, actual: Any, expected: Any, dtype: DTypeRule, precision: Precision
+) -> tuple[Path, Any, Any]:
     if expected is None or isinstance(expected, str):
         return path, actual, expected
     wanted = _expected_array(expected)
@@ -99,6 +107,8 @@ def _pair(path: Path, actual: Any, expected: Any, dtype: DTypeRule) -> tuple[Pat
         holds = ("True or False", "a number") if wanted.ndim == 0 else ("True and False", "numbers")
         first, second = holds if got.dtype.kind == "b" else holds[::-1]
         raise Mismatch(f"{named(path)} holds {first}; expected {second}")
+    if wanted.dtype.kind in "fc":
+        refuse_coarse(actual, precision, path)
     typeless = wanted.size == 0 and not isinstance(actual, np.ndarray)
     if dtype == "exact" and got.dtype != wanted.dtype and not typeless:
         raise Mismatch(f"{named(path)} has dtype {got.dtype.name} instead of {wanted.dtype.name}")

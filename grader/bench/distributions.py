@@ -11,10 +11,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from grader.bench.render import describe
-from grader.bench.structure import Mismatch, Path, array_of, leaves, named
+from grader.bench.structure import Mismatch, Path, array_of, leaves, named, refuse_coarse
+from grader.bench.tolerance import Precision
 from grader.errors import CourseError
 
 Holds = Literal["floats", "integers", "booleans"]
+
+_FEW = 16
+"""Fewer values may be those of half precision by chance."""
 
 _KINDS: dict[Holds, str] = {"floats": "f", "integers": "iu", "booleans": "b"}
 
@@ -98,8 +102,12 @@ class Sample:
     """None for an empty array, one with values that are not finite, or an `Array`."""
 
 
-def pair(actual: Any, expected: Any) -> tuple[tuple[Path, np.ndarray, Distribution], ...]:
+def pair(
+    actual: Any, expected: Any, precision: Precision = "any"
+) -> tuple[tuple[Path, np.ndarray, Distribution], ...]:
     """Hold a result against a nested list of distributions, by structure, shape and kind of number.
+
+    With a `precision` floats must be no coarser, neither their type nor all of their values.
 
     Raises:
         Mismatch: it differs; the text is the sentence a student reads.
@@ -114,8 +122,20 @@ def pair(actual: Any, expected: Any) -> tuple[tuple[Path, np.ndarray, Distributi
         array = array_of(got, tuple(wanted.shape), path)
         if array.size and array.dtype.kind not in _KINDS[wanted.holds]:
             raise Mismatch(f"{named(path)} has dtype {array.dtype.name}; expected {wanted.holds}")
+        if wanted.holds == "floats":
+            refuse_coarse(got, precision, path)
+            if precision != "any" and _halves(array):
+                raise Mismatch(f"{named(path)} holds values of half precision, which is too coarse")
         pairs.append((path, array, wanted))
     return tuple(pairs)
+
+
+def _halves(array: np.ndarray) -> bool:
+    """Whether floats were drawn, or rounded, in half precision: of others few are among its values."""
+    if array.size < _FEW:
+        return False
+    with np.errstate(all="ignore"):
+        return bool((array.astype(np.float16).astype(array.dtype) == array).all() and array.any())
 
 
 def measure(path: Path, array: np.ndarray, expected: Distribution) -> Sample:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.bench.render import describe, value_text
+from grader.bench.tolerance import Precision
 from grader.model.unused import UNUSED
 
 Path = tuple[int | str, ...]
@@ -103,6 +104,24 @@ def array_of(value: Any, shape: tuple[int, ...], path: Path = ()) -> np.ndarray:
         what = value_text(value, limit=80) if nested else describe(value)
         raise Mismatch(f"{_is(path, what)}; expected {wanted}")
     return array
+
+
+def refuse_coarse(value: Any, precision: Precision, path: Path = ()) -> None:
+    """Look at the types of all floats in a returned value, those within lists one by one.
+
+    Raises:
+        Mismatch: one of them is coarser than `precision`.
+    """
+    if precision == "any":
+        return
+    if isinstance(value, list | tuple):
+        for element in value:
+            refuse_coarse(element, precision, path)
+    elif isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc":
+        bits = 8 * value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1)
+        if bits < int(precision.removeprefix("float")):
+            enough = {"float32": "float32 or float64", "float64": "float64"}[precision]
+            raise Mismatch(f"{named(path)} has dtype {value.dtype.name}, which is too coarse; give {enough}")
 
 
 def _nested(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from grader.model.options import option
+
+Precision = Literal["any", "float32", "float64"]
+"""The coarsest type of floats that a result may have."""
+
+PRECISION = "The coarsest type of floats that a result may have where floats are expected."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.bench.tolerance import Tolerances
+from grader.bench.tolerance import PRECISION, Precision, Tolerances
 from grader.checks.calls import cases_of, function_name, observe_calls
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -56,6 +56,7 @@ class MatchesReference:
             "How far floats may be from the expected ones, by dtype; integers are exact.",
             default=Tolerances(),
         )
+        precision: Precision = option(PRECISION, default="any")
         dtype: Literal["any", "exact"] = option(
             "Whether the result must also have the dtype of the expected value.", default="any"
         )
@@ -82,7 +83,16 @@ class MatchesReference:
             for name, oracle in oracles.items():
                 # An oracle may change what it gets; the next one, and the record, must not see that.
                 wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-                compared = [compare(c.value, wanted, options.tolerance, dtype=options.dtype) for c in calls]
+                compared = [
+                    compare(
+                        call.value,
+                        wanted,
+                        options.tolerance,
+                        dtype=options.dtype,
+                        precision=options.precision,
+                    )
+                    for call in calls
+                ]
                 answer[name] = _worst(compared), value_text(wanted)
             answers.append(answer)
             return Case(

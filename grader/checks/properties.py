@@ -9,6 +9,7 @@ from itertools import chain
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from grader.bench.tolerance import PRECISION, Precision
 from grader.checks.calls import cases_of, function_name, observe_calls
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -49,6 +50,7 @@ class Properties:
             "The oracle that gives distributions; if it is not given, the one with the function's own name.",
             default=OracleName(""),
         )
+        precision: Precision = option(PRECISION, default="any")
         calls: int = option(
             "How often each case is called; with two or more the results must differ from call to call.",
             above=0,
@@ -100,7 +102,9 @@ class Properties:
                 draws.forget()
             last = following[id(case)]
             wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-            agrees, note, quantities = _measured([call.value for call in calls], wanted, draws)
+            agrees, note, quantities = _measured(
+                [call.value for call in calls], wanted, options.precision, draws
+            )
             return Case(
                 name=case.name,
                 outcome=calls[0].outcome,
@@ -135,13 +139,13 @@ _WINDOWS = 1_000_004
 
 
 def _measured(
-    values: list[Any], wanted: Any, draws: Draws
+    values: list[Any], wanted: Any, precision: Precision, draws: Draws
 ) -> tuple[dict[str, bool], str, dict[str, Quantity]]:
     from grader.bench.distributions import Uniform, copies, measure, pair, stuck
     from grader.bench.structure import Mismatch
 
     try:
-        results = [pair(value, wanted) for value in values]
+        results = [pair(value, wanted, precision) for value in values]
     except Mismatch as mismatch:
         return {"structure": False}, str(mismatch), {}
     samples = [[measure(*part) for part in result] for result in results]

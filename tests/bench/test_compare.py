@@ -262,3 +262,45 @@ def test_hostile_results_are_wrong_and_never_an_exception(hostile, expected):
 def test_an_oracle_that_gives_something_incomparable_is_the_courses_fault(expected):
     with pytest.raises(CourseError, match=r"expected\.py: an oracle gave .*; give numbers"):
         compare([1] if isinstance(expected, list) else 1, expected)
+
+
+HALF = np.float16(0.5)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.full(2, 0.5, np.float16),
+        [HALF, HALF],
+        [HALF, 0.5],
+        [0.5, HALF],
+        [np.array(0.5, np.float16), 0.5],
+        np.full(2, 0.5, np.float16).astype(np.complex64).real.astype(np.float16),
+    ],
+    ids=["array", "numbers", "beside a number", "behind a number", "an array without axes", "real part"],
+)
+def test_floats_coarser_than_asked_for_are_refused_wherever_they_are(value):
+    expected = np.full(2, 0.5)
+    assert compare(value, expected).agrees
+    compared = compare(value, expected, precision="float32")
+    assert not compared.agrees
+    assert compared.note == "the result has dtype float16, which is too coarse; give float32 or float64"
+
+
+def test_a_number_of_half_precision_is_refused_by_its_place():
+    compared = compare([1.0, HALF], [1.0, 0.5], precision="float32")
+    assert compared.note == "item 1 has dtype float16, which is too coarse; give float32 or float64"
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "longdouble"])
+def test_floats_as_fine_as_asked_for_are_not_refused(dtype, precision):
+    fine = dtype not in ("float32", "complex64") or precision == "float32"
+    assert compare(np.ones(3, dtype), np.ones(3), precision=precision).agrees is fine
+
+
+def test_where_whole_numbers_are_expected_any_type_may_hold_them():
+    whole = np.arange(256)
+    assert compare(whole.astype(np.float16), whole, precision="float64").agrees
+    assert compare([1, 2], np.ones(2) * [1, 2], precision="float64").agrees
+    assert compare(np.array([0, 1], np.int8), np.array([0.0, 1.0]), precision="float64").agrees

@@ -155,3 +155,38 @@ def test_an_oracle_that_gives_no_distribution_is_the_courses_fault():
         Uniform(1, -1, (3,))
     with pytest.raises(CourseError, match="low must be below high"):
         Uniform(0, math.inf, (3,))
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        (
+            lambda u: u.astype(np.float16),
+            "item 0 has dtype float16, which is too coarse; give float32 or float64",
+        ),
+        (
+            lambda u: [list(row) for row in u.astype(np.float16)],
+            "item 0 has dtype float16, which is too coarse; ",
+        ),
+        (
+            lambda u: u.astype(np.float16).astype(float),
+            "item 0 holds values of half precision, which is too ",
+        ),
+        (lambda u: u.astype(np.float16).astype("f4"), "item 0 holds values of half precision, which is too "),
+    ],
+    ids=["type", "numbers", "widened", "widened to single"],
+)
+def test_draws_of_half_precision_are_refused_where_it_is_too_coarse(rng, values, note):
+    law = Uniform(-0.3, 0.3, (30, 20))
+    drawn_values = values(drawn(rng, law))
+    assert len(pair([drawn_values], [law])) == 1
+    with pytest.raises(Mismatch) as mismatch:
+        pair([drawn_values], [law], "float32")
+    assert str(mismatch.value).startswith(note)
+
+
+@pytest.mark.parametrize("size", [1, 3, 16, 600])
+def test_draws_of_single_precision_are_fine_enough(rng, size):
+    law = Uniform(-0.3, 0.3, (size,))
+    for _ in range(200):
+        pair(rng.uniform(-0.3, 0.3, size).astype(np.float32), law, "float32")

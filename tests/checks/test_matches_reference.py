@@ -261,7 +261,7 @@ def test_an_observation_without_cases_earns_nothing(make_bench):
 
 
 def test_only_keys_that_judge_leave_stored_evidence_fresh():
-    keys = {"of", "inputs", "simulated_inputs", "expected", "accept", "tolerance", "dtype"}
+    keys = {"of", "inputs", "simulated_inputs", "expected", "accept", "tolerance", "precision", "dtype"}
     assert set(measuring(options())) == keys
 
 

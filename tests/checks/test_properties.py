@@ -186,7 +186,7 @@ def test_limits_judge_stored_evidence_without_measuring_again(make_bench):
     assert award(observation)[0] == 0.0
     assert award(observation, z_at_most=1000.0, ks_at_most=1000.0)[0] == 1.0
     assert award(observation, z_at_most=1000.0, ks_at_most=0.1)[1].startswith("large: the values of item")
-    assert set(measuring(options())) == {"of", "inputs", "expected", "calls"}
+    assert set(measuring(options())) == {"of", "inputs", "expected", "precision", "calls"}
 
 
 def test_the_measured_figures_are_kept(make_bench):
