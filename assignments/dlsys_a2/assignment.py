@@ -34,7 +34,14 @@ def grader_assignments():
             ),
             # The longest call is an epoch of training on NumPy: a second or two on one core. The first one on
             # a GPU makes its context, half a second, and may load cuBLAS.
-            limits=Limits(import_wall_s=20.0, call_wall_s=60.0, memory_mb=4096, file_mb=64, result_mb=64),
+            limits=Limits(
+                import_wall_s=20.0,
+                call_wall_s=60.0,
+                memory_mb=4096,
+                gpu_memory_mb=16384,
+                file_mb=64,
+                result_mb=64,
+            ),
         )
     ]
 

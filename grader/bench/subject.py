@@ -107,7 +107,8 @@ class ChildSubject:
             return call
         note = (
             f"{function}(): {used // 2**20} MiB of the GPU's memory are taken after the call; "
-            f"{self._limits.gpu_memory_mb} MiB are allowed"
+            f"{self._limits.gpu_memory_mb} MiB are allowed; free what a call allocates, and make a library's "
+            "handle (cublasCreate) once, not in every call"
         )
         return replace(call, outcome=Outcome.OUT_OF_MEMORY, value=None, note=note)
 

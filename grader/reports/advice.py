@@ -127,7 +127,9 @@ RULES: tuple[Rule, ...] = (
     ),
     (
         lambda seen: seen.ended(Outcome.OUT_OF_MEMORY, *ON_GPU),
-        "Arrays on the GPU that every call makes and something keeps: a global, a list, a cache.",
+        "What every call takes of the GPU's memory and nobody gives back: a library's handle, such as "
+        "cublasCreate's without cublasDestroy, or arrays in a global, a list, a cache. Make one handle, and "
+        "keep it.",
     ),
     (
         lambda seen: seen.ended(Outcome.OUT_OF_MEMORY) and not seen.ended(Outcome.OUT_OF_MEMORY, *ON_GPU),

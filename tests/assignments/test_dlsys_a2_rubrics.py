@@ -346,3 +346,12 @@ def test_a_training_that_raises_is_told_with_its_words(bench):
     assert observation.outcome is Outcome.CRASHED
     assert "not today" in observation.note
     assert observation.cases == ()
+
+
+def test_the_hand_out_names_the_limits_that_a_call_has():
+    """Programs that leak handles end by a limit of the GPU's memory, and nobody was told of it."""
+    limits = plugins.assignments["dlsys_a2"].limits
+    text = " ".join((FOLDER / "handout.md").read_text(encoding="utf-8").split())
+    assert f"A call may take {limits.call_wall_s:g} seconds" in text
+    assert f"hold {limits.gpu_memory_mb:,} MiB of the GPU's memory when one returns" in text
+    assert "cublasDestroy" in text

@@ -211,3 +211,15 @@ def test_the_clock_is_ours_and_the_cpu_time_tells_work_from_waiting(classroom):
     assert wait.wall_s > 0.3
     assert wait.cpu_s < 0.1
     assert work.wall_s >= work.cpu_s > 0.29
+
+
+def test_who_holds_too_much_of_a_gpu_is_told_of_handles_too(classroom, monkeypatch):
+    with classroom.hand_in("def learn(): return 1") as subject:
+        monkeypatch.setattr(subject, "_devices", lambda: 20_000 * 2**20)
+        call = subject.call("learn", case())
+        assert not subject.alive
+    assert call.outcome is Outcome.OUT_OF_MEMORY
+    assert call.note == (
+        "learn(): 20000 MiB of the GPU's memory are taken after the call; 16384 MiB are allowed; free what a "
+        "call allocates, and make a library's handle (cublasCreate) once, not in every call"
+    )

@@ -33,7 +33,7 @@ EXPECTED = {
     "race": "Places that several threads write",
     "left_on_the_GPU": "What is returned: an array on the GPU",
     "illegal_address": "The index of every read and write",
-    "no_GPU_memory": "Arrays on the GPU",
+    "no_GPU_memory": "What every call takes of the GPU",
     "no_memory": "Arrays that are larger",
     "endless": "Loops, and waiting",
 }
