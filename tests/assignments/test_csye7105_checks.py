@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -235,6 +235,25 @@ def test_whoever_gains_more_than_two_gpus_can_give_is_shown_to_a_person():
     found = judged(0.656, 0.165)
     assert (found.undecided, found.again) == (True, False)
     assert found.flags == ("slow_on_one: gains 3.98, where the reference gains 1.99",)
+
+
+def test_who_gains_so_much_in_some_rounds_only_and_nothing_in_others_is_shown_to_a_person():
+    """The interval over all rounds holds what is asked for, and its low end nothing that is too good."""
+    kind, keys, observation = timed(0.328, 0.328)
+    samples = observation.facts["samples"]
+    count = len(samples["of"])
+    uneven = {**samples, "over": [0.328] + [1.3] * (count - 1)}
+    found = kind.award(keys, replace(observation, facts={**observation.facts, "samples": uneven}), {})
+    assert (found.fraction, found.undecided, found.again) == (0.0, True, False)
+    assert found.flags[0].startswith("slow_on_one: ")
+
+
+def test_a_single_round_that_is_too_good_costs_nothing():
+    kind, keys, observation = timed(0.328, 0.165)
+    samples = observation.facts["samples"]
+    uneven = {**samples, "over": [1.3] + samples["over"][1:]}
+    found = kind.award(keys, replace(observation, facts={**observation.facts, "samples": uneven}), {})
+    assert (found.fraction, found.flags) == (1.0, ())
 
 
 def test_the_result_of_every_timed_call_is_compared():
