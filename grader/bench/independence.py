@@ -24,8 +24,12 @@ _FEW = 16
 _WINDOW = 2**13
 """How many values of each call are transformed: from a place that no program knows."""
 
-_DOUBLE_BITS, _SINGLE_BITS = 40, 20
-"""To which positions are compared: what is left of a value that was rescaled to other bounds."""
+_CELLS = (2.0**40, 2.0**26, 2.0**20, 2.0**14)
+"""Into how many equal parts positions are sorted to compare them, the finest first."""
+
+_SINGLE_STEP = 2.0**-24
+_ROUNDING = 1e-9
+"""Positions nearer than that are equal: steps of single precision are longer."""
 
 _CHANCE = 20
 """So many values more than expected may be shared: counts are whole, and the normal distribution is not."""
@@ -48,6 +52,9 @@ class Shared:
     expected: float
     """By how many there are within single arrays, where values are drawn coarsely."""
     z: float
+
+
+NONE = Shared(pairs=0, expected=0.0, z=0.0)
 
 
 def dependence(positions: np.ndarray) -> Dependence:
@@ -105,33 +112,86 @@ def turning(positions: np.ndarray) -> float:
     return worst
 
 
-def shared(arrays: Sequence[np.ndarray], *, single: bool = False) -> Shared:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """The values of one array by their distance from the middle of the distribution, in order."""
+
+    values: np.ndarray
+    equal_pairs: tuple[int, ...]
+    """For each of `_CELLS`."""
+    stepped: bool
+    """Whether values are equal by chance: whole multiples of one step apart, or of single precision."""
+
+    @classmethod
+    def of(cls, positions: np.ndarray, *, single: bool = False) -> Folded:
+        """Fold an array whose values are perhaps of `single` precision."""
+        values = np.sort(np.abs(2.0 * positions.ravel() - 1.0))
+        equal = tuple(_equal_pairs(values, cells) for cells in _CELLS)
+        return cls(
+            values=values,
+            equal_pairs=equal,
+            stepped=single or (equal[0] > _CHANCE and _stepped(positions)),
+        )
+
+
+def shared(arrays: Sequence[Folded]) -> Shared:
     """Return whether arrays share values, whatever their order, sign and bounds, more often than by chance.
 
-    Positions are compared by their distance from the middle, to fewer bits where some are of `single`
-    precision. Draws from few values, as in half precision or rounded, are equal as often within an array as
+    Values are compared in cells of several widths: one that was rescaled, or moved a little, is not quite the
+    same. Draws from few values, as in half precision or rounded, are equal as often within an array as
     between two: that tells how many are expected.
     """
-    folded = [np.abs(2.0 * array.ravel() - 1.0) for array in arrays if array.size]
-    if len(folded) < 2:
-        return Shared(pairs=0, expected=0.0, z=0.0)
-    cells = 2.0 ** (_SINGLE_BITS if single else _DOUBLE_BITS)
-    numbers = [np.floor(values * cells) for values in folded]
-    within = sum(map(_equal_pairs, numbers))
-    between = _equal_pairs(np.concatenate(numbers)) - within
-    possible_within = sum(values.size * (values.size - 1) // 2 for values in folded)
-    total = sum(values.size for values in folded)
-    possible = total * (total - 1) // 2 - possible_within
+    if len(arrays) < 2:
+        return NONE
+    together = np.sort(np.concatenate([array.values for array in arrays]))
+    possible_within = sum(_pairs(array.values.size) for array in arrays)
+    possible = _pairs(together.size) - possible_within
     share = possible / max(1, possible_within)
-    expected = max(share * within, possible / cells)
-    spread = math.sqrt(1 + expected + share**2 * within)
-    return Shared(pairs=between, expected=expected, z=max(0.0, between - expected - _CHANCE) / spread)
+    results = []
+    for number, cells in enumerate(_CELLS):
+        within = sum(array.equal_pairs[number] for array in arrays)
+        between = _equal_pairs(together, cells) - within
+        expected = max(share * within, possible / cells)
+        spread = math.sqrt(1 + expected + share**2 * within)
+        results.append(Shared(pairs=between, expected=expected, z=_excess(between, expected, spread)))
+    return max(results, key=lambda result: result.z)
 
 
-def _equal_pairs(values: np.ndarray) -> int:
-    ordered = np.sort(values)
-    edges = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1], [True])))
-    counts = np.diff(edges)
+def repeated(array: Folded) -> Shared:
+    """Return whether an array repeats its own values, in whatever order and with whatever sign."""
+    if array.values.size < LEAST or array.stepped:
+        return NONE
+    results = []
+    for pairs, cells in zip(array.equal_pairs, _CELLS, strict=True):
+        expected = _pairs(array.values.size) / cells
+        z = _excess(pairs, expected, math.sqrt(1 + expected))
+        results.append(Shared(pairs=pairs, expected=expected, z=z))
+    return max(results, key=lambda result: result.z)
+
+
+def _stepped(positions: np.ndarray) -> bool:
+    """Whether all values but the outermost are whole multiples of one step apart."""
+    gaps = np.diff(np.sort(positions, axis=None))
+    gaps = gaps[gaps > _ROUNDING][1:-1]
+    if not gaps.size:
+        return True
+    # the shortest gap may itself be some steps; numbers of less precision are multiples of the shortest there
+    steps = [_SINGLE_STEP, *(gaps.min() / parts for parts in range(1, 1 + _CHANCE))]
+    return any((np.abs(gaps / step - np.round(gaps / step)) < 0.01).all() for step in steps)
+
+
+def _pairs(count: int) -> int:
+    return count * (count - 1) // 2
+
+
+def _excess(pairs: int, expected: float, spread: float) -> float:
+    return max(0.0, pairs - expected - _CHANCE) / spread
+
+
+def _equal_pairs(ordered: np.ndarray, cells: float) -> int:
+    numbers = np.floor(ordered * cells)
+    edges = np.flatnonzero(numbers[1:] != numbers[:-1])
+    counts = np.diff(edges, prepend=-1, append=numbers.size - 1)
     return int((counts * (counts - 1) // 2).sum())
 
 
@@ -151,21 +211,27 @@ def evenness(positions: np.ndarray) -> float:
     return float(math.sqrt(n) * distance)
 
 
+def _single(array: np.ndarray) -> bool:
+    """Whether all values are those of single precision, whatever their type."""
+    return bool((array.astype(np.float32) == array).all())
+
+
 class Draws:
     """What one process of a program drew, case by case, and how far all of it is independent."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         """Look closely at parts that `rng` chooses."""
         self._rng = rng
-        self._arrays: list[np.ndarray] = []
-        self._single = False
+        self._folded: list[Folded] = []
 
     def forget(self) -> None:
         """Start anew: a fresh process draws again what its file's seed gives."""
-        self._arrays.clear()
+        self._folded.clear()
 
-    def add(self, calls: Sequence[Sequence[tuple[np.ndarray, Uniform]]]) -> dict[str, float | int]:
-        """Return the statistics of one case, called several times, and those of all cases so far."""
+    def add(
+        self, calls: Sequence[Sequence[tuple[np.ndarray, Uniform]]], *, last: bool = True
+    ) -> dict[str, float | int]:
+        """Return the statistics of one case, called several times, and with the `last` one those of all."""
         drawn = [
             [distribution.cdf(array.astype(np.float64)) for array, distribution in call if array.size]
             for call in calls
@@ -173,17 +239,22 @@ class Draws:
         arrays = [array for call in drawn for array in call]
         if not arrays:
             return {}
-        self._single |= any(array.dtype.itemsize < 8 for call in calls for array, _ in call)
-        self._arrays += arrays
+        single = [_single(array) for call in calls for array, _ in call if array.size]
+        folded = [Folded.of(array, single=one) for array, one in zip(arrays, single, strict=True)]
+        self._folded += folded
         flat = [np.concatenate([array.ravel() for array in call]) for call in drawn]
         apart = dependence(windows(flat, self._rng))
-        common = shared(self._arrays, single=self._single)
+        again = max(map(repeated, folded), key=lambda result: result.z)
+        common = shared(self._folded) if last else NONE
         least = min(map(evenness, (*arrays, np.concatenate(flat))))
         return {
             **({"ks_least": least} if least < math.inf else {}),
             "z_turning": max(map(turning, arrays), key=abs),
             "dependence": apart.statistic,
             "dependence_apart": apart.apart,
+            "z_repeated": again.z,
+            "repeated": again.pairs,
+            "repeated_expected": again.expected,
             "z_shared": common.z,
             "shared": common.pairs,
             "shared_expected": common.expected,

@@ -103,7 +103,7 @@ class Properties:
             last = following[id(case)]
             wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
             agrees, note, quantities = _measured(
-                [call.value for call in calls], wanted, options.precision, draws
+                [call.value for call in calls], wanted, options.precision, draws, last=last + 1 == len(cases)
             )
             return Case(
                 name=case.name,
@@ -139,7 +139,7 @@ _WINDOWS = 1_000_004
 
 
 def _measured(
-    values: list[Any], wanted: Any, precision: Precision, draws: Draws
+    values: list[Any], wanted: Any, precision: Precision, draws: Draws, *, last: bool
 ) -> tuple[dict[str, bool], str, dict[str, Quantity]]:
     from grader.bench.distributions import Uniform, copies, measure, pair, stuck
     from grader.bench.structure import Mismatch
@@ -174,7 +174,8 @@ def _measured(
     quantities = _quantities(drawn)
     if not note:
         figures = draws.add(
-            [[(array, law) for _, array, law in result if isinstance(law, Uniform)] for result in results]
+            [[(array, law) for _, array, law in result if isinstance(law, Uniform)] for result in results],
+            last=last,
         )
         quantities |= {name: Quantity(value=value) for name, value in figures.items()}
     return {name: not sentences for name, sentences in wrong.items()}, note, quantities
@@ -219,6 +220,7 @@ def _what_is_wrong(case: Case, options: Properties.Options) -> str:
         "ks": options.ks_at_most,
         "z_turning": options.z_at_most,
         "z_shared": options.z_at_most,
+        "z_repeated": options.z_at_most,
         "dependence": options.dependence_at_most,
     }
     for statistic, at_most in limits.items():
@@ -241,6 +243,8 @@ _SENTENCES = {
     "values do ({z_turning:+.1f} standard errors, at most {at_most:g})",
     "z_shared": "{shared:,} values occur in more than one array, perhaps with another sign or scaled; draw "
     "each anew (about {shared_expected:,.0f} are expected)",
+    "z_repeated": "{repeated:,} times an array holds a value again, perhaps with another sign; draw each "
+    "anew (about {repeated_expected:,.0f} are expected)",
     "dependence": "values {dependence_apart:,} places apart, row by row and call after call, depend on each "
     "other ({dependence:,.0f}, at most {at_most:g} for independent ones)",
 }

@@ -302,8 +302,8 @@ def _uneven(samples: Samples, cpu: Samples, fewest: int, count: int, least: floa
         return ""
     few, few_cpu = (max(of[str(fewest)]) for of in (samples, cpu))
     return (
-        f"uneven_work: on {_cores(fewest)} it takes up to {few:.3g} s and computes for up to {few_cpu:.3g} s; "
-        f"on {count} it computes for {median(cpu[str(count)]):.3g} s in all"
+        f"uneven_work: on {_cores(fewest)} it takes up to {few:.3g} s and computes for up to {few_cpu:.3g} "
+        f"s; on {count} it computes for {median(cpu[str(count)]):.3g} s in all"
     )
 
 

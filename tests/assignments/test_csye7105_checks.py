@@ -251,7 +251,7 @@ def test_who_gains_so_much_in_some_rounds_only_and_nothing_in_others_is_shown_to
 def test_a_single_round_that_is_too_good_costs_nothing():
     kind, keys, observation = timed(0.328, 0.165)
     samples = observation.facts["samples"]
-    uneven = {**samples, "over": [1.3] + samples["over"][1:]}
+    uneven = {**samples, "over": [1.3, *samples["over"][1:]]}
     found = kind.award(keys, replace(observation, facts={**observation.facts, "samples": uneven}), {})
     assert (found.fraction, found.flags) == (1.0, ())
 

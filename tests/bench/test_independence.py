@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grader.bench.distributions import Uniform
-from grader.bench.independence import Draws, dependence, evenness, shared, turning, windows
+from grader.bench.independence import Draws, Folded, dependence, evenness, repeated, shared, turning, windows
 
 SIZE = 2000
 
@@ -14,6 +14,10 @@ SIZE = 2000
 @pytest.fixture
 def rng():
     return np.random.default_rng(21)
+
+
+def shared_by(arrays):
+    return shared([Folded.of(array) for array in arrays])
 
 
 def pieces(rng, count=2000, size=SIZE):
@@ -78,18 +82,18 @@ def test_few_values_prove_nothing_of_their_order():
 
 def test_what_is_equal_by_chance_is_expected(rng):
     coarse = [rng.integers(0, 50, 3000) / 50 for _ in range(4)]
-    result = shared(coarse)
+    result = shared_by(coarse)
     assert result.pairs == pytest.approx(result.expected, rel=0.05)
     assert result.z == 0
-    assert shared([rng.random(3000) for _ in range(4)]).pairs == 0
+    assert shared_by([rng.random(3000) for _ in range(4)]).z < 5
 
 
 @pytest.mark.parametrize("count", [10, 40])
 def test_some_values_of_another_array_are_enough(rng, count):
     one, other = rng.random((2, 500))
     other[rng.permutation(500)[:count]] = 1 - one[:count]
-    assert shared([one, other]).pairs == count
-    assert (shared([one, other]).z > 6.5) == (count == 40)
+    assert shared_by([one, other]).pairs == count
+    assert (shared_by([one, other]).z > 6.5) == (count == 40)
 
 
 def test_single_precision_is_compared_as_coarsely_as_it_is(rng):
@@ -97,9 +101,22 @@ def test_single_precision_is_compared_as_coarsely_as_it_is(rng):
     values = rng.uniform(-0.5, 0.5, 5000).astype(np.float32)
     scaled = values * np.float32(0.2)
     pair = [low.cdf(values.astype(np.float64)), high.cdf(scaled.astype(np.float64))]
-    assert shared(pair, single=True).z > 6.5
+    assert shared_by(pair).z > 6.5
     figures = Draws(rng).add([[(values, low), (rng.permutation(scaled), high)]])
     assert figures["z_shared"] > 6.5
+
+
+def test_values_that_an_array_repeats_are_found_unless_they_are_steps_apart(rng):
+    values = rng.random(500)
+    assert repeated(Folded.of(rng.permutation(np.concatenate([values, 1 - values])))).pairs == 500
+    assert repeated(Folded.of(np.concatenate([values, values[:40]]))).z > 6.5
+    assert repeated(Folded.of(rng.random(50_000))).z < 5
+    for coarse in (
+        rng.integers(0, 300, 5000) / 300,
+        rng.random(5000).round(3),
+        rng.random(50_000, np.float32),
+    ):
+        assert repeated(Folded.of(coarse.astype(float))).z == 0
 
 
 def test_windows_are_the_same_part_of_every_call(rng):

@@ -122,6 +122,30 @@ def mixed(values, number):
     return rng.permutation(np.where(np.arange(values.size) % 2, values, fresh))
 
 
+def nearly(values, number):
+    """In another order, and not quite the same."""
+    rng = np.random.default_rng(number)
+    return np.clip(rng.permutation(values) + rng.uniform(-1e-7, 1e-7, values.size), 0, 1)
+
+
+def each_twice(m, n):
+    """Half of the numbers are drawn, and each comes twice, somewhere."""
+    values = np.random.random((m * n + 1) // 2)
+    return np.random.permutation(np.concatenate([values, values])[: m * n]).reshape(m, n)
+
+
+def each_with_its_opposite(m, n):
+    """The mean is that of the distribution to the last digit."""
+    values = np.random.random((m * n + 1) // 2)
+    return np.random.permutation(np.concatenate([values, 1 - values])[: m * n]).reshape(m, n)
+
+
+def from_a_bank():
+    """Numbers that were drawn once, picked at random."""
+    bank = np.random.default_rng(9).random(9000)
+    return lambda m, n: np.random.choice(bank, (m, n))
+
+
 def the_opposite_in_the_second_call():
     calls = {}
 
@@ -167,6 +191,10 @@ NOT_DRAWN = {
     "one array moved around the circle": remembered(moved),
     "one array with other signs": remembered(signs),
     "one array for every other number": remembered(mixed),
+    "one array in another order, and not quite": remembered(nearly),
+    "each number twice": each_twice,
+    "each number and its opposite": each_with_its_opposite,
+    "picked from numbers that were drawn once": from_a_bank(),
     "the second call is the first one's opposite": the_opposite_in_the_second_call(),
     "five seeds": few_seeds(),
     "a number for each row and each column": products_of_two_vectors,
