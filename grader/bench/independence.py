@@ -31,7 +31,10 @@ _SINGLE_STEP = 2.0**-24
 _ROUNDING = 1e-9
 """Positions nearer than that are equal: steps of single precision are longer."""
 
-_CHANCE = 20
+_PARTS = 20
+"""Into how many steps the shortest distance of coarse values is divided at most."""
+
+_CHANCE = 3
 """So many values more than expected may be shared: counts are whole, and the normal distribution is not."""
 
 
@@ -152,7 +155,8 @@ def shared(arrays: Sequence[Folded]) -> Shared:
         within = sum(array.equal_pairs[number] for array in arrays)
         between = _equal_pairs(together, cells) - within
         expected = max(share * within, possible / cells)
-        spread = math.sqrt(1 + expected + share**2 * within)
+        # where there is none within, there might have been one
+        spread = math.sqrt(1 + expected + share**2 * (within + 1))
         results.append(Shared(pairs=between, expected=expected, z=_excess(between, expected, spread)))
     return max(results, key=lambda result: result.z)
 
@@ -176,7 +180,7 @@ def _stepped(positions: np.ndarray) -> bool:
     if not gaps.size:
         return True
     # the shortest gap may itself be some steps; numbers of less precision are multiples of the shortest there
-    steps = [_SINGLE_STEP, *(gaps.min() / parts for parts in range(1, 1 + _CHANCE))]
+    steps = [_SINGLE_STEP, *(gaps.min() / parts for parts in range(1, 1 + _PARTS))]
     return any((np.abs(gaps / step - np.round(gaps / step)) < 0.01).all() for step in steps)
 
 

@@ -157,6 +157,17 @@ def test_an_oracle_that_gives_no_distribution_is_the_courses_fault():
         Uniform(0, math.inf, (3,))
 
 
+def brain_float(values):
+    """Single precision cut to eight bits."""
+    return (values.astype("f4").view(np.uint32) & 0xFFFF0000).view("f4")
+
+
+def but_for_one(values):
+    wide = values.astype(float)
+    wide[0, 0] = 0.123456789
+    return wide
+
+
 @pytest.mark.parametrize(
     ("values", "note"),
     [
@@ -173,8 +184,10 @@ def test_an_oracle_that_gives_no_distribution_is_the_courses_fault():
             "item 0 holds values of half precision, which is too ",
         ),
         (lambda u: u.astype(np.float16).astype("f4"), "item 0 holds values of half precision, which is too "),
+        (brain_float, "item 0 holds values of half precision, which is too "),
+        (lambda u: but_for_one(u.astype(np.float16)), "item 0 holds values of half precision, which is too "),
     ],
-    ids=["type", "numbers", "widened", "widened to single"],
+    ids=["type", "numbers", "widened", "widened to single", "eight bits", "but for one"],
 )
 def test_draws_of_half_precision_are_refused_where_it_is_too_coarse(rng, values, note):
     law = Uniform(-0.3, 0.3, (30, 20))

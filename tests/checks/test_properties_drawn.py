@@ -128,6 +128,16 @@ def nearly(values, number):
     return np.clip(rng.permutation(values) + rng.uniform(-1e-7, 1e-7, values.size), 0, 1)
 
 
+def one_new(values, number):
+    """As they were, but for one."""
+    return np.concatenate([values[:-1], [np.random.random()]])
+
+
+def one_new_in_few(values, number):
+    """New in large arrays, and in small ones as they were, but for one."""
+    return one_new(values, number) if values.size < 30 else np.random.random(values.size)
+
+
 def each_twice(m, n):
     """Half of the numbers are drawn, and each comes twice, somewhere."""
     values = np.random.random((m * n + 1) // 2)
@@ -192,6 +202,8 @@ NOT_DRAWN = {
     "one array with other signs": remembered(signs),
     "one array for every other number": remembered(mixed),
     "one array in another order, and not quite": remembered(nearly),
+    "one array, and one new number": remembered(one_new),
+    "small arrays, and one new number": remembered(one_new_in_few),
     "each number twice": each_twice,
     "each number and its opposite": each_with_its_opposite,
     "picked from numbers that were drawn once": from_a_bank(),

@@ -457,3 +457,29 @@ def fast(x):
     observation = observe(bench, replace(OPTIONS, budget_s=3.0))
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert award(observation).fraction == 1.0
+
+
+SLOW_REFERENCE = REFERENCE.replace(
+    "def fast(x): return x + 1",
+    """def fast(x):
+        out = np.empty_like(x)
+        for start in range(0, len(x), 4): out[start:start + 4] = x[start:start + 4] + 1
+        return out""",
+)
+TOO_FAST = {
+    "without loops": "def fast(x): return x + 1",
+    "in place": "def fast(x):\n    x += 1\n    return x",
+}
+
+
+@pytest.mark.parametrize("code", TOO_FAST.values(), ids=list(TOO_FAST))
+def test_what_is_too_fast_to_be_believed_is_measured_and_waits_for_a_person(bench_of, code):
+    bench = bench_of(dedent(REFERENCE) + dedent(code), SLOW_REFERENCE)
+    observation = observe(bench, replace(OPTIONS, budget_s=3.0, at_least=0.1))
+    assert observation.outcome is Outcome.OBSERVED, observation.note
+    believed = replace(OPTIONS, at_least=0.1, plausible=1e6)
+    assert award(observation, believed).fraction == 1.0
+    judged = award(observation, replace(believed, plausible=3.0))
+    assert (judged.fraction, judged.undecided, judged.again) == (0.0, True, False)
+    assert judged.flags[-1].startswith("implausible: ")
+    assert len(observation.facts["identity_s"]) == len(observation.facts["samples"]["of"])
