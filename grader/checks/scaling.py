@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
 from grader.checks.interval import Interval, median, median_interval
+from grader.checks.manual import award_given
 from grader.checks.waiting import SHARE
 from grader.errors import ReferenceFailedError
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
@@ -42,6 +43,7 @@ class Scaling:
 
     name: ClassVar[str] = "scaling"
     timed: ClassVar[bool] = True
+    by_hand: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -152,6 +154,8 @@ class Scaling:
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every result is right and every number of cores that is asked for is enough."""
         del related
+        if given := award_given(observation):
+            return given
         if observation.cases:
             wrong = observation.cases[0]
             return Award(fraction=0.0, reason=f"{wrong.name}: the result is wrong: {wrong.note}")

@@ -9,7 +9,7 @@ from grader.bench.bench import InputCase
 from grader.checks.scaling import Scaling
 from grader.config.decode import decode
 from grader.errors import CourseError
-from grader.model.observation import Fault, Observation, Outcome
+from grader.model.observation import Fault, Observation, Outcome, Quantity
 
 HERE = tuple(sorted(os.sched_getaffinity(0)))[:2]
 OPTIONS = Scaling.Options(of="work.total", inputs="numbers", cores=(1, 2, 64), budget_s=60.0)
@@ -203,6 +203,14 @@ def test_what_is_slow_on_one_core_in_some_rounds_is_shown_to_a_person():
     result = award(observation, replace(OPTIONS, cores=(1, 2, 4), at_least={"4": 3.0}))
     assert (result.fraction, result.undecided, result.again) == (0.0, True, False)
     assert result.flags[0].startswith("uneven_work: on 1 core it takes up to 8 s")
+
+
+def test_what_is_shown_to_a_person_gets_the_points_that_a_person_gives():
+    shown = stored((8.0, 4.0, 2.0), cpu=[2.0] * 3)
+    given = {"points_given": Quantity(value=3), "points_possible": Quantity(value=4)}
+    result = award(replace(shown, quantities=given), replace(OPTIONS, cores=(1, 2, 4), at_least={"4": 3.0}))
+    assert (result.fraction, result.undecided) == (0.75, False)
+    assert Scaling.by_hand
 
 
 def test_a_threshold_within_the_interval_gives_the_benefit_and_tells_a_person():
