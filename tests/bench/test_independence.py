@@ -142,5 +142,5 @@ def test_honest_programs_stay_far_within_the_limits(rng):
                     worst[name].append(abs(value))
     assert max(worst["dependence"]) < 26  # 2000 cases of 2 * 16384 sums: log gives 18
     assert max(worst["z_turning"]) < 5.5
-    assert max(worst["z_shared"]) < 1
+    assert max(worst["z_shared"]) < 4  # 8000 counts: the largest of as many normal ones is 3.9
     assert min(worst["ks_least"]) > 0.25
