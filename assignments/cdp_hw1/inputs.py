@@ -100,6 +100,15 @@ def small_byte_matrices(rng):
     yield case("equal matrices", A, A.copy())
 
 
+def few_bytes(rng):
+    """Matrices that are followed an element at a time: each larger one is met in both places."""
+    rows, columns = (int(n) for n in rng.permutation(np.arange(4, 9))[:2])
+    yield case("a few more rows than columns", *_bytes(rng, (max(rows, columns), min(rows, columns))))
+    yield case("a few more columns than rows", *_bytes(rng, (min(rows, columns), max(rows, columns))))
+    yield case("a row of a few elements", *_bytes(rng, (1, columns)))
+    yield case("a column of a few elements", *_bytes(rng, (rows, 1)))
+
+
 def _bytes(rng, shape):
     """Whole numbers from 0 to 255 as NumPy's randint gives them: int64."""
     A, B = rng.integers(0, 256, size=(2, *shape))
@@ -124,6 +133,14 @@ def small_matrices(rng):
     yield case("a single row", rng.standard_normal((1, columns)))
     yield case("a single column", rng.standard_normal((rows, 1)))
     yield case("more rows than a block has threads for", rng.standard_normal((33 + rows, 3)))
+
+
+def few_numbers(rng):
+    rows, columns = (int(n) for n in rng.permutation(np.arange(4, 9))[:2])
+    yield case("a few more rows than columns", rng.standard_normal((max(rows, columns), min(rows, columns))))
+    yield case("a few more columns than rows", rng.standard_normal((min(rows, columns), max(rows, columns))))
+    yield case("a row of a few elements", rng.standard_normal((1, columns)))
+    yield case("a column of a few elements", rng.standard_normal((rows, 1)))
 
 
 def matrices_of_all_sizes(rng):

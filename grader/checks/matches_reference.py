@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.bench.tolerance import PRECISION, Precision, Tolerances
+from grader.checks import elements
 from grader.checks.calls import cases_of, function_name, observe_calls
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -31,6 +32,14 @@ class MatchesReference:
     Lists and tuples, Python numbers and arrays, and results of another precision are taken for what they
     say; see `grader.bench.compare.compare`. Where the task can be read in two ways, `accept` names further
     oracles; one of them has to agree in all cases, a mixture earns nothing.
+
+    With `loops_over` the loops of the function must give the result: its source is followed, statement by
+    statement and without running it, over arrays that give and take single elements only. NumPy may make,
+    copy and rearrange arrays there; every other function of a library, every method and every operator of
+    whole arrays is refused with its line, also where it stands in a branch that is not taken. Loops,
+    comprehensions, generators, `map` and recursion are alike. With `compiled` elements may be touched in
+    functions only that numba compiles (`njit`, `jit`, `vectorize`): a plain function around them is right, a
+    compiled one that is called for each element is not. What ran on none of the inputs is shown to a person.
     """
 
     name: ClassVar[str] = "matches_reference"
@@ -68,6 +77,20 @@ class MatchesReference:
             judges=True,
             default="noted",
         )
+        loops_over: InputsName = option(
+            "A family of small inputs on which the function's own loops must give the result as well; left "
+            "out, the function may do its work in any way.",
+            default=InputsName(""),
+        )
+        compiled: bool = option(
+            "With `loops_over`, whether these loops must stand in functions that numba compiles.",
+            default=False,
+        )
+
+        def __post_init__(self) -> None:
+            """Refuse `compiled` without inputs for the loops."""
+            if self.compiled and not self.loops_over:
+                raise ValueError("compiled needs loops_over: a family of small inputs")
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Call each case and hold the result against every oracle."""
@@ -107,9 +130,19 @@ class MatchesReference:
         observation = observe_calls(bench, options.of, cases, look, times=times, within_s=SLOW_S)
         # where none agrees, the one that is nearest says more of what is wrong
         best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
+        facts = observation.facts
+        if options.loops_over and _agreeing(observation, best) == len(cases):
+            family, compiled = options.loops_over, options.compiled
+            followed = elements.follow(
+                bench, options.of, family, oracles[best], options.tolerance, compiled=compiled
+            )
+            if isinstance(followed, Observation):
+                return followed
+            facts = {**facts, elements.FACT: followed}
         remaining = iter(answers)
         return replace(
             observation,
+            facts=facts,
             cases=tuple(
                 _explained(case, *next(remaining)[best]) if case.outcome is Outcome.OBSERVED else case
                 for case in observation.cases
@@ -130,12 +163,15 @@ class MatchesReference:
         }
         best = max(good, key=lambda name: sum(good[name]))
         agreeing = sum(good[best])
+        followed = observation.facts.get(elements.FACT, {})
+        if problem := followed.get(elements.PROBLEM):
+            return Award(fraction=0.0, reason=problem)
         if total and agreeing == total:
+            flags = tuple(followed.get(elements.FLAGS, ()))
             agree = f"{agreeing} of {total} cases agree"
             own = best == _oracles(options)[0]
-            return Award(
-                fraction=1.0, reason=agree if own else f"agrees with the accepted answer {best} ({agree})"
-            )
+            reason = agree if own else f"agrees with the accepted answer {best} ({agree})"
+            return Award(fraction=1.0, reason=reason, flags=flags)
         if not total:
             return Award(fraction=0.0, reason="no case was looked at")
         first = observation.cases[good[best].index(False)]

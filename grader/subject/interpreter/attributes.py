@@ -1,0 +1,117 @@
+"""The attributes and methods of values that a program may use: none of them computes with whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .elements import Element, ElementArray, wrapped
+from .libraries import Conversion, Library, native
+from .refusals import Refused, Unknown
+from .tables import METHODS, REARRANGING
+
+
+def _list_of(array: ElementArray) -> Callable[[], Any]:
+    def tolist() -> Any:
+        array.region.touch("reads elements")
+        return wrapped(_nested(array.data), array.region)
+
+    return tolist
+
+
+def _nested(data: Any) -> Any:
+    return [_nested(row) for row in data] if isinstance(data, np.ndarray) and data.ndim else data[()]
+
+
+def _rearranged(name: str) -> Callable[[ElementArray], Callable[..., Any]]:
+    """A method that copies or rearranges what an array holds."""
+
+    def method_of(array: ElementArray) -> Callable[..., Any]:
+        def method(*args: Any, **options: Any) -> Any:
+            return wrapped(getattr(array.data, name)(*native(args), **native(options)), array.region)
+
+        return method
+
+    return method_of
+
+
+def _item(value: ElementArray | Element) -> Callable[..., Any]:
+    def item(*index: Any) -> Any:
+        if isinstance(value, Element):
+            return Element(
+                value.number.item() if isinstance(value.number, np.generic) else value.number, value.region
+            )
+        return value[index] if index else value.data.size == 1 and value[(0,) * value.data.ndim]
+
+    return item
+
+
+_ARRAY: Mapping[str, Callable[[ElementArray], Any]] = {
+    "shape": lambda array: array.data.shape,
+    "ndim": lambda array: array.data.ndim,
+    "size": lambda array: array.data.size,
+    "nbytes": lambda array: array.data.nbytes,
+    "dtype": lambda array: array.data.dtype,
+    "T": lambda array: ElementArray(array.data.T, array.region),
+    "flat": lambda array: ElementArray(array.data.reshape(-1), array.region),
+    "tolist": _list_of,
+    "item": _item,
+    **{name: _rearranged(name) for name in REARRANGING},
+}
+_ELEMENT: Mapping[str, Callable[[Element], Any]] = {
+    "dtype": lambda element: np.asarray(element.number).dtype,
+    "item": _item,
+    "real": lambda element: element,
+}
+_DTYPE: Mapping[str, Callable[[Any], Any]] = {
+    "type": lambda dtype: Conversion(dtype.type),
+    "kind": lambda dtype: dtype.kind,
+    "name": lambda dtype: dtype.name,
+    "itemsize": lambda dtype: dtype.itemsize,
+    "char": lambda dtype: dtype.char,
+}
+_TABLES: Mapping[type, Mapping[str, Callable[[Any], Any]]] = {
+    ElementArray: _ARRAY,
+    Element: _ELEMENT,
+    np.dtype: _DTYPE,
+}
+NAMES = frozenset().union(*METHODS.values(), *_TABLES.values(), ("args", "format", "py_func"))
+"""All of them, of whatever value."""
+
+
+def attribute(value: Any, name: str) -> Any:
+    """What `value.name` stands for.
+
+    Raises:
+        Refused: it stands in no table.
+    """
+    if isinstance(value, Library):
+        return value.member(name)
+    if isinstance(value, Unknown):
+        return Unknown(f"{value.name}.{name}")
+    if hasattr(value, "namespace"):  # another file of the submission
+        return value.namespace(name)
+    for kind, table in _TABLES.items():
+        if isinstance(value, kind) and name in table:
+            return table[name](value)
+    if name in METHODS.get(type(value), ()):
+        return getattr(value, name)
+    return _other_attribute(value, name)
+
+
+def _other_attribute(value: Any, name: str) -> Any:
+    if name == "format" and type(value) is str:  # its fields can name attributes that stand in no table
+        return lambda *args, **fields: value
+    if name == "py_func" and hasattr(value, "python_twin"):
+        return value.python_twin()
+    if name == "args" and isinstance(value, Exception):
+        return value.args
+    raise Refused(f"uses .{name} of {_kind(value)}")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, ElementArray):
+        return "an array, whose single elements are what counts"
+    return "an element" if isinstance(value, Element) else f"a value of type {type(value).__name__}"

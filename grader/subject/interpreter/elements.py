@@ -1,0 +1,218 @@
+"""Arrays that give and take single elements, and elements that know where they are computed with."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .refusals import Refused
+
+WAY_OUT = "loops over single elements, as A[i, j], are what counts"
+
+
+class Region:
+    """The code that is being evaluated: inside a function that numba compiles, or outside."""
+
+    def __init__(self, *, compiled_only: bool) -> None:
+        """With `compiled_only` elements may be read, stored and computed with in compiled functions only."""
+        self._compiled_only = compiled_only
+        self.depth = 0
+        """How many compiled functions are being evaluated, one called by the other."""
+        self.entries = 0
+        """How often compiled code was called from outside."""
+
+    def touch(self, what: str) -> None:
+        """Take note that the program does something with single elements.
+
+        Raises:
+            Refused: only compiled code may, and this is none.
+        """
+        if self._compiled_only and not self.depth:
+            raise Refused(
+                f"{what} outside of the functions that numba compiles: the loops must stand in them"
+            )
+
+
+class Element:
+    """One number of an array, or one computed from such numbers."""
+
+    __slots__ = ("number", "region")
+    __array_ufunc__ = None
+
+    def __init__(self, number: Any, region: Region) -> None:
+        self.number = number
+        self.region = region
+
+    def __bool__(self) -> bool:
+        self.region.touch("tests an element")
+        return bool(self.number)
+
+    def __index__(self) -> int:
+        self.region.touch("converts an element")
+        return operator.index(self.number)
+
+    def __int__(self) -> int:
+        self.region.touch("converts an element")
+        return int(self.number)
+
+    def __float__(self) -> float:
+        self.region.touch("converts an element")
+        return float(self.number)
+
+    def __hash__(self) -> int:
+        self.region.touch("looks up an element")
+        return hash(self.number)
+
+    def __format__(self, specification: str) -> str:
+        self.region.touch("prints an element")
+        return format(self.number, specification)
+
+    def __repr__(self) -> str:
+        self.region.touch("prints an element")
+        return repr(self.number)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse to be computed with by NumPy."""
+        del args, kwargs
+        raise Refused("gives an element to NumPy")
+
+
+def _number(value: Any) -> Any:
+    return value.number if type(value) is Element else value
+
+
+def _binary(function: Callable[[Any, Any], Any], *, swapped: bool) -> Callable[[Element, Any], Any]:
+    def operate(self: Element, other: Any) -> Any:
+        if type(other) is ElementArray:
+            raise Refused(f"computes with a whole array; {WAY_OUT}")
+        if not isinstance(other, Element | np.number | np.bool_ | int | float | complex):
+            return NotImplemented
+        self.region.touch("computes with elements")
+        left, right = self.number, _number(other)
+        if swapped:
+            left, right = right, left
+        return Element(function(left, right), self.region)
+
+    return operate
+
+
+def _unary(function: Callable[[Any], Any]) -> Callable[[Element], Element]:
+    def operate(self: Element) -> Element:
+        self.region.touch("computes with elements")
+        return Element(function(self.number), self.region)
+
+    return operate
+
+
+_BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor"]
+_COMPARED = ["lt", "le", "gt", "ge", "eq", "ne"]
+_UNARY = ["neg", "pos", "abs", "invert"]
+_REFUSED = (
+    *(
+        f"__{prefix}{name.strip('_')}__"
+        for name in (*_BINARY, "matmul", "divmod")
+        for prefix in ("", "r", "i")
+    ),
+    *(f"__{name}__" for name in (*_COMPARED, *_UNARY, "bool", "float", "int", "index", "contains", "format")),
+)
+
+
+class ElementArray:
+    """An array without arithmetic: rows, elements and copies of it are all there is."""
+
+    __slots__ = ("data", "region")
+    __array_ufunc__ = None
+
+    def __init__(self, data: np.ndarray[Any, Any], region: Region) -> None:
+        """`data` is shared: a row that is written to is that of the array."""
+        if data.dtype.kind not in "biufc":
+            raise Refused(f"makes an array of {data.dtype}, which holds no plain numbers")
+        self.data = data
+        self.region = region
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self.data)))
+
+    def __getitem__(self, index: Any) -> Any:
+        selected = self.data[_plain_index(index)]
+        if isinstance(selected, np.ndarray):
+            return ElementArray(selected, self.region)
+        self.region.touch("reads elements")
+        return Element(selected, self.region)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        place = _plain_index(index)
+        if not isinstance(self.data[place], np.ndarray):
+            self.region.touch("stores elements")
+        self.data[place] = plain(value)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse to be computed with by NumPy."""
+        del args, kwargs
+        raise Refused(f"gives a whole array to NumPy; {WAY_OUT}")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _refuse_whole(self: ElementArray, *args: Any) -> NoReturn:
+    del self, args
+    raise Refused(f"computes with, or compares, a whole array; {WAY_OUT}")
+
+
+for _name in _BINARY:
+    _function, _bare = getattr(operator, _name), _name.strip("_")
+    setattr(Element, f"__{_bare}__", _binary(_function, swapped=False))
+    setattr(Element, f"__r{_bare}__", _binary(_function, swapped=True))
+for _name in _COMPARED:
+    setattr(Element, f"__{_name}__", _binary(getattr(operator, _name), swapped=False))
+for _name in _UNARY:
+    setattr(Element, f"__{_name}__", _unary(getattr(operator, _name)))
+for _name in _REFUSED:
+    setattr(ElementArray, _name, _refuse_whole)
+
+
+def _plain_index(index: Any) -> Any:
+    """An index of whole numbers and slices; lists and arrays would select many elements at once."""
+    if type(index) is tuple:
+        return tuple(map(_plain_index, index))
+    if type(index) is slice:
+        return slice(
+            *(None if end is None else operator.index(end) for end in (index.start, index.stop, index.step))
+        )
+    if index is None or index is Ellipsis:
+        return index
+    if isinstance(index, ElementArray | list):
+        raise Refused(f"selects many elements at once; {WAY_OUT}")
+    if isinstance(index, bool) or (type(index) is Element and isinstance(index.number, np.bool_)):
+        raise Refused("takes a truth value for an index")
+    return operator.index(index)
+
+
+def plain(value: Any) -> Any:
+    """A value with numbers and NumPy's arrays in place of ours."""
+    if type(value) is Element:
+        return value.number
+    if type(value) is ElementArray:
+        return value.data
+    if type(value) in (list, tuple):
+        return type(value)(map(plain, value))
+    if type(value) is dict:
+        return {name: plain(one) for name, one in value.items()}
+    return value
+
+
+def wrapped(value: Any, region: Region) -> Any:
+    """A value with our arrays and elements in place of NumPy's."""
+    if isinstance(value, np.ndarray):
+        return ElementArray(value, region)
+    if isinstance(value, np.generic):
+        return Element(value, region)
+    if type(value) in (list, tuple):
+        return type(value)(wrapped(one, region) for one in value)
+    return value

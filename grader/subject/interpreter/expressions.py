@@ -1,0 +1,264 @@
+"""Evaluates expressions: each construct that may be used is a method, every other one is refused."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .attributes import attribute
+from .elements import ElementArray
+from .frames import NO_DEFAULT, Frame, Function
+from .libraries import Decorator
+from .refusals import Refused
+
+_BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_UNARY: Mapping[type, Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Not: operator.not_,
+}
+_COMPARED: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda one, other: one in other,
+    ast.NotIn: lambda one, other: one not in other,
+}
+
+
+def combine(operation: ast.operator, left: Any, right: Any) -> Any:
+    """What an operator of two values gives.
+
+    Raises:
+        Refused: it is `@`, which multiplies whole arrays.
+    """
+    function = _BINARY.get(type(operation))
+    if function is None:
+        raise Refused("multiplies whole arrays by @")
+    return function(left, right)
+
+
+class Expressions:
+    """Evaluates expressions in a frame; `call` evaluates the body of a function."""
+
+    def __init__(self, call: Callable[[Function, Frame], Any]) -> None:
+        self._call_body = call
+        self.branches: set[int] = set()
+        """The nodes that were evaluated of those that a condition decides about."""
+        self._kinds = {
+            getattr(ast, name.removeprefix("_on_")): getattr(self, name)
+            for name in dir(self)
+            if name.startswith("_on_")
+        }
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Any:
+        """The value of an expression."""
+        kind = self._kinds.get(type(node))
+        if kind is None:
+            raise Refused(f"uses what is not followed here ({type(node).__name__}): {ast.unparse(node)[:60]}")
+        return kind(node, frame)
+
+    def function(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Function:
+        """The function that a definition gives, without its decorators."""
+        only = [NO_DEFAULT if one is None else self.evaluate(one, frame) for one in node.args.kw_defaults]
+        return Function(node, frame, (self._all(node.args.defaults, frame), only), self._call_body)
+
+    def assign(self, target: ast.expr, value: Any, frame: Frame) -> None:
+        """Bind a name, store an element, or unpack."""
+        match target:
+            case ast.Name():
+                frame.store(target.id, value)
+            case ast.Subscript():
+                self.evaluate(target.value, frame)[self.evaluate(target.slice, frame)] = value
+            case ast.Tuple() | ast.List():
+                self._unpack(target.elts, list(value), frame)
+            case _:
+                raise Refused(f"sets {ast.unparse(target)[:60]}")
+
+    def _unpack(self, targets: list[ast.expr], values: list[Any], frame: Frame) -> None:
+        star = next((at for at, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+        if star is not None:
+            after = len(targets) - star - 1
+            values[star : len(values) - after] = [values[star : len(values) - after]]
+            targets = [one.value if isinstance(one, ast.Starred) else one for one in targets]
+        if len(targets) != len(values):
+            raise ValueError(f"{len(values)} values cannot be unpacked to {len(targets)}")
+        for target, value in zip(targets, values, strict=True):
+            self.assign(target, value, frame)
+
+    def _all(self, nodes: list[ast.expr], frame: Frame) -> list[Any]:
+        values: list[Any] = []
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                values += self.evaluate(node.value, frame)
+            else:
+                values.append(self.evaluate(node, frame))
+        return values
+
+    def _on_Constant(self, node: ast.Constant, frame: Frame) -> Any:
+        del frame
+        return node.value
+
+    def _on_Name(self, node: ast.Name, frame: Frame) -> Any:
+        return frame.load(node.id)
+
+    def _on_Attribute(self, node: ast.Attribute, frame: Frame) -> Any:
+        return attribute(self.evaluate(node.value, frame), node.attr)
+
+    def _on_Subscript(self, node: ast.Subscript, frame: Frame) -> Any:
+        return self.evaluate(node.value, frame)[self.evaluate(node.slice, frame)]
+
+    def _on_Slice(self, node: ast.Slice, frame: Frame) -> slice:
+        return slice(
+            *(
+                None if end is None else self.evaluate(end, frame)
+                for end in (node.lower, node.upper, node.step)
+            )
+        )
+
+    def _on_BinOp(self, node: ast.BinOp, frame: Frame) -> Any:
+        return combine(node.op, self.evaluate(node.left, frame), self.evaluate(node.right, frame))
+
+    def _on_UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> Any:
+        return _UNARY[type(node.op)](self.evaluate(node.operand, frame))
+
+    def _on_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Any:
+        for operand in node.values:
+            self.branches.add(id(operand))
+            value = self.evaluate(operand, frame)
+            if bool(value) == isinstance(node.op, ast.Or):
+                break
+        return value
+
+    def _on_Compare(self, node: ast.Compare, frame: Frame) -> Any:
+        left = self.evaluate(node.left, frame)
+        for operation, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.evaluate(comparator, frame)
+            value = _COMPARED[type(operation)](left, right)
+            if len(node.ops) > 1 and not value:
+                break
+            left = right
+        return value
+
+    def _on_IfExp(self, node: ast.IfExp, frame: Frame) -> Any:
+        branch = node.body if self.evaluate(node.test, frame) else node.orelse
+        self.branches.add(id(branch))
+        return self.evaluate(branch, frame)
+
+    def _on_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Any:
+        value = self.evaluate(node.value, frame)
+        self.assign(node.target, value, frame)
+        return value
+
+    def _on_Lambda(self, node: ast.Lambda, frame: Frame) -> Function:
+        return self.function(node, frame)
+
+    def _on_Call(self, node: ast.Call, frame: Frame) -> Any:
+        function = self.evaluate(node.func, frame)
+        if isinstance(function, Decorator):
+            return function(*self._functions(node, frame), **self._keywords(node, frame))
+        if not callable(function) or isinstance(function, ElementArray):
+            raise TypeError(f"{ast.unparse(node.func)[:60]} cannot be called")
+        return function(*self._all(node.args, frame), **self._keywords(node, frame))
+
+    def _functions(self, node: ast.Call, frame: Frame) -> list[Any]:
+        """The functions among the arguments of a decorator; signatures are numba's alone."""
+        values = [
+            self.evaluate(one, frame)
+            for one in node.args
+            if isinstance(one, ast.Name | ast.Lambda | ast.Attribute)
+        ]
+        return [value for value in values if isinstance(value, Function)]
+
+    def _keywords(self, node: ast.Call, frame: Frame) -> dict[str, Any]:
+        keywords: dict[str, Any] = {}
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value, frame)
+            keywords.update({keyword.arg: value} if keyword.arg else value)
+        return keywords
+
+    def _on_List(self, node: ast.List, frame: Frame) -> list[Any]:
+        return self._all(node.elts, frame)
+
+    def _on_Tuple(self, node: ast.Tuple, frame: Frame) -> tuple[Any, ...]:
+        return tuple(self._all(node.elts, frame))
+
+    def _on_Set(self, node: ast.Set, frame: Frame) -> set[Any]:
+        return set(self._all(node.elts, frame))
+
+    def _on_Dict(self, node: ast.Dict, frame: Frame) -> dict[Any, Any]:
+        entries: dict[Any, Any] = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            entries.update(
+                self.evaluate(value, frame)
+                if key is None
+                else {self.evaluate(key, frame): self.evaluate(value, frame)}
+            )
+        return entries
+
+    def _on_ListComp(self, node: ast.ListComp, frame: Frame) -> list[Any]:
+        return list(self._comprehended(node.elt, node.generators, frame))
+
+    def _on_SetComp(self, node: ast.SetComp, frame: Frame) -> set[Any]:
+        return set(self._comprehended(node.elt, node.generators, frame))
+
+    def _on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Iterator[Any]:
+        return self._comprehended(node.elt, node.generators, frame)
+
+    def _on_DictComp(self, node: ast.DictComp, frame: Frame) -> dict[Any, Any]:
+        pair = ast.Tuple(elts=[node.key, node.value], ctx=ast.Load())
+        return dict(self._comprehended(pair, node.generators, frame))
+
+    def _comprehended(
+        self, element: ast.expr, clauses: list[ast.comprehension], frame: Frame
+    ) -> Iterator[Any]:
+        return self._clauses(element, clauses, Frame(frame.module, frame))
+
+    def _clauses(self, element: ast.expr, clauses: list[ast.comprehension], frame: Frame) -> Iterator[Any]:
+        if not clauses:
+            yield self.evaluate(element, frame)
+            return
+        first, *rest = clauses
+        for value in self.evaluate(first.iter, frame):
+            self.assign(first.target, value, frame)
+            if all(self.evaluate(test, frame) for test in first.ifs):
+                yield from self._clauses(element, rest, frame)
+
+    def _on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> str:
+        return "".join(str(self.evaluate(part, frame)) for part in node.values)
+
+    def _on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> str:
+        value = self.evaluate(node.value, frame)
+        # what is printed of numbers is no result
+        return str(value) if type(value) in (str, int, bool, type(None)) else "…"
+
+    def _on_Yield(self, node: ast.Yield, frame: Frame) -> None:
+        given = frame.yielded
+        if given is not None:
+            given.append(None if node.value is None else self.evaluate(node.value, frame))
+
+    def _on_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> None:
+        given = frame.yielded
+        if given is not None:
+            given.extend(self.evaluate(node.value, frame))

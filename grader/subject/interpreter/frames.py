@@ -1,0 +1,154 @@
+"""Functions of the submission, the names that they see, and how arguments are bound to parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .elements import Region
+from .refusals import Unknown
+
+
+class Names(Protocol):
+    """What a frame looks in behind its functions: the names of a file."""
+
+    file: str
+    region: Region
+
+    def namespace(self, name: str) -> Any:
+        """What a name of the file stands for."""
+        ...
+
+    def star(self, source: Any) -> None:
+        """Take note that names may come from a library by `import *`."""
+        ...
+
+    @property
+    def bindings(self) -> dict[str, Any]:
+        """The names themselves."""
+        ...
+
+
+class Frame:
+    """The names of one call of a function, or of a file."""
+
+    __slots__ = ("compiled", "elsewhere", "module", "names", "outer", "yielded")
+
+    def __init__(self, module: Names, outer: Frame | None = None, *, of_module: bool = False) -> None:
+        self.module = module
+        self.outer = outer
+        self.compiled: bool = outer is not None and outer.compiled
+        """Whether it is that of a function that numba compiles, or of one that stands in such a function."""
+        self.names: dict[str, Any] = module.bindings if of_module else {}
+        self.yielded: list[Any] | None = None
+        """What a generator gave so far; None in other functions."""
+        self.elsewhere: dict[str, dict[str, Any]] = {}
+        """Where names live that `global` or `nonlocal` declares."""
+
+    def load(self, name: str) -> Any:
+        """What a name stands for.
+
+        Raises:
+            NameError: for nothing.
+        """
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.elsewhere:
+                return frame.elsewhere[name][name]
+            if name in frame.names:
+                return frame.names[name]
+            frame = frame.outer
+        return self.module.namespace(name)
+
+    def store(self, name: str, value: Any) -> None:
+        """Bind a name."""
+        self.elsewhere.get(name, self.names)[name] = value
+
+    def delete(self, name: str) -> None:
+        """Forget a name."""
+        del self.elsewhere.get(name, self.names)[name]
+
+    def declare_global(self, name: str) -> None:
+        """Have a name be the file's."""
+        self.elsewhere[name] = self.module.bindings
+
+    def declare_nonlocal(self, name: str) -> None:
+        """Have a name be that of the function around this one."""
+        frame = self.outer
+        while frame is not None and name not in frame.names:
+            frame = frame.outer
+        self.elsewhere[name] = frame.names if frame is not None else self.module.bindings
+
+
+class Function:
+    """A function or lambda of the submission; called as any other."""
+
+    __slots__ = ("_evaluate", "compiled", "defaults", "frame", "name", "node")
+
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.Lambda,
+        frame: Frame,
+        defaults: tuple[list[Any], list[Any]],
+        evaluate: Callable[[Function, Frame], Any],
+        *,
+        compiled: bool = False,
+    ) -> None:
+        """`defaults` are those of positional and of keyword-only parameters; `evaluate` runs the body."""
+        self.node = node
+        self.name = getattr(node, "name", "a lambda")
+        self.frame = frame
+        self.defaults = defaults
+        self.compiled = compiled
+        self._evaluate = evaluate
+
+    def compiled_twin(self) -> Function:
+        """The same, as a function that numba compiles."""
+        return Function(self.node, self.frame, self.defaults, self._evaluate, compiled=True)
+
+    def python_twin(self) -> Function:
+        """The same, as a function that is not compiled."""
+        return Function(self.node, self.frame, self.defaults, self._evaluate)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Evaluate the body with these arguments."""
+        frame = Frame(self.frame.module, self.frame)
+        frame.compiled |= self.compiled
+        self._bind(frame.names, list(args), keywords)
+        return self._evaluate(self, frame)
+
+    def __getitem__(self, index: Any) -> Any:
+        """A configured launch, which is no business of ours."""
+        return Unknown(f"{self.name}[…]")
+
+    def _bind(self, names: dict[str, Any], args: list[Any], keywords: dict[str, Any]) -> None:
+        parameters = self.node.args
+        places = [one.arg for one in (*parameters.posonlyargs, *parameters.args)]
+        positional, only = self.defaults
+        names.update(zip(places[len(places) - len(positional) :], positional, strict=True))
+        names.update(
+            (one.arg, value)
+            for one, value in zip(parameters.kwonlyargs, only, strict=True)
+            if value is not _NONE
+        )
+        names.update(zip(places, args, strict=False))
+        if parameters.vararg:
+            names[parameters.vararg.arg] = tuple(args[len(places) :])
+        elif len(args) > len(places):
+            raise TypeError(f"{self.name}() takes {len(places)} arguments, {len(args)} were given")
+        more: dict[str, Any] = {}
+        allowed = {*places, *(one.arg for one in parameters.kwonlyargs)}
+        for name, value in keywords.items():
+            (names if name in allowed else more)[name] = value
+        if parameters.kwarg:
+            names[parameters.kwarg.arg] = more
+        elif more:
+            raise TypeError(f"{self.name}() got an unexpected argument {next(iter(more))}")
+        if missing := allowed - names.keys():
+            raise TypeError(f"{self.name}() misses the argument {min(missing)}")
+
+
+_NONE = object()
+NO_DEFAULT = _NONE
+"""Stands for the default of a keyword-only parameter that has none."""

@@ -1,0 +1,246 @@
+"""The functions of Python and of libraries that a program may use, by name; all others are refused."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import tables
+from .elements import Element, ElementArray, Region, plain, wrapped
+from .refusals import Reading, Refused, Unknown
+
+NUMPY, NUMBA, CUDA = "numpy", "numba", "numba.cuda"
+
+
+class Library:
+    """A module with the members of a table; every other member is unknown."""
+
+    __slots__ = ("_members", "name")
+
+    def __init__(self, name: str, members: Mapping[str, Any]) -> None:
+        self.name = name
+        self._members = members
+
+    def member(self, name: str) -> Any:
+        """What a name of it stands for."""
+        return self._members.get(name, Unknown(f"{self.name}.{name}"))
+
+    def members(self) -> Mapping[str, Any]:
+        """What `import *` binds, the names of Python's own functions left out."""
+        return {name: value for name, value in self._members.items() if name not in _BUILTINS}
+
+
+class Conversion:
+    """A type of number: converts one, and names the type of an array's elements."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+    def __call__(self, *args: Any) -> Any:
+        """The number, converted; an element stays one."""
+        if any(isinstance(argument, ElementArray) for argument in args):
+            raise Refused(f"converts a whole array to {self.kind.__name__}; convert single elements")
+        number = self.kind(*(plain(argument) for argument in args))
+        for argument in args:
+            if type(argument) is Element:
+                argument.region.touch("converts an element")
+                return Element(number, argument.region)
+        return number
+
+    def __getitem__(self, index: Any) -> Conversion:
+        """The type of an array of such numbers, in a signature of numba's."""
+        del index
+        return self
+
+
+class Decorator:
+    """`numba.njit` and its like: marks functions as compiled, and loses nothing else that it is given."""
+
+    __slots__ = ("compiles",)
+
+    def __init__(self, *, compiles: bool = True) -> None:
+        self.compiles = compiles
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """The function as a compiled one; without a function, a decorator."""
+        compiles = self.compiles and not options.get("forceobj") and options.get("nopython") is not False
+        for argument in args:
+            if hasattr(argument, "compiled_twin"):
+                return argument.compiled_twin() if compiles else argument
+        return Decorator(compiles=compiles)
+
+
+def libraries(region: Region) -> Mapping[str, Library]:
+    """All libraries of the table, by the name under which they are imported."""
+    types = {name: Conversion(kind) for name, kind in tables.NUMPY_TYPES.items()}
+    numba_types = {**types, **{name: types[full] for name, full in tables.NUMBA_TYPES.items()}}
+    numpy: dict[str, Any] = {
+        name: _array_function(getattr(np, name), region) for name in tables.ARRAY_FUNCTIONS
+    }
+    numpy |= types | {name: getattr(np, name) for name in ("inf", "nan", "pi", "e", "newaxis")}
+    numpy |= {"empty": _empty(region), "empty_like": _empty_like(region), "ndenumerate": _ndenumerate}
+    numpy |= {"fromiter": _from_iterable(region)}
+    numpy |= {name: Kind(np_kind) for name, np_kind in tables.NUMPY_KINDS.items()}
+    compiles = dict.fromkeys(("njit", "jit", "vectorize"), Decorator())
+    numba = {**numba_types, **compiles, "prange": range, "set_num_threads": _nothing, "get_num_threads": _one}
+    numba |= {"types": Library("numba.types", numba_types), "cuda": Library(CUDA, {})}
+    members: dict[str, Mapping[str, Any]] = {
+        NUMPY: numpy,
+        NUMBA: numba,
+        "numba.types": numba_types,
+        "numba.core.types": numba_types,
+        "math": {name: _number_function(getattr(math, name), region) for name in tables.MATH}
+        | {name: _sum_function(getattr(math, name), region) for name in ("fsum", "prod")}
+        | {name: getattr(math, name) for name in ("inf", "nan", "pi", "e", "tau")},
+        "itertools": {name: getattr(itertools, name) for name in tables.ITERTOOLS},
+        "functools": {"reduce": functools.reduce, "partial": functools.partial},
+        "operator": {name: getattr(operator, name) for name in tables.OPERATORS},
+        "os": {"cpu_count": _one},
+        "time": dict.fromkeys(("time", "perf_counter", "monotonic", "process_time"), _reading),
+        "timeit": {"default_timer": _reading},
+        "copy": {"copy": _copied, "deepcopy": _copied},
+    }
+    return {name: Library(name, table) for name, table in members.items()}
+
+
+def builtin_functions() -> dict[str, Any]:
+    """Python's own functions and types; what looks into programs (`getattr`, `eval`) is not among them."""
+    return dict(_BUILTINS)
+
+
+class Kind:
+    """A class that values are only asked for, as `numpy.ndarray` in `isinstance`."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+
+def _isinstance(value: Any, kinds: Any) -> bool:
+    number = plain(value)
+    for kind in kinds if type(kinds) is tuple else (kinds,):
+        if isinstance(kind, Unknown):
+            return kind()
+        plain_kind = kind.kind if isinstance(kind, Conversion | Kind) else kind
+        if isinstance(plain_kind, type) and isinstance(number, plain_kind):
+            return True
+    return False
+
+
+def _array_function(function: Callable[..., Any], region: Region) -> Callable[..., Any]:
+    def make(*args: Any, **options: Any) -> Any:
+        return wrapped(function(*native(args), **native(options)), region)
+
+    return make
+
+
+def native(value: Any) -> Any:
+    """Arguments as NumPy takes them: its own types in place of ours."""
+    if isinstance(value, Conversion):
+        return value.kind
+    if type(value) in (list, tuple):
+        return type(value)(map(native, value))
+    if type(value) is dict:
+        return {name: native(one) for name, one in value.items()}
+    if isinstance(value, Unknown):
+        return value()
+    return plain(value)
+
+
+def _empty(region: Region) -> Callable[..., ElementArray]:
+    """Memory that nobody has written to: numbers that no right answer holds."""
+
+    def empty(shape: Any, dtype: Any = float, **options: Any) -> ElementArray:
+        del options
+        data = np.zeros(native(shape), native(dtype))
+        if data.dtype.kind != "b":
+            data[...] = 99 if data.dtype.kind in "iu" else np.nan
+        return ElementArray(data, region)
+
+    return empty
+
+
+def _empty_like(region: Region) -> Callable[..., ElementArray]:
+    empty = _empty(region)
+
+    def empty_like(like: Any, dtype: Any = None, **options: Any) -> ElementArray:
+        data = np.asarray(native(like))
+        return empty(data.shape, data.dtype if dtype is None else dtype, **options)
+
+    return empty_like
+
+
+def _ndenumerate(array: ElementArray) -> Iterator[tuple[Any, Any]]:
+    return ((index, array[index]) for index in np.ndindex(array.data.shape))
+
+
+def _from_iterable(region: Region) -> Callable[..., ElementArray]:
+    def fromiter(iterable: Any, dtype: Any = float, count: int = -1) -> ElementArray:
+        del count
+        return ElementArray(np.array([native(value) for value in iterable], native(dtype)), region)
+
+    return fromiter
+
+
+def _sum_function(function: Callable[[list[Any]], Any], region: Region) -> Callable[[Any], Element]:
+    def compute(iterable: Any) -> Element:
+        numbers = list(iterable)
+        if any(type(number) is ElementArray for number in numbers):
+            raise Refused("gives whole rows to a function of numbers")
+        region.touch("computes with elements")
+        return Element(function([plain(number) for number in numbers]), region)
+
+    return compute
+
+
+def _number_function(function: Callable[..., Any], region: Region) -> Callable[..., Any]:
+    def compute(*args: Any) -> Any:
+        if any(isinstance(argument, ElementArray | list | tuple) for argument in args):
+            raise Refused("gives a whole array to a function of numbers")
+        number = function(*map(plain, args))
+        if any(type(argument) is Element for argument in args):
+            region.touch("computes with elements")
+            return Element(number, region)
+        return number
+
+    return compute
+
+
+def _nothing(*args: Any, **options: Any) -> None:
+    del args, options
+
+
+def _one(*args: Any) -> int:
+    del args
+    return 1
+
+
+def _reading() -> Reading:
+    return Reading("a time that it measured")
+
+
+def _copied(value: Any) -> Any:
+    if type(value) is ElementArray:
+        return ElementArray(value.data.copy(), value.region)
+    return type(value)(map(_copied, value)) if type(value) in (list, tuple) else value
+
+
+_BUILTINS: dict[str, Any] = {
+    **{name: getattr(builtins, name) for name in tables.PYTHON},
+    **tables.EXCEPTIONS,
+    **{kind.__name__: Conversion(kind) for kind in (int, float, bool, complex)},
+    "str": Conversion(str),
+    "repr": Conversion(str),
+    "isinstance": _isinstance,
+    "print": _nothing,
+}

@@ -1,0 +1,159 @@
+"""A submission's files as the interpreter reads them: what their names stand for, and what a call gives."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from .elements import Region
+from .frames import Frame, Function
+from .libraries import builtin_functions, libraries
+from .reached import misused
+from .refusals import Refused, Unknown
+from .statements import Statements
+
+_NO_COMPILER = "DISABLE_JIT"
+_REACHES_OUT = frozenset({"exec", "eval", "globals", "setattr", "vars", "__import__", "compile", "delattr"})
+"""At the level of a file they may change what its names stand for."""
+
+
+class Module:
+    """One file of the submission; what of it cannot be followed is unknown, and refused where it is used."""
+
+    def __init__(self, file: str, program: Program) -> None:
+        self.file = file
+        self.bindings: dict[str, Any] = {"__name__": file.removesuffix(".py")}
+        self.region = program.region
+        self._stars: list[str] = []
+        self._program = program
+
+    def load(self) -> None:
+        """Evaluate the file as far as it can be followed.
+
+        Raises:
+            OSError, SyntaxError, ValueError: it cannot be read.
+        """
+        with open(self.file, "rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(file.read())
+        frame = Frame(self, of_module=True)
+        for statement in tree.body:
+            self._program.statements.begin()
+            try:
+                self._program.statements.run([statement], frame)
+            except Refused as refused:
+                self._forget(statement, str(refused))
+            except Exception as error:
+                self._forget(statement, f"{type(error).__name__}: {error}")
+
+    def _forget(self, statement: ast.stmt, why: str) -> None:
+        """Have the names that a statement binds be unknown; note what may change others."""
+        for node in _outside_of_functions(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self.bindings[node.id] = Unknown(f"{node.id}, which cannot be followed here ({why})")
+            elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+                changed = ast.unparse(node)[:80]
+                if "environ" not in changed or _NO_COMPILER in changed:
+                    self._program.note(self.file, node.lineno, f"changes {changed}")
+            elif isinstance(node, ast.Name) and node.id in _REACHES_OUT:
+                self._program.note(self.file, node.lineno, f"{node.id} may change what a name stands for")
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            name = statement.name
+            self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})")
+
+    def namespace(self, name: str) -> Any:
+        """What a name of the file stands for.
+
+        Raises:
+            NameError: for nothing.
+        """
+        if name in self.bindings:
+            return self.bindings[name]
+        if name in self._program.builtins:
+            return self._program.builtins[name]
+        if self._stars:
+            return Unknown(f"{self._stars[-1]}.{name}")
+        if name in _PYTHON:
+            return Unknown(name)
+        raise NameError(f"name {name!r} is not defined")
+
+    def members(self) -> dict[str, Any]:
+        """What `import *` binds."""
+        return {name: value for name, value in self.bindings.items() if not name.startswith("_")}
+
+    def star(self, source: Any) -> None:
+        """Take note that names may come from there."""
+        self._stars.append(getattr(source, "name", "a library"))
+
+
+def _outside_of_functions(statement: ast.AST) -> Iterator[ast.AST]:
+    yield statement
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        for child in ast.iter_child_nodes(statement):
+            yield from _outside_of_functions(child)
+
+
+_PYTHON = frozenset(dir(builtins))
+
+
+class Program:
+    """The files of the current folder, with one of their functions to be called."""
+
+    def __init__(self, *, compiled_only: bool) -> None:
+        """With `compiled_only` elements may be touched in functions only that numba compiles."""
+        self.region = Region(compiled_only=compiled_only)
+        self.compiled_only = compiled_only
+        self.uncompiled = ""
+        """Where the program keeps numba from compiling."""
+        self.builtins = builtin_functions()
+        self.statements = Statements(self._load)
+        self.notes: list[str] = []
+        """What at the level of a file a person may look at."""
+        self.reached: dict[int, Function] = {}
+        """The functions that were called, by the identity of their nodes."""
+        self._libraries = libraries(self.region)
+        self._modules: dict[str, Module] = {}
+
+    def module(self, name: str) -> Module:
+        """A file of the submission, evaluated once."""
+        if name not in self._modules:
+            module = self._modules[name] = Module(f"{name}.py", self)
+            module.load()
+        return self._modules[name]
+
+    def note(self, file: str, line: int, what: str) -> None:
+        """Take note of something for a person."""
+        if _NO_COMPILER in what and self.compiled_only:
+            self.uncompiled = f"{file}:{line}: {what}"
+        self.notes.append(f"{file}:{line}: {what}")
+
+    def call(self, function: Function, args: list[Any]) -> Any:
+        """Call a function of the submission; from here on all that it reaches is looked at.
+
+        Raises:
+            Refused: it does what cannot be evaluated an element at a time.
+            Exception: it fails.
+        """
+        self.statements.first_call = self._look
+        self.statements.begin()
+        self.region.depth = self.region.entries = 0
+        return function(*args)
+
+    def _look(self, function: Function) -> None:
+        if id(function.node) in self.reached:
+            return
+        self.reached[id(function.node)] = function
+        for line, what in misused(function):
+            self.statements.place = function.frame.module.file, line
+            raise Refused(what)
+
+    def _load(self, name: str) -> Any:
+        if name in self._libraries:
+            return self._libraries[name]
+        if name.isidentifier() and os.path.isfile(f"{name}.py"):
+            return self.module(name)
+        return Unknown(name)

@@ -1,0 +1,64 @@
+"""What a function says, also where it does not run: functions and methods that do not count."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from .attributes import NAMES, attribute
+from .frames import Function
+from .libraries import Library
+from .refusals import Refused, Unknown
+
+
+def misused(function: Function) -> Iterator[tuple[int, str]]:
+    """Lines of a function, and what they use that is sure not to be evaluated an element at a time."""
+    bound = {node.arg for node in ast.walk(function.node.args) if isinstance(node, ast.arg)}
+    body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.FunctionDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+    for node in nodes:  # what a name stands for says more than a method that nobody knows
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
+            yield node.lineno, "multiplies whole arrays by @"
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            value = _global(node, function, bound)
+            if isinstance(value, Unknown):
+                yield node.lineno, f"uses {value.name}"
+    for node in nodes:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or node.attr in NAMES:
+            continue
+        if _global(node, function, bound) is None and not _is_member(node, function, bound):
+            yield node.lineno, f"uses .{node.attr}"
+
+
+def _global(node: ast.expr, function: Function, bound: set[str]) -> Any:
+    """What a name, or a dotted name, of the file stands for; None if it is a value of the function's own."""
+    if isinstance(node, ast.Name):
+        if node.id in bound:
+            return None
+        try:
+            return function.frame.load(node.id)
+        except NameError:
+            return None
+    if isinstance(node, ast.Attribute):
+        value = _global(node.value, function, bound)
+        if value is not None:
+            try:
+                return attribute(value, node.attr)
+            except (Refused, NameError):
+                return None
+    return None
+
+
+def _is_member(node: ast.Attribute, function: Function, bound: set[str]) -> bool:
+    """Whether it is the member of a library that the function imports by itself, which shows when it runs."""
+    return isinstance(_global(node.value, function, bound), Library)

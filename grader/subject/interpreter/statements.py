@@ -1,0 +1,277 @@
+"""Evaluates statements, and notes which of them ran and where an evaluation ended."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from typing import Any
+
+from .attributes import attribute
+from .expressions import Expressions, combine
+from .frames import Frame, Function
+from .libraries import Library
+from .refusals import Refused, Unknown
+
+CPU_S = 10.0
+"""How long one evaluation may compute; small inputs take milliseconds."""
+
+
+class Leave(Enum):
+    """How a block was left before its end, other than by `return`."""
+
+    BREAK = auto()
+    CONTINUE = auto()
+
+
+class Return:
+    """A block was left by `return`."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+Left = Leave | Return | None
+
+
+class Statements:
+    """Evaluates statements in a frame."""
+
+    def __init__(self, load: Callable[[str], Any]) -> None:
+        """`load` gives the library, or the file of the submission, that an `import` names."""
+        self.expressions = Expressions(self.run_function)
+        self.first_call: Callable[[Function], None] = lambda function: None
+        """Called for each function before it is evaluated."""
+        self.executed: set[tuple[str, int]] = set()
+        """File and line of each statement that ran."""
+        self.place: tuple[str, int] | None = None
+        """Where the evaluation ended that raised."""
+        self._load = load
+        self._ends_s = time.process_time() + CPU_S
+        self._kinds = {
+            getattr(ast, name.removeprefix("_on_")): getattr(self, name)
+            for name in dir(self)
+            if name.startswith("_on_")
+        }
+
+    def begin(self) -> None:
+        """Give an evaluation its time."""
+        self.place = None
+        self._ends_s = time.process_time() + CPU_S
+
+    def run_function(self, function: Function, frame: Frame) -> Any:
+        """Evaluate the body of a function; a generator is evaluated to its end."""
+        self.first_call(function)
+        self._must_have_time()
+        region = frame.module.region
+        if region.depth and not frame.compiled:
+            raise Refused(f"calls {function.name} from compiled code, and numba does not compile it")
+        region.entries += function.compiled and not region.depth
+        region.depth += function.compiled
+        try:
+            if isinstance(function.node, ast.Lambda):
+                return self.expressions.evaluate(function.node.body, frame)
+            if _yields(function.node):
+                frame.yielded = []
+            left = self.run(function.node.body, frame)
+            if frame.yielded is not None:
+                return iter(frame.yielded)
+            return left.value if isinstance(left, Return) else None
+        finally:
+            region.depth -= function.compiled
+
+    def run(self, block: Sequence[ast.stmt], frame: Frame) -> Left:
+        """Evaluate the statements of a block; how it was left."""
+        for statement in block:
+            self.executed.add((frame.module.file, statement.lineno))
+            try:
+                left = self._kinds.get(type(statement), self._refuse)(statement, frame)
+            except BaseException:
+                if self.place is None:
+                    self.place = frame.module.file, statement.lineno
+                raise
+            if left is not None:
+                return left  # type: ignore[no-any-return]
+        return None
+
+    def _must_have_time(self) -> None:
+        if time.process_time() > self._ends_s:
+            raise Refused(f"does not end within {CPU_S:g} s on a small input")
+
+    def _refuse(self, node: ast.stmt, frame: Frame) -> Left:
+        del frame
+        raise Refused(f"uses a statement that is not followed here ({type(node).__name__})")
+
+    def _on_Expr(self, node: ast.Expr, frame: Frame) -> None:
+        self.expressions.evaluate(node.value, frame)
+
+    def _on_Pass(self, node: ast.Pass, frame: Frame) -> None:
+        del node, frame
+
+    def _on_Return(self, node: ast.Return, frame: Frame) -> Return:
+        return Return(None if node.value is None else self.expressions.evaluate(node.value, frame))
+
+    def _on_Break(self, node: ast.Break, frame: Frame) -> Leave:
+        del node, frame
+        return Leave.BREAK
+
+    def _on_Continue(self, node: ast.Continue, frame: Frame) -> Leave:
+        del node, frame
+        return Leave.CONTINUE
+
+    def _on_Assign(self, node: ast.Assign, frame: Frame) -> None:
+        value = self.expressions.evaluate(node.value, frame)
+        for target in node.targets:
+            self.expressions.assign(target, value, frame)
+
+    def _on_AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> None:
+        if node.value is not None:
+            self.expressions.assign(node.target, self.expressions.evaluate(node.value, frame), frame)
+
+    def _on_AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
+        target = node.target
+        if isinstance(target, ast.Subscript):
+            container = self.expressions.evaluate(target.value, frame)
+            index = self.expressions.evaluate(target.slice, frame)
+            container[index] = combine(
+                node.op, container[index], self.expressions.evaluate(node.value, frame)
+            )
+            return
+        before = self.expressions.evaluate(target, frame)
+        value = self.expressions.evaluate(node.value, frame)
+        if isinstance(before, list) and isinstance(node.op, ast.Add):
+            before += value
+            return
+        self.expressions.assign(target, combine(node.op, before, value), frame)
+
+    def _on_If(self, node: ast.If, frame: Frame) -> Left:
+        return self.run(node.body if self.expressions.evaluate(node.test, frame) else node.orelse, frame)
+
+    def _on_For(self, node: ast.For, frame: Frame) -> Left:
+        for value in self.expressions.evaluate(node.iter, frame):
+            self._must_have_time()
+            self.expressions.assign(node.target, value, frame)
+            left = self.run(node.body, frame)
+            if left is Leave.BREAK:
+                return None
+            if isinstance(left, Return):
+                return left
+        return self.run(node.orelse, frame)
+
+    def _on_While(self, node: ast.While, frame: Frame) -> Left:
+        while self.expressions.evaluate(node.test, frame):
+            self._must_have_time()
+            left = self.run(node.body, frame)
+            if left is Leave.BREAK:
+                return None
+            if isinstance(left, Return):
+                return left
+        return self.run(node.orelse, frame)
+
+    def _on_FunctionDef(self, node: ast.FunctionDef, frame: Frame) -> None:
+        value: Any = self.expressions.function(node, frame)
+        for decorator in reversed(node.decorator_list):
+            value = self.expressions.evaluate(decorator, frame)(value)
+        frame.store(node.name, value)
+
+    def _on_Import(self, node: ast.Import, frame: Frame) -> None:
+        for alias in node.names:
+            top = alias.name.partition(".")[0]
+            frame.store(alias.asname or top, self._load(alias.name if alias.asname else top))
+
+    def _on_ImportFrom(self, node: ast.ImportFrom, frame: Frame) -> None:
+        if node.module == "__future__":
+            return
+        source = self._load(node.module or "")
+        for alias in node.names:
+            if alias.name == "*":
+                for name, value in source.members().items():
+                    frame.store(name, value)
+                frame.module.star(source)
+            else:
+                frame.store(alias.asname or alias.name, self._member(source, node.module or "", alias.name))
+
+    def _member(self, source: Any, module: str, name: str) -> Any:
+        member = attribute(source, name)
+        if isinstance(member, Unknown) and isinstance(source, Library):  # `from numba import types`: a module
+            below = self._load(f"{module}.{name}")
+            return below if isinstance(below, Library) else member
+        return member
+
+    def _on_Assert(self, node: ast.Assert, frame: Frame) -> None:
+        if not self.expressions.evaluate(node.test, frame):
+            raise AssertionError("" if node.msg is None else str(self.expressions.evaluate(node.msg, frame)))
+
+    def _on_Raise(self, node: ast.Raise, frame: Frame) -> None:
+        if node.exc is None:
+            raise Refused("raises again what it caught")
+        error = self.expressions.evaluate(node.exc, frame)
+        raise (
+            error
+            if isinstance(error, Exception) or _is_exception(error)
+            else TypeError("raises what is no exception")
+        )
+
+    def _on_Try(self, node: ast.Try, frame: Frame) -> Left:
+        left: Left = None
+        try:
+            left = self.run(node.body, frame)
+            if left is None:
+                left = self.run(node.orelse, frame)
+        except Exception as error:
+            handler = next((one for one in node.handlers if self._catches(one, error, frame)), None)
+            if handler is None:
+                raise
+            self.place = None
+            if handler.name:
+                frame.store(handler.name, error)
+            left = self.run(handler.body, frame)
+        finally:
+            final = self.run(node.finalbody, frame)
+        return final or left
+
+    def _catches(self, handler: ast.ExceptHandler, error: Exception, frame: Frame) -> bool:
+        if handler.type is None:
+            return True
+        kinds = self.expressions.evaluate(handler.type, frame)
+        kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+        return any(_is_exception(kind) and isinstance(error, kind) for kind in kinds)
+
+    def _on_Global(self, node: ast.Global, frame: Frame) -> None:
+        for name in node.names:
+            frame.declare_global(name)
+
+    def _on_Nonlocal(self, node: ast.Nonlocal, frame: Frame) -> None:
+        for name in node.names:
+            frame.declare_nonlocal(name)
+
+    def _on_Delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            match target:
+                case ast.Name():
+                    frame.delete(target.id)
+                case ast.Subscript():
+                    del self.expressions.evaluate(target.value, frame)[
+                        self.expressions.evaluate(target.slice, frame)
+                    ]
+                case _:
+                    raise Refused(f"deletes {ast.unparse(target)[:60]}")
+
+
+def _is_exception(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Exception)
+
+
+def _yields(function: ast.FunctionDef) -> bool:
+    """Whether a function is a generator; what is nested in it does not count."""
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            pending += ast.iter_child_nodes(node)
+    return False

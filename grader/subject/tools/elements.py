@@ -1,0 +1,142 @@
+"""Follows a function of a Python file over arrays that give single elements only; runs none of its code."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..interpreter.elements import plain, wrapped
+from ..interpreter.frames import Function
+from ..interpreter.program import Program
+from ..interpreter.refusals import Refused, Unknown
+
+DEPTH = 6000
+SHOWN = 10
+TEXT = 300
+RESULT_NODES = 50_000
+RESULT_BYTES = 2**24
+RESULT_DEPTH = 16
+_COMPUTES = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.AugAssign)
+
+
+def main(file: str, function: str, cases: Sequence[Sequence[Any]], compiled: bool) -> dict[str, Any]:
+    """What the function gives for each case, with small arrays as arguments.
+
+    With `compiled` elements may be touched only in functions that numba compiles. The answer has `problem` if
+    the function is not there, or one of the calls does not end in a result; otherwise `values`, a result for
+    each case; `unexecuted`, places in the functions that were called which never ran; and `notes`, what else
+    a person may want to look at.
+    """
+    sys.setrecursionlimit(DEPTH)
+    np.seterr(all="ignore")
+    program = Program(compiled_only=compiled)
+    try:
+        called = program.module(file.removesuffix(".py")).bindings.get(function)
+        if program.uncompiled:
+            return {"problem": program.uncompiled}
+        if isinstance(called, Unknown):
+            return {"problem": f"{file}: uses {called.name}"}
+        if not isinstance(called, Function):
+            return {"problem": f"{file} defines no function {function}"}
+        return _follow(program, called, cases)
+    except SyntaxError as error:
+        return {"problem": f"{file}:{error.lineno or 0}: SyntaxError: {error.msg}"}
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        return {"problem": f"{file}: cannot be read as Python ({error or type(error).__name__})"[:TEXT]}
+
+
+def _follow(program: Program, function: Function, cases: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    values = []
+    for case in cases:
+        try:
+            values.append(_value(program, function, case))
+        except Refused as refused:
+            return {"problem": f"{_place(program)}{refused}"}
+        except Exception as error:
+            return {"problem": f"{_place(program)}{_described(error)}"}
+    return {
+        "values": values,
+        "unexecuted": sorted(set(_unexecuted(program)))[:SHOWN],
+        "notes": program.notes[:SHOWN],
+    }
+
+
+def _value(program: Program, function: Function, case: Sequence[Any]) -> Any:
+    """What one call gives, with numbers and NumPy's arrays for elements and theirs.
+
+    Raises:
+        Refused: it is far too large, or what computed it does not count.
+    """
+    value = plain(program.call(function, [wrapped(argument, program.region) for argument in case]))
+    sizes = _sizes(value)
+    if sum(sizes.values()) > RESULT_BYTES or len(sizes) > RESULT_NODES:
+        raise Refused("gives a result that is far too large")
+    shape = value.shape if isinstance(value, np.ndarray) else _shape(value)
+    if program.region.entries > 2 * max(shape, default=1) + 2:
+        raise Refused(
+            f"calls compiled functions {program.region.entries} times for a result of "
+            f"{' x '.join(map(str, shape))} elements: the loops must stand in the compiled function"
+        )
+    return value
+
+
+def _sizes(value: Any) -> Mapping[int, int]:
+    """How many bytes each part of a result takes, by its number."""
+    return dict(enumerate(_parts(value, 0)))
+
+
+def _parts(value: Any, depth: int) -> Iterator[int]:
+    if depth > RESULT_DEPTH:
+        raise Refused("gives a result that is nested too deeply")
+    if type(value) in (list, tuple, set, frozenset, dict):
+        yield 8 * len(value)
+        for part in value.items() if type(value) is dict else value:
+            yield from _parts(part, depth + 1)
+    elif isinstance(value, np.ndarray):
+        yield value.nbytes
+    else:
+        yield len(value) if type(value) is str else sys.getsizeof(value)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape of nested lists, by their first rows."""
+    shape: list[int] = []
+    while type(value) in (list, tuple) and len(shape) < RESULT_DEPTH:
+        shape.append(len(value))
+        value = value[0] if value else None
+    return (*shape, *(value.shape if isinstance(value, np.ndarray) else ()))
+
+
+def _described(error: Exception) -> str:
+    try:
+        text = str(error)
+    except Refused:  # its argument is an element
+        text = ""
+    return f"{type(error).__name__}: {text}"[:TEXT]
+
+
+def _place(program: Program) -> str:
+    """`file:line: ` where a call ended."""
+    return "{}:{}: ".format(*program.statements.place) if program.statements.place else ""
+
+
+def _unexecuted(program: Program) -> Iterator[tuple[str, int]]:
+    """What ran in no case of the functions that were called, where it could have computed anything."""
+    for function in program.reached.values():
+        file = function.frame.module.file
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.stmt) and node is not function.node:
+                if (file, node.lineno) not in program.statements.executed and _computes(node):
+                    yield file, node.lineno
+            elif isinstance(node, ast.IfExp | ast.BoolOp):
+                for branch in node.values if isinstance(node, ast.BoolOp) else (node.body, node.orelse):
+                    if id(branch) not in program.statements.expressions.branches and _computes(branch):
+                        yield file, branch.lineno
+
+
+def _computes(node: ast.AST) -> bool:
+    return not isinstance(node, ast.Raise) and any(isinstance(part, _COMPUTES) for part in ast.walk(node))
