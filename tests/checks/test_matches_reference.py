@@ -4,15 +4,17 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from textwrap import dedent
 
 import numpy as np
 import pytest
 
 from grader.bench.bench import Call
 from grader.bench.tolerance import Tolerance, Tolerances
+from grader.checks import elements
 from grader.checks.matches_reference import MatchesReference
 from grader.errors import CourseError
-from grader.model.observation import Outcome
+from grader.model.observation import STUDENTS_DOING, Observation, Outcome
 from grader.model.options import measuring
 
 KIND = MatchesReference()
@@ -277,3 +279,94 @@ def test_the_host_imports_no_numpy_for_the_judging_half():
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "False\n"
+
+
+LOOPS = """
+    def f(A):
+        C = A.copy()
+        for i in range(A.shape[0]):
+            for j in range(A.shape[1]):
+                C[i, j] = 2 * A[i, j]
+        return C
+"""
+FAMILY = """
+    import numpy as np
+    from grader.api import case
+    def family(rng): yield case("a few", rng.integers(0, 9, size=(5, 4)))
+    def named(rng): yield case("by name", A=rng.integers(0, 9, size=(5, 4)))
+"""
+COURSE = {"reference/work.py": "", "inputs.py": FAMILY, "expected.py": "def f(A): return 2 * A\n"}
+
+
+def followed(real_bench, text, **keys):
+    keys = {"of": "work.f", "inputs": "family", "loops_over": "family", **keys}
+    chosen = MatchesReference.Options(**keys)
+    observation = KIND.observe(chosen, real_bench({"work.py": text}, COURSE))
+    assert observation.fault is None
+    if observation.outcome is not Outcome.OBSERVED:
+        return observation.outcome, observation.note
+    found = KIND.award(chosen, observation, {})
+    return found.fraction, found.reason, *found.flags
+
+
+def test_loops_over_single_elements_earn_the_points(real_bench):
+    assert followed(real_bench, LOOPS) == (1.0, "1 of 1 cases agree")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("def f(A): return 2 * A", "work.py:1: computes with, or compares, a whole array; loops over"),
+        ("def f(A): return A.__add__(A)", "work.py:1: uses .__add__"),
+        ("def f(A, d=[]):\n d.append(d)\n return 2 * A if A.sum() else d", "work.py:3: uses .sum"),
+    ],
+)
+def test_what_is_no_loop_costs_the_points_with_its_line(real_bench, text, problem):
+    fraction, reason = followed(real_bench, text)
+    assert fraction == 0.0
+    assert reason.startswith(problem)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param("def g(A): return [[sum(range(10**11))]]", marks=pytest.mark.slow),
+        "def g(A): return g(A)",
+        "def g(A): return [0] * 10**7",
+        "def g(A):\n d = []\n d.append(d)\n return d",
+        "def g(A):\n d = []\n for i in range(10**5): d = [d]\n raise ValueError(d)",
+        "def g(A): return 'x' * 10**8",
+        "def g(A): return 7 ** 10**7",
+        "def g(A): return {g: g, 1: map, 2: ValueError(A[0, 0])}",
+        "def g(A): raise ValueError(A, A[0, 0], g)",
+        "def g(A): raise g",
+        "def g(A): raise StopIteration",
+        "def g(A): return (x for x in A)",
+        "g = 3",
+        "class g: pass",
+        "import work as g",
+        "g = 'x" + "y" * 10**6 + "'",
+    ],
+)
+def test_no_program_keeps_the_tool_from_an_answer(real_bench, what):
+    bench = real_bench({"work.py": what}, COURSE)
+    answer = elements.follow(bench, "work.g", "family", bench.expected("f"), Tolerances(), compiled=False)
+    if not isinstance(answer, Observation):
+        assert answer["problem"]
+    else:
+        assert answer.outcome in STUDENTS_DOING
+
+
+def test_a_family_without_places_for_arguments_is_the_courses_mistake(real_bench):
+    with pytest.raises(CourseError, match="give arguments by place"):
+        followed(real_bench, LOOPS, loops_over="named")
+
+
+def test_compiled_needs_inputs_for_the_loops():
+    with pytest.raises(ValueError, match="compiled needs loops_over"):
+        options(compiled=True)
+
+
+def test_what_ran_on_no_input_is_shown_to_a_person(real_bench):
+    text = dedent(LOOPS).replace("def f(A):", "def f(A):\n    if A.size > 99:\n        return A + A")
+    assert followed(real_bench, text)[2:] == ("work.py:4 ran on none of the small inputs",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -77,7 +78,9 @@ _TABLES: Mapping[type, Mapping[str, Callable[[Any], Any]]] = {
     Element: _ELEMENT,
     np.dtype: _DTYPE,
 }
-NAMES = frozenset().union(*METHODS.values(), *_TABLES.values(), ("args", "format", "py_func"))
+NAMES = frozenset().union(
+    *METHODS.values(), *_TABLES.values(), ("args", "format", "from_iterable", "py_func")
+)
 """All of them, of whatever value."""
 
 
@@ -106,6 +109,8 @@ def _other_attribute(value: Any, name: str) -> Any:
         return lambda *args, **fields: value
     if name == "py_func" and hasattr(value, "python_twin"):
         return value.python_twin()
+    if name == "from_iterable" and value is itertools.chain:
+        return value.from_iterable
     if name == "args" and isinstance(value, Exception):
         return value.args
     raise Refused(f"uses .{name} of {_kind(value)}")

@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -102,7 +103,14 @@ def libraries(region: Region) -> Mapping[str, Library]:
         | {name: _sum_function(getattr(math, name), region) for name in ("fsum", "prod")}
         | {name: getattr(math, name) for name in ("inf", "nan", "pi", "e", "tau")},
         "itertools": {name: getattr(itertools, name) for name in tables.ITERTOOLS},
-        "functools": {"reduce": functools.reduce, "partial": functools.partial},
+        "functools": {
+            "reduce": functools.reduce,
+            "partial": functools.partial,
+            "wraps": _decorated_alike,
+            **dict.fromkeys(("lru_cache", "cache"), _decorator_of_nothing),
+        },
+        "warnings": dict.fromkeys(("warn", "filterwarnings", "simplefilter"), _nothing),
+        "sys": {"stdout": None, "stderr": None, "maxsize": sys.maxsize},
         "operator": {name: getattr(operator, name) for name in tables.OPERATORS},
         "os": {"cpu_count": _one},
         "time": dict.fromkeys(("time", "perf_counter", "monotonic", "process_time"), _reading),
@@ -218,6 +226,21 @@ def _number_function(function: Callable[..., Any], region: Region) -> Callable[.
 
 def _nothing(*args: Any, **options: Any) -> None:
     del args, options
+
+
+def _decorator_of_nothing(*args: Any, **options: Any) -> Any:
+    """`functools.cache` and its like, which change nothing of what a function gives."""
+    del options
+    return args[0] if args and hasattr(args[0], "compiled_twin") else _first
+
+
+def _decorated_alike(function: Any) -> Any:
+    del function
+    return _first
+
+
+def _first(function: Any) -> Any:
+    return function
 
 
 def _one(*args: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,9 +72,7 @@ def _value(program: Program, function: Function, case: Sequence[Any]) -> Any:
         Refused: it is far too large, or what computed it does not count.
     """
     value = plain(program.call(function, [wrapped(argument, program.region) for argument in case]))
-    sizes = _sizes(value)
-    if sum(sizes.values()) > RESULT_BYTES or len(sizes) > RESULT_NODES:
-        raise Refused("gives a result that is far too large")
+    _must_be_a_result(value)
     shape = value.shape if isinstance(value, np.ndarray) else _shape(value)
     if program.region.entries > 2 * max(shape, default=1) + 2:
         raise Refused(
@@ -84,22 +82,30 @@ def _value(program: Program, function: Function, case: Sequence[Any]) -> Any:
     return value
 
 
-def _sizes(value: Any) -> Mapping[int, int]:
-    """How many bytes each part of a result takes, by its number."""
-    return dict(enumerate(_parts(value, 0)))
+def _must_be_a_result(value: Any) -> None:
+    """Refuse what is no number, text, array or list of such, or is far too large."""
+    taken = 0
+    for count, taken_here in enumerate(_sizes(value, 0)):
+        taken += taken_here
+        if count > RESULT_NODES or taken > RESULT_BYTES:
+            raise Refused("gives a result that is far too large")
 
 
-def _parts(value: Any, depth: int) -> Iterator[int]:
+def _sizes(value: Any, depth: int) -> Iterator[int]:
+    """About how many bytes each part of a result takes."""
     if depth > RESULT_DEPTH:
         raise Refused("gives a result that is nested too deeply")
-    if type(value) in (list, tuple, set, frozenset, dict):
-        yield 8 * len(value)
-        for part in value.items() if type(value) is dict else value:
-            yield from _parts(part, depth + 1)
+    if type(value) in (list, tuple):
+        for part in value:
+            yield from _sizes(part, depth + 1)
     elif isinstance(value, np.ndarray):
         yield value.nbytes
+    elif value is None or isinstance(value, bool | float | complex | np.generic):
+        yield 1
+    elif type(value) in (int, str):
+        yield value.bit_length() ** 2 if type(value) is int else len(value)
     else:
-        yield len(value) if type(value) is str else sys.getsizeof(value)
+        raise Refused(f"gives a value of type {type(value).__name__} for an array")
 
 
 def _shape(value: Any) -> tuple[int, ...]:

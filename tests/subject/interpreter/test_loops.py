@@ -115,6 +115,27 @@ LARGER = {
 
         def f(A, B): return [row(a, b) for a, b in zip(A, B)]
     """,
+    "decorators and libraries that only help": """
+        import sys, warnings
+        from functools import lru_cache, wraps
+        from itertools import chain
+
+        def announced(function):
+            @wraps(function)
+            def announcing(*args, **more):
+                print("begins", file=sys.stderr)
+                return function(*args, **more)
+            return announcing
+
+        @lru_cache(maxsize=None)
+        def larger(a, b): return max(a, b)
+
+        @announced
+        def f(A, B):
+            warnings.warn("slow")
+            C = [[larger(a, b) for a, b in zip(*r)] for r in zip(A, B)]
+            return np.fromiter(chain.from_iterable(C), dtype=A.dtype).reshape(A.shape)
+    """,
     "errors, prints, timing and checks": '''
         import time
 
