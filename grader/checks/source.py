@@ -26,8 +26,13 @@ class Source:
     Names are resolved as Python does: after `import numpy as xp`, `from numpy import maximum as m` or
     `m = numpy.maximum`, a use of `m` is a use of `numpy.maximum`; a parameter called `max` is no use of
     `max`. Functions and methods of the same file that a function uses are looked at with it. What is put
-    together at run time (`getattr`, `exec`, `eval`) is out of reach, so what is found is a hint: unless the
-    rubric says `decides: true`, all points are earned and a person is told what to look at.
+    together at run time (`getattr`, `exec`, `eval`) is out of reach, so what is found is a hint: all points
+    are earned and a person is told what to look at.
+
+    With `decides: true` the points are lost where there is no doubt: a forbidden function of a library is
+    called in code that always runs, by a name that stands for nothing else, or a decorator is missing. A use
+    under a condition, a method of some value, an operator and loops that are missing are still shown to a
+    person: whether loops compute the result is found out by `loops_over` of `matches_reference`.
     """
 
     name: ClassVar[str] = "source"
@@ -62,7 +67,7 @@ class Source:
             default=0,
         )
         decides: bool = option(
-            "Whether a broken rule costs the points, or is only shown to a person.",
+            "Whether a rule that is certainly broken costs the points, or is only shown to a person.",
             judges=True,
             default=False,
         )
@@ -91,32 +96,35 @@ class Source:
         return Observation(item=bench.item, outcome=Outcome.OBSERVED, facts=found, seed=bench.seed)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
-        """All points if no rule is broken, and also if one is, unless the rubric lets the source decide."""
+        """All points unless the rubric lets the source decide, and a rule is broken without a doubt."""
         del related
         broken = list(_broken(options, observation.facts))
         hidden = list(_hidden(options, observation.facts["uses"]))
         if not broken:
             return Award(fraction=1.0, reason="the source keeps the rules", flags=tuple(hidden))
-        if options.decides:
-            return Award(fraction=0.0, reason="; ".join(_shortened(broken)), flags=tuple(hidden))
+        certain = [text for text, is_certain in broken if is_certain]
+        if options.decides and certain:
+            unsure = _shortened([text for text, is_certain in broken if not is_certain])
+            return Award(fraction=0.0, reason="; ".join(_shortened(certain)), flags=(*unsure, *hidden))
         return Award(
             fraction=1.0,
             reason="something in the source is for a person to look at; it costs nothing by itself",
-            flags=(*_shortened(broken), *hidden),
+            flags=(*_shortened([text for text, _ in broken]), *hidden),
         )
 
 
-def _broken(options: Source.Options, facts: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each rule that is broken, and each place where one is."""
+def _broken(options: Source.Options, facts: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """A sentence for each rule that is broken, and each place where one is; and whether that is certain."""
     what = f"{options.file}: {options.function or 'the file'}"
     for use in facts["uses"]:
         if _fits(use["name"], options.forbid) and not _fits(use["name"], options.allow):
-            yield f"{options.file}:{use['line']}: uses {use['name'].lstrip('.')}: {use['text']}"
+            place = f"{options.file}:{use['line']}"
+            yield f"{place}: uses {use['name'].lstrip('.')}: {use['text']}", use.get("certain", False)
     for text in options.require_decorator:
         if not any(_has(facts["decorators"], *wanted) for wanted in _decorators(text)):
-            yield f"{what} is not decorated with {text.replace('|', ' or ')}"
+            yield f"{what} is not decorated with {text.replace('|', ' or ')}", True
     if facts["loops"] < options.require_loops:
-        yield f"{what} has loops nested {facts['loops']} deep, not {options.require_loops}"
+        yield f"{what} has loops nested {facts['loops']} deep, not {options.require_loops}", False
 
 
 def _hidden(options: Source.Options, uses: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -90,7 +90,27 @@ def test_a_broken_rule_is_shown_to_a_person_and_costs_only_if_it_decides(award, 
     assert hint.fraction == 1.0
     assert hint.flags == (said,)
     decided = award(code, **RULES, decides=True)
-    assert (decided.fraction, decided.reason) == (0.0, said)
+    if "loops" in said:  # a map and a recursion are none in the source
+        assert (decided.fraction, decided.flags) == (1.0, (said,))
+    else:
+        assert (decided.fraction, decided.reason) == (0.0, said)
+
+
+@pytest.mark.parametrize(
+    ("code", "flag"),
+    [
+        ("def max_cpu(A, B): return A.max()", "work.py:2: uses max: def max_cpu(A, B): return A.max()"),
+        ("def max_cpu(A, B): return A @ B", "work.py:2: uses @: def max_cpu(A, B): return A @ B"),
+        (
+            "def max_cpu(A, B): return np.array(A, dtype=np.int64)",
+            "work.py:2: uses numpy.int64: def max_cpu(A, B): return np.array(A, dtype=np.int64)",
+        ),
+    ],
+)
+def test_what_is_not_certain_is_shown_to_a_person_even_where_the_source_decides(award, code, flag):
+    rules = {**RULES, "allow": ("numpy.array",), "require_loops": 0}
+    found = award(f"import numpy as np\n{code}", **rules, decides=True)
+    assert (found.fraction, found.flags) == (1.0, (flag,))
 
 
 def test_what_may_hide_a_use_is_flagged_and_never_decides(award):

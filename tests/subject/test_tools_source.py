@@ -82,7 +82,7 @@ def test_a_star_import_does_not_take_the_place_of_a_builtin(look):
 
 def test_a_use_has_its_line_and_its_text(look):
     (use,) = look("import math\n\n\ndef f(a):\n    x = 1\n    return math.sqrt(a)\n")["uses"]
-    assert use == {"name": "math.sqrt", "line": 6, "text": "return math.sqrt(a)"}
+    assert use == {"name": "math.sqrt", "line": 6, "text": "return math.sqrt(a)", "certain": True}
 
 
 @pytest.mark.parametrize(
@@ -171,3 +171,33 @@ def test_an_odd_escape_in_a_text_is_no_concern(look):
 def test_nothing_of_the_file_is_run(look, capfd):
     look("print('ran')\ndef f(a=print('ran')): pass")
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "certain"),
+    [
+        ("    return math.sqrt(a)", True),
+        ("    for i in range(a):\n        x = [math.sqrt(i)]\n    return x", True),
+        ("    return helper(a)", True),
+        ("    with open('x'):\n        return -math.sqrt(a)", True),
+        ("    if a:\n        return math.sqrt(a)", False),
+        ("    if a:\n        return a\n    return math.sqrt(a)", False),
+        ("    try:\n        return math.sqrt(a)\n    except ValueError:\n        return a", False),
+        ("    return math.sqrt(a) if a else a", False),
+        ("    return a or math.sqrt(a)", False),
+        ("    return [math.sqrt(x) for x in a]", True),
+        ("    return [math.sqrt(x) for x in a if x]", False),
+        ("    return (math.sqrt(x) for x in a)", False),
+        ("    return lambda: math.sqrt(a)", False),
+        ("    def later():\n        return math.sqrt(a)\n    return later", False),
+        ("    return math.sqrt", False),
+        ("    math = a\n    return math.sqrt(a)", False),
+        ("    m = math.sqrt\n    return m(a)", False),
+        ("    return a\n    return math.sqrt(a)", False),
+        ("    while a:\n        a = math.sqrt(a)", False),
+        ("    yield math.sqrt(a)", False),
+    ],
+)
+def test_a_call_is_certain_only_where_it_runs_whatever_the_arguments_are(look, body, certain):
+    code = f"import math\n\ndef helper(a):\n    return math.sqrt(a)\n\ndef f(a):\n{body}\n"
+    assert any(use["certain"] for use in look(code)["uses"] if use["name"] == "math.sqrt") == certain

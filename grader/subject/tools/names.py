@@ -49,6 +49,22 @@ class Scope:
             return tuple(f"{base}.{node.attr}" for base in self.names(node.value))
         return tuple(sorted(self.resolve(node.id))) if isinstance(node, ast.Name) else ()
 
+    def certain_name(self, node: ast.expr) -> str:
+        """The dotted name that an expression stands for; empty unless it can stand for nothing else."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        names = self.names(node)
+        if len(names) != 1 or not isinstance(root, ast.Name) or self._binds_again(root.id):
+            return ""
+        return names[0]
+
+    def _binds_again(self, name: str) -> bool:
+        """Whether a name is bound by anything but imports."""
+        if name in self._local:
+            return True
+        return name not in self._aliases and self._outer is not None and self._outer._binds_again(name)  # noqa: SLF001
+
     def shadows(self, name: str) -> bool:
         """Whether a name means something else here than in the rest of the file."""
         return self._outer is not None and (name in self._local or name in self._aliases)
@@ -145,7 +161,7 @@ class Module:
         return self._depths[root]
 
     def _depth(self, node: ast.AST, scope: Scope) -> int:
-        scope = self._inside(node, scope)
+        scope = self.inside(node, scope)
         inside = [self._depth(child, scope) for child in _children(node)]
         inside += [self.loops(n) for name in self._own(node, scope) for n in self.definitions[name]]
         clauses = len(getattr(node, "generators", ()))
@@ -153,14 +169,15 @@ class Module:
 
     def _walk(self, node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         """Everything that runs, each with the scope in which it does."""
-        scope = self._inside(node, scope)
+        scope = self.inside(node, scope)
         yield node, scope
         # `np.linalg.norm` is one name, not three
         if not (isinstance(node, ast.Attribute) and scope.names(node)):
             for child in _children(node):
                 yield from self._walk(child, scope)
 
-    def _inside(self, node: ast.AST, scope: Scope) -> Scope:
+    def inside(self, node: ast.AST, scope: Scope) -> Scope:
+        """The scope in which a node's parts stand."""
         if scope is not self.scope or not isinstance(node, Function | ast.Lambda):
             return scope
         if node not in self._scopes:

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .certain import certain_calls
 from .names import Module
 
 USES = 2000
@@ -53,9 +54,15 @@ def _look(module: Module, tree: ast.Module, function: str, lines: Sequence[str])
         if not roots:
             return {"names": module.functions()[:NAMES]}
     followed, uses = module.follow(roots)
+    certain = certain_calls(module, roots)
     return {
         "uses": [
-            {"name": name, "line": line, "text": "".join(lines[line - 1 : line]).strip()[:LINE]}
+            {
+                "name": name,
+                "line": line,
+                "text": "".join(lines[line - 1 : line]).strip()[:LINE],
+                "certain": (line, name) in certain,
+            }
             for line, name in sorted(set(uses))[:USES]
         ],
         "decorators": [found for node in decorators for found in _decorator(module, node)],
