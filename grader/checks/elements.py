@@ -30,7 +30,7 @@ def follow(
     *,
     compiled: bool,
 ) -> Mapping[str, Any] | Observation:
-    """Facts on the loops of a function: PROBLEM, a sentence that is empty if they count, and FLAGS.
+    """Facts on a function's loops: PROBLEM, a sentence that is empty if they count, and FLAGS for a person.
 
     A tool of ours evaluates the source on each case of a family: no code of the submission runs, and all that
     it can do there is compute with single elements. An observation comes instead if the tool itself fails.
@@ -50,7 +50,7 @@ def follow(
     answer: Mapping[str, Any] = call.value
     problem = answer.get("problem", "")
     if problem:
-        return {PROBLEM: _explained(problem, compiled), FLAGS: []}
+        return {PROBLEM: _explained(problem, compiled), FLAGS: answer.get("notes", [])}
     for case, value in zip(cases, answer["values"], strict=True):
         compared = compare(value, oracle(*deepcopy(case.args)), tolerance)
         if not compared.agrees:

@@ -165,7 +165,7 @@ class MatchesReference:
         agreeing = sum(good[best])
         followed = observation.facts.get(elements.FACT, {})
         if problem := followed.get(elements.PROBLEM):
-            return Award(fraction=0.0, reason=problem)
+            return Award(fraction=0.0, reason=problem, flags=tuple(followed[elements.FLAGS]))
         if total and agreeing == total:
             flags = tuple(followed.get(elements.FLAGS, ()))
             agree = f"{agreeing} of {total} cases agree"

@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.subject.tools import elements
+
 pytest.importorskip("numba")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -220,3 +222,30 @@ def test_the_comparison_stops_at_a_wrong_result(monkeypatch, capsys):
     module.max_cpu = max_cpu
     module.compare()
     assert capsys.readouterr().out == "max_cpu gives a wrong result\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "family", "compiled"),
+    [
+        ("max_functions", "max_cpu", "few_bytes", False),
+        ("max_functions", "max_numba", "few_bytes", True),
+        ("matmul_functions", "matmul_transpose_trivial", "few_numbers", False),
+        ("matmul_functions", "matmul_transpose_numba", "few_numbers", True),
+    ],
+)
+def test_the_loops_of_the_reference_give_the_result(monkeypatch, file, name, family, compiled):
+    monkeypatch.chdir(FOLDER / "reference")
+    for seed in range(10):
+        few = cases(family, seed)
+        answer = elements.main(f"{file}.py", name, [case.args for case in few], compiled)
+        for case, value in zip(few, answer["values"], strict=True):
+            assert np.allclose(value, getattr(EXPECTED, name)(*case.args), rtol=1e-12)
+
+
+def test_a_few_elements_are_few_and_each_matrix_has_some_of_the_larger_ones():
+    for seed in range(50):
+        for case in cases("few_bytes", seed)[:2]:
+            A, B = case.args
+            assert max(A.shape) <= 8
+            assert (A > B).any()
+            assert (A < B).any()

@@ -31,9 +31,7 @@ class Region:
             Refused: only compiled code may, and this is none.
         """
         if self._compiled_only and not self.depth:
-            raise Refused(
-                f"{what} outside of the functions that numba compiles: the loops must stand in them"
-            )
+            raise Refused(f"{what} outside of the functions that numba compiles")
 
 
 class Element:

@@ -11,7 +11,7 @@ from .attributes import attribute
 from .elements import ElementArray
 from .frames import NO_DEFAULT, Frame, Function
 from .libraries import Decorator
-from .refusals import Refused
+from .refusals import NotFollowed, Refused
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -76,7 +76,9 @@ class Expressions:
         """The value of an expression."""
         kind = self._kinds.get(type(node))
         if kind is None:
-            raise Refused(f"uses what is not followed here ({type(node).__name__}): {ast.unparse(node)[:60]}")
+            raise NotFollowed(
+                f"uses what is not followed here ({type(node).__name__}): {ast.unparse(node)[:60]}"
+            )
         return kind(node, frame)
 
     def function(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Function:
@@ -94,7 +96,7 @@ class Expressions:
             case ast.Tuple() | ast.List():
                 self._unpack(target.elts, list(value), frame)
             case _:
-                raise Refused(f"sets {ast.unparse(target)[:60]}")
+                raise NotFollowed(f"sets {ast.unparse(target)[:60]}")
 
     def _unpack(self, targets: list[ast.expr], values: list[Any], frame: Frame) -> None:
         star = next((at for at, target in enumerate(targets) if isinstance(target, ast.Starred)), None)

@@ -46,15 +46,15 @@ class Module:
             try:
                 self._program.statements.run([statement], frame)
             except Refused as refused:
-                self._forget(statement, str(refused))
+                self._forget(statement, str(refused), type(refused))
             except Exception as error:
-                self._forget(statement, f"{type(error).__name__}: {error}")
+                self._forget(statement, f"{type(error).__name__}: {error}", Refused)
 
-    def _forget(self, statement: ast.stmt, why: str) -> None:
+    def _forget(self, statement: ast.stmt, why: str, refusal: type[Refused]) -> None:
         """Have the names that a statement binds be unknown; note what may change others."""
         for node in _outside_of_functions(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self.bindings[node.id] = Unknown(f"{node.id}, which cannot be followed here ({why})")
+                self.bindings[node.id] = Unknown(f"{node.id}, which cannot be followed here ({why})", refusal)
             elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
                 changed = ast.unparse(node)[:80]
                 if "environ" not in changed or _NO_COMPILER in changed:
@@ -63,7 +63,7 @@ class Module:
                 self._program.note(self.file, node.lineno, f"{node.id} may change what a name stands for")
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             name = statement.name
-            self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})")
+            self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
 
     def namespace(self, name: str) -> Any:
         """What a name of the file stands for.
@@ -147,9 +147,9 @@ class Program:
         if id(function.node) in self.reached:
             return
         self.reached[id(function.node)] = function
-        for line, what in misused(function):
+        for line, refused in misused(function):
             self.statements.place = function.frame.module.file, line
-            raise Refused(what)
+            raise refused
 
     def _load(self, name: str) -> Any:
         if name in self._libraries:

@@ -12,8 +12,8 @@ from .libraries import Library
 from .refusals import Refused, Unknown
 
 
-def misused(function: Function) -> Iterator[tuple[int, str]]:
-    """Lines of a function, and what they use that is sure not to be evaluated an element at a time."""
+def misused(function: Function) -> Iterator[tuple[int, Refused]]:
+    """Lines of a function, and why what they use is sure not to be evaluated an element at a time."""
     bound = {node.arg for node in ast.walk(function.node.args) if isinstance(node, ast.arg)}
     body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
     nodes = [node for statement in body for node in ast.walk(statement)]
@@ -28,16 +28,16 @@ def misused(function: Function) -> Iterator[tuple[int, str]]:
             bound.add(node.arg)
     for node in nodes:  # what a name stands for says more than a method that nobody knows
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
-            yield node.lineno, "multiplies whole arrays by @"
+            yield node.lineno, Refused("multiplies whole arrays by @")
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
             value = _global(node, function, bound)
             if isinstance(value, Unknown):
-                yield node.lineno, f"uses {value.name}"
+                yield node.lineno, value.refusal(f"uses {value.name}")
     for node in nodes:
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or node.attr in NAMES:
             continue
         if _global(node, function, bound) is None and not _is_member(node, function, bound):
-            yield node.lineno, f"uses .{node.attr}"
+            yield node.lineno, Refused(f"uses .{node.attr}")
 
 
 def _global(node: ast.expr, function: Function, bound: set[str]) -> Any:

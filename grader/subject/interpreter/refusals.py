@@ -9,23 +9,28 @@ class Refused(BaseException):
     """The program uses what cannot be evaluated an element at a time."""
 
 
+class NotFollowed(Refused):
+    """The program uses a part of the language that is not evaluated; it may be right nevertheless."""
+
+
 class Unknown:
     """A value that stands in no table: naming it is harmless, any use of it is refused."""
 
-    __slots__ = ("name",)
+    __slots__ = ("name", "refusal")
 
-    def __init__(self, name: str) -> None:
-        """`name` says in a message what it is, as `numpy.maximum`."""
+    def __init__(self, name: str, refusal: type[Refused] = Refused) -> None:
+        """`name` says in a message what it is, as `numpy.maximum`; `refusal` is raised where it is used."""
         self.name = name
+        self.refusal = refusal
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refuse."""
         del args, kwargs
-        raise Refused(f"uses {self.name}")
+        raise self.refusal(f"uses {self.name}")
 
     def _refuse(self, *args: Any) -> NoReturn:
         del args
-        raise Refused(f"uses {self.name}")
+        raise self.refusal(f"uses {self.name}")
 
 
 _USES = (

@@ -12,7 +12,7 @@ from .attributes import attribute
 from .expressions import Expressions, combine
 from .frames import Frame, Function
 from .libraries import Library
-from .refusals import Refused, Unknown
+from .refusals import NotFollowed, Refused, Unknown
 
 CPU_S = 10.0
 """How long one evaluation may compute; small inputs take milliseconds."""
@@ -103,7 +103,7 @@ class Statements:
 
     def _refuse(self, node: ast.stmt, frame: Frame) -> Left:
         del frame
-        raise Refused(f"uses a statement that is not followed here ({type(node).__name__})")
+        raise NotFollowed(f"uses a statement that is not followed here ({type(node).__name__})")
 
     def _on_Expr(self, node: ast.Expr, frame: Frame) -> None:
         self.expressions.evaluate(node.value, frame)
@@ -207,7 +207,7 @@ class Statements:
 
     def _on_Raise(self, node: ast.Raise, frame: Frame) -> None:
         if node.exc is None:
-            raise Refused("raises again what it caught")
+            raise NotFollowed("raises again what it caught")
         error = self.expressions.evaluate(node.exc, frame)
         raise (
             error
@@ -258,7 +258,7 @@ class Statements:
                         self.expressions.evaluate(target.slice, frame)
                     ]
                 case _:
-                    raise Refused(f"deletes {ast.unparse(target)[:60]}")
+                    raise NotFollowed(f"deletes {ast.unparse(target)[:60]}")
 
 
 def _is_exception(value: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from ..interpreter.elements import plain, wrapped
 from ..interpreter.frames import Function
 from ..interpreter.program import Program
-from ..interpreter.refusals import Refused, Unknown
+from ..interpreter.refusals import NotFollowed, Refused, Unknown
 
 DEPTH = 6000
 SHOWN = 10
@@ -39,7 +39,7 @@ def main(file: str, function: str, cases: Sequence[Sequence[Any]], compiled: boo
         if program.uncompiled:
             return {"problem": program.uncompiled}
         if isinstance(called, Unknown):
-            return {"problem": f"{file}: uses {called.name}"}
+            return _refused(called.refusal(f"{file}: uses {called.name}"), "")
         if not isinstance(called, Function):
             return {"problem": f"{file} defines no function {function}"}
         return _follow(program, called, cases)
@@ -55,7 +55,7 @@ def _follow(program: Program, function: Function, cases: Sequence[Sequence[Any]]
         try:
             values.append(_value(program, function, case))
         except Refused as refused:
-            return {"problem": f"{_place(program)}{refused}"}
+            return _refused(refused, _place(program))
         except Exception as error:
             return {"problem": f"{_place(program)}{_described(error)}"}
     return {
@@ -63,6 +63,11 @@ def _follow(program: Program, function: Function, cases: Sequence[Sequence[Any]]
         "unexecuted": sorted(set(_unexecuted(program)))[:SHOWN],
         "notes": program.notes[:SHOWN],
     }
+
+
+def _refused(refused: Refused, place: str) -> dict[str, Any]:
+    problem = f"{place}{refused}"
+    return {"problem": problem, "notes": [problem] if isinstance(refused, NotFollowed) else []}
 
 
 def _value(program: Program, function: Function, case: Sequence[Any]) -> Any:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+
+from grader.subject.tools import elements
+
+A = np.zeros((3, 2))
 
 LARGER = {
     "index loops": """
@@ -285,3 +290,18 @@ def test_what_is_no_loop_is_refused_with_its_line(follow, monkeypatch, code, pro
     message = follow(code, other="def larger(A, B): return A.clip(B)")
     assert problem in message
     assert message.startswith(("work.py:", "other.py:"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class C:\n def larger(self, A, B): return A\ndef f(A, B): return C().larger(A, B)",
+        "def f(A, B):\n match A:\n  case _: return B",
+        "def f(A, B):\n with A: return B",
+    ],
+)
+def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(tmp_path, monkeypatch, code):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work.py").write_text(code)
+    answer = elements.main("work.py", "f", [(A, A)], False)
+    assert answer["notes"] == [answer["problem"]]

@@ -1,7 +1,7 @@
-"""One call of BLAS where three loops should be compiled."""
+"""Whole rows are multiplied by NumPy where the third loop should be compiled."""
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
 
 def matmul_transpose_trivial(X):
@@ -16,4 +16,9 @@ def matmul_transpose_trivial(X):
 
 @njit(parallel=True)
 def matmul_transpose_numba(X):
-    return np.dot(X, X.T)
+    n = X.shape[0]
+    C = np.zeros((n, n))
+    for i in prange(n):
+        for j in range(n):
+            C[i, j] = (X[i] * X[j]).sum()
+    return C
