@@ -11,7 +11,7 @@ from .attributes import attribute
 from .elements import ElementArray
 from .frames import NO_DEFAULT, Frame, Function
 from .libraries import Decorator
-from .refusals import NotFollowed, Refused
+from .refusals import NotFollowed, Refused, shown
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -76,9 +76,7 @@ class Expressions:
         """The value of an expression."""
         kind = self._kinds.get(type(node))
         if kind is None:
-            raise NotFollowed(
-                f"uses what is not followed here ({type(node).__name__}): {ast.unparse(node)[:60]}"
-            )
+            raise NotFollowed(f"uses what is not followed here ({type(node).__name__}): {shown(node)}")
         return kind(node, frame)
 
     def function(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Function:
@@ -96,7 +94,7 @@ class Expressions:
             case ast.Tuple() | ast.List():
                 self._unpack(target.elts, list(value), frame)
             case _:
-                raise NotFollowed(f"sets {ast.unparse(target)[:60]}")
+                raise NotFollowed(f"sets {shown(target)}")
 
     def _unpack(self, targets: list[ast.expr], values: list[Any], frame: Frame) -> None:
         star = next((at for at, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
@@ -181,7 +179,7 @@ class Expressions:
         if isinstance(function, Decorator):
             return function(*self._functions(node, frame), **self._keywords(node, frame))
         if not callable(function) or isinstance(function, ElementArray):
-            raise TypeError(f"{ast.unparse(node.func)[:60]} cannot be called")
+            raise TypeError(f"{shown(node.func)} cannot be called")
         return function(*self._all(node.args, frame), **self._keywords(node, frame))
 
     def _functions(self, node: ast.Call, frame: Frame) -> list[Any]:
@@ -243,6 +241,8 @@ class Expressions:
             return
         first, *rest = clauses
         for value in self.evaluate(first.iter, frame):
+            if frame.module.region.depth and not frame.compiled:
+                raise Refused("has compiled code go on with a generator of plain Python")
             self.assign(first.target, value, frame)
             if all(self.evaluate(test, frame) for test in first.ifs):
                 yield from self._clauses(element, rest, frame)

@@ -12,8 +12,8 @@ from typing import Any
 from .elements import Region
 from .frames import Frame, Function
 from .libraries import builtin_functions, libraries
-from .reached import misused
-from .refusals import Refused, Unknown
+from .reached import misused, named_functions
+from .refusals import NotFollowed, Refused, Unknown, shown
 from .statements import Statements
 
 _NO_COMPILER = "DISABLE_JIT"
@@ -45,10 +45,18 @@ class Module:
             self._program.statements.begin()
             try:
                 self._program.statements.run([statement], frame)
+                if isinstance(statement, ast.Try):
+                    self._doubt(statement)
             except Refused as refused:
                 self._forget(statement, str(refused), type(refused))
             except Exception as error:
                 self._forget(statement, f"{type(error).__name__}: {error}", Refused)
+
+    def _doubt(self, statement: ast.Try) -> None:
+        """Have the functions of a `try` be unknown where they must compile: here none fails to."""
+        for name in {name for node in ast.walk(statement) if (name := _bound(node))}:
+            if self._program.compiled_only and isinstance(self.bindings.get(name), Function):
+                self.bindings[name] = Unknown(f"{name}, which a `try` may replace by another", NotFollowed)
 
     def _forget(self, statement: ast.stmt, why: str, refusal: type[Refused]) -> None:
         """Have the names that a statement binds be unknown; note what may change others."""
@@ -56,7 +64,7 @@ class Module:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.bindings[node.id] = Unknown(f"{node.id}, which cannot be followed here ({why})", refusal)
             elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
-                changed = ast.unparse(node)[:80]
+                changed = shown(node)
                 if "environ" not in changed or _NO_COMPILER in changed:
                     self._program.note(self.file, node.lineno, f"changes {changed}")
             elif isinstance(node, ast.Name) and node.id in _REACHES_OUT:
@@ -77,7 +85,7 @@ class Module:
             return self._program.builtins[name]
         if self._stars:
             return Unknown(f"{self._stars[-1]}.{name}")
-        if name in _PYTHON:
+        if name in _PYTHON or name.startswith("__"):
             return Unknown(name)
         raise NameError(f"name {name!r} is not defined")
 
@@ -88,6 +96,13 @@ class Module:
     def star(self, source: Any) -> None:
         """Take note that names may come from there."""
         self._stars.append(getattr(source, "name", "a library"))
+
+
+def _bound(node: ast.AST) -> str:
+    """The name that a node binds; empty for none."""
+    if isinstance(node, ast.Name):
+        return node.id if isinstance(node.ctx, ast.Store) else ""
+    return node.name if isinstance(node, ast.FunctionDef) else ""
 
 
 def _outside_of_functions(statement: ast.AST) -> Iterator[ast.AST]:
@@ -147,9 +162,17 @@ class Program:
         if id(function.node) in self.reached:
             return
         self.reached[id(function.node)] = function
-        for line, refused in misused(function):
-            self.statements.place = function.frame.module.file, line
-            raise refused
+        pending, looked_at = [function], {id(function.node)}
+        while pending:
+            function = pending.pop()
+            catches = self.compiled_only and not function.compiled and not function.frame.compiled
+            for line, refused in misused(function, may_catch=not catches):
+                self.statements.place = function.frame.module.file, line
+                raise refused
+            for other in named_functions(function):
+                if id(other.node) not in looked_at:
+                    looked_at.add(id(other.node))
+                    pending.append(other)
 
     def _load(self, name: str) -> Any:
         if name in self._libraries:

@@ -9,11 +9,21 @@ from typing import Any
 from .attributes import NAMES, attribute
 from .frames import Function
 from .libraries import Library
-from .refusals import Refused, Unknown
+from .refusals import NotFollowed, Refused, Unknown
 
 
-def misused(function: Function) -> Iterator[tuple[int, Refused]]:
-    """Lines of a function, and why what they use is sure not to be evaluated an element at a time."""
+def named_functions(function: Function) -> Iterator[Function]:
+    """The functions of the submission that a function names, whether it calls them or not."""
+    nodes, bound = _nodes(function)
+    for node in nodes:
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            value = _global(node, function, bound)
+            if isinstance(value, Function):
+                yield value
+
+
+def _nodes(function: Function) -> tuple[list[ast.AST], set[str]]:
+    """The nodes of a function's body, and the names that are bound in it."""
     bound = {node.arg for node in ast.walk(function.node.args) if isinstance(node, ast.arg)}
     body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
     nodes = [node for statement in body for node in ast.walk(statement)]
@@ -26,6 +36,18 @@ def misused(function: Function) -> Iterator[tuple[int, Refused]]:
             bound.add(node.name)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
+    return nodes, bound
+
+
+def misused(function: Function, *, may_catch: bool = True) -> Iterator[tuple[int, Refused]]:
+    """Lines of a function, and why what they use is sure not to be evaluated an element at a time.
+
+    Without `may_catch` a `try` is among them: around compiled code it hides what does not compile.
+    """
+    nodes, bound = _nodes(function)
+    for node in nodes:
+        if isinstance(node, ast.Try) and not may_catch:
+            yield node.lineno, NotFollowed("catches errors beside compiled code, which may not compile")
     for node in nodes:  # what a name stands for says more than a method that nobody knows
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
             yield node.lineno, Refused("multiplies whole arrays by @")

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any, NoReturn
 
 
 class Refused(BaseException):
     """The program uses what cannot be evaluated an element at a time."""
+
+
+def shown(node: ast.AST) -> str:
+    """The beginning of a piece of source, for a message."""
+    try:
+        return ast.unparse(node)[:60]
+    except (ValueError, RecursionError):  # of text with backslashes in it, or nested deeply
+        return type(node).__name__
 
 
 class NotFollowed(Refused):

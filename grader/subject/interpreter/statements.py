@@ -8,11 +8,14 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Any
 
+import numpy as np
+
 from .attributes import attribute
+from .elements import Element, ElementArray
 from .expressions import Expressions, combine
 from .frames import Frame, Function
 from .libraries import Library
-from .refusals import NotFollowed, Refused, Unknown
+from .refusals import NotFollowed, Refused, Unknown, shown
 
 CPU_S = 10.0
 """How long one evaluation may compute; small inputs take milliseconds."""
@@ -69,6 +72,9 @@ class Statements:
         region = frame.module.region
         if region.depth and not frame.compiled:
             raise Refused(f"calls {function.name} from compiled code, and numba does not compile it")
+        if function.compiled and not region.depth:
+            for value in frame.names.values():
+                _must_cross(value)
         region.entries += function.compiled and not region.depth
         region.depth += function.compiled
         try:
@@ -258,7 +264,23 @@ class Statements:
                         self.expressions.evaluate(target.slice, frame)
                     ]
                 case _:
-                    raise NotFollowed(f"deletes {ast.unparse(target)[:60]}")
+                    raise NotFollowed(f"deletes {shown(target)}")
+
+
+def _must_cross(value: Any) -> None:
+    """Refuse what numba takes for no argument: it would compute outside of compiled code."""
+    if type(value) in (list, tuple):
+        for part in value:
+            _must_cross(part)
+    elif isinstance(value, Function):
+        if not value.compiled:
+            raise Refused(f"gives {value.name} to compiled code, and numba does not compile it")
+    elif not isinstance(
+        value, ElementArray | Element | int | float | complex | str | type(None) | np.generic
+    ):
+        raise Refused(
+            f"gives compiled code a value of type {type(value).__name__}, which numba does not take"
+        )
 
 
 def _is_exception(value: Any) -> bool:

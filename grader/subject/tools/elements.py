@@ -66,7 +66,7 @@ def _follow(program: Program, function: Function, cases: Sequence[Sequence[Any]]
 
 
 def _refused(refused: Refused, place: str) -> dict[str, Any]:
-    problem = f"{place}{refused}"
+    problem = f"{place}{refused}"[:TEXT]
     return {"problem": problem, "notes": [problem] if isinstance(refused, NotFollowed) else []}
 
 

@@ -12,6 +12,15 @@ LOOPS = """
             return C
 """
 COMPILED = {
+    "numba where it is installed": f"""
+        try:
+            from numba import njit, prange
+        except ImportError:
+            def njit(function): return function
+            prange = range
+
+        @njit
+        def f(A, B):{LOOPS}""",
     "njit": f"""
         @njit(parallel=True)
         def f(A, B):{LOOPS}""",
@@ -157,7 +166,35 @@ NOT_COMPILED = {
     ),
     "a plain function called from compiled code": (
         f"def g(A, B):{LOOPS}\n@njit\ndef h(g, A, B): return g(A, B)\ndef f(A, B): return h(g, A, B)",
+        "gives g to compiled code",
+    ),
+    "a closure of Python's": (
+        "def f(A, B):\n def g(): return [list(map(max, *r)) for r in zip(A, B)]\n"
+        " @njit\n def h(): return g()\n return h()",
         "calls g from compiled code",
+    ),
+    "what compiled code only collects": (
+        "@njit\ndef g(m): return list(m)\ndef f(A, B): return [g(map(max, *r)) for r in zip(A, B)]",
+        "gives compiled code a value of type map",
+    ),
+    "what hides in a tuple": (
+        "@njit\ndef g(m): return list(m[0])\n"
+        "def f(A, B): return [g(((max(*p) for p in zip(*r)),)) for r in zip(A, B)]",
+        "gives compiled code a value of type generator",
+    ),
+    "what does not compile": (
+        f"@njit\ndef g(A, B):{LOOPS}\ndef f(A, B):\n try: return g(A, B)\n"
+        " except Exception: return [list(map(max, *r)) for r in zip(A, B)]",
+        "catches errors beside compiled code",
+    ),
+    "what a try defines": (
+        f"def g(A, B):{LOOPS}\ntry: f = njit('int64(int64)')(g)\nexcept Exception: f = g",
+        "which a `try` may replace",
+    ),
+    "what another function does for large ones": (
+        f"def h(A, B): return np.maximum(A, B)\n@njit\ndef g(A, B):{LOOPS}\n"
+        "def f(A, B): return g(A, B) if A.size < 99 else h(A, B)",
+        "uses numpy.maximum",
     ),
     "no compiler": (f"numba.config.DISABLE_JIT = True\n@njit\ndef f(A, B):{LOOPS}", "DISABLE_JIT"),
     "no compiler by its variable": (

@@ -270,6 +270,16 @@ VECTORISED = {
         "uses C",
     ),
     "another file": ("from other import larger\ndef f(A, B): return larger(A, B)", "uses .clip"),
+    "a helper for large matrices": (
+        "def g(A, B): return np.maximum(A, B)\n"
+        "def f(A, B): return g(A, B) if A.size > 99 else [list(map(max, *r)) for r in zip(A, B)]",
+        "uses numpy.maximum",
+    ),
+    "names of Python's own": (
+        "try:\n __file__\n f = np.maximum\nexcept NameError:\n"
+        " def f(A, B): return [list(map(max, *r)) for r in zip(A, B)]",
+        "uses numpy.maximum",
+    ),
     "no end": ("def f(A, B):\n while True: pass", "does not end"),
 }
 
