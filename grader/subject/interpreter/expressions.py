@@ -111,7 +111,7 @@ class Expressions:
         values: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                values += self.evaluate(node.value, frame)
+                values.extend(self.evaluate(node.value, frame))  # += would ask an array to be added to
             else:
                 values.append(self.evaluate(node, frame))
         return values

@@ -12,7 +12,7 @@ from typing import Any
 from .elements import Region
 from .frames import Frame, Function
 from .libraries import builtin_functions, libraries
-from .reached import misused, named_functions
+from .reached import Reached
 from .refusals import NotFollowed, Refused, Unknown, shown
 from .statements import Statements
 
@@ -69,9 +69,16 @@ class Module:
                     self._program.note(self.file, node.lineno, f"changes {changed}")
             elif isinstance(node, ast.Name) and node.id in _REACHES_OUT:
                 self._program.note(self.file, node.lineno, f"{node.id} may change what a name stands for")
+            elif isinstance(node, ast.Call) and isinstance(self._own(node.func), Function):
+                self._program.note(
+                    self.file, node.lineno, f"cannot be followed where it is imported: {shown(node)}"
+                )
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             name = statement.name
             self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
+
+    def _own(self, node: ast.expr) -> Any:
+        return self.bindings.get(node.id) if isinstance(node, ast.Name) else None
 
     def namespace(self, name: str) -> Any:
         """What a name of the file stands for.
@@ -166,10 +173,11 @@ class Program:
         while pending:
             function = pending.pop()
             catches = self.compiled_only and not function.compiled and not function.frame.compiled
-            for line, refused in misused(function, may_catch=not catches):
+            reached = Reached(function, self.statements.run_import)
+            for line, refused in reached.misused(may_catch=not catches):
                 self.statements.place = function.frame.module.file, line
                 raise refused
-            for other in named_functions(function):
+            for other in reached.functions():
                 if id(other.node) not in looked_at:
                     looked_at.add(id(other.node))
                     pending.append(other)

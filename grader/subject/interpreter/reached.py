@@ -3,84 +3,82 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from .attributes import NAMES, attribute
-from .frames import Function
-from .libraries import Library
+from .frames import Frame, Function
 from .refusals import NotFollowed, Refused, Unknown
 
 
-def named_functions(function: Function) -> Iterator[Function]:
-    """The functions of the submission that a function names, whether it calls them or not."""
-    nodes, bound = _nodes(function)
-    for node in nodes:
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            value = _global(node, function, bound)
+class Reached:
+    """What stands in a function: the library functions, methods, operators and functions that it names."""
+
+    def __init__(self, function: Function, run_import: Callable[[ast.stmt, Frame], None]) -> None:
+        """`run_import` binds in a frame what an import statement imports."""
+        self._function = function
+        body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
+        self._nodes = [node for statement in body for node in ast.walk(statement)]
+        self._bound = {node.arg for node in ast.walk(function.node.args) if isinstance(node, ast.arg)}
+        """Names of values that only a call shows."""
+        self._imports = Frame(function.frame.module, function.frame)
+        for node in self._nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                with suppress(Refused, Exception):  # it shows when it runs
+                    run_import(node, self._imports)
+            elif name := _bound_name(node):
+                self._bound.add(name)
+
+    def functions(self) -> Iterator[Function]:
+        """The functions of the submission that it names, whether it calls them or not."""
+        for node in self._loads():
+            value = self._value(node)
             if isinstance(value, Function):
                 yield value
 
+    def misused(self, *, may_catch: bool) -> Iterator[tuple[int, Refused]]:
+        """Lines, and why what they use is sure not to be evaluated an element at a time.
 
-def _nodes(function: Function) -> tuple[list[ast.AST], set[str]]:
-    """The nodes of a function's body, and the names that are bound in it."""
-    bound = {node.arg for node in ast.walk(function.node.args) if isinstance(node, ast.arg)}
-    body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
-    nodes = [node for statement in body for node in ast.walk(statement)]
-    for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.add(node.id)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            bound |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.FunctionDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-    return nodes, bound
-
-
-def misused(function: Function, *, may_catch: bool = True) -> Iterator[tuple[int, Refused]]:
-    """Lines of a function, and why what they use is sure not to be evaluated an element at a time.
-
-    Without `may_catch` a `try` is among them: around compiled code it hides what does not compile.
-    """
-    nodes, bound = _nodes(function)
-    for node in nodes:
-        if isinstance(node, ast.Try) and not may_catch:
-            yield node.lineno, NotFollowed("catches errors beside compiled code, which may not compile")
-    for node in nodes:  # what a name stands for says more than a method that nobody knows
-        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
-            yield node.lineno, Refused("multiplies whole arrays by @")
-        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
-            value = _global(node, function, bound)
+        Without `may_catch` a `try` is among them: around compiled code it hides what does not compile.
+        """
+        for node in self._nodes:
+            if isinstance(node, ast.Try) and not may_catch:
+                yield node.lineno, NotFollowed("catches errors beside compiled code, which may not compile")
+            elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
+                yield node.lineno, Refused("multiplies whole arrays by @")
+        for node in self._loads():  # what a name stands for says more than a method that nobody knows
+            value = self._value(node)
             if isinstance(value, Unknown):
                 yield node.lineno, value.refusal(f"uses {value.name}")
-    for node in nodes:
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or node.attr in NAMES:
-            continue
-        if _global(node, function, bound) is None and not _is_member(node, function, bound):
-            yield node.lineno, Refused(f"uses .{node.attr}")
+        for node in self._loads():
+            if isinstance(node, ast.Attribute) and node.attr not in NAMES and self._value(node) is None:
+                yield node.lineno, Refused(f"uses .{node.attr}")
+
+    def _loads(self) -> Iterator[ast.Name | ast.Attribute]:
+        for node in self._nodes:
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+                yield node
+
+    def _value(self, node: ast.expr) -> Any:
+        """What a name, or a dotted name, stands for; None if only a call shows it."""
+        with suppress(Refused, NameError):
+            if isinstance(node, ast.Name) and node.id not in self._bound:
+                value = self._imports.load(node.id)
+                return _NOTHING if value is None else value
+            if isinstance(node, ast.Attribute) and (value := self._value(node.value)) is not None:
+                member = attribute(value, node.attr)
+                return _NOTHING if member is None else member
+        return None
 
 
-def _global(node: ast.expr, function: Function, bound: set[str]) -> Any:
-    """What a name, or a dotted name, of the file stands for; None if it is a value of the function's own."""
+_NOTHING = object()
+"""Stands for a value that is None."""
+
+
+def _bound_name(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
-        if node.id in bound:
-            return None
-        try:
-            return function.frame.load(node.id)
-        except NameError:
-            return None
-    if isinstance(node, ast.Attribute):
-        value = _global(node.value, function, bound)
-        if value is not None:
-            try:
-                return attribute(value, node.attr)
-            except (Refused, NameError):
-                return None
-    return None
-
-
-def _is_member(node: ast.Attribute, function: Function, bound: set[str]) -> bool:
-    """Whether it is the member of a library that the function imports by itself, which shows when it runs."""
-    return isinstance(_global(node.value, function, bound), Library)
+        return node.id if isinstance(node.ctx, ast.Store) else ""
+    if isinstance(node, ast.FunctionDef):
+        return node.name
+    return node.arg if isinstance(node, ast.arg) else ""

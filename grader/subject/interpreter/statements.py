@@ -103,6 +103,10 @@ class Statements:
                 return left  # type: ignore[no-any-return]
         return None
 
+    def run_import(self, node: ast.stmt, frame: Frame) -> None:
+        """Bind what an import statement imports."""
+        self._kinds[type(node)](node, frame)
+
     def _must_have_time(self) -> None:
         if time.process_time() > self._ends_s:
             raise Refused(f"does not end within {CPU_S:g} s on a small input")

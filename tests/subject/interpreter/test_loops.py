@@ -188,6 +188,16 @@ PRODUCTS = {
                     C[i, j] = C[j, i] = total
             return C
     """,
+    "columns": "def f(X): return [[sum(x * y for x, y in zip(r, c)) for c in zip(*X.T)] for r in X]",
+    "imports in the function": """
+        def f(X):
+            import math
+            import numpy as xp
+            from operator import mul as times
+            if len(X) > 99:
+                raise ValueError(xp.zeros(math.isqrt(4)))
+            return xp.array([[math.fsum(map(times, a, b)) for b in X] for a in X])
+    """,
     "libraries of Python's": """
         import math, operator
         from functools import reduce
@@ -280,6 +290,15 @@ VECTORISED = {
         " def f(A, B): return [list(map(max, *r)) for r in zip(A, B)]",
         "uses numpy.maximum",
     ),
+    "an import of its own": (
+        "def f(A, B):\n import numpy as q\n return q.maximum(A, B)",
+        "uses numpy.maximum",
+    ),
+    "an import for large matrices": (
+        "def f(A, B):\n import numpy as q\n if A.size > 99: return q.maximum(A, B)\n"
+        " return [list(map(max, *r)) for r in zip(A, B)]",
+        "uses numpy.maximum",
+    ),
     "no end": ("def f(A, B):\n while True: pass", "does not end"),
 }
 
@@ -315,3 +334,17 @@ def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(tmp_path,
     (tmp_path / "work.py").write_text(code)
     answer = elements.main("work.py", "f", [(A, A)], False)
     assert answer["notes"] == [answer["problem"]]
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "globals()['f'] = 3",
+        "import sys\nsys.modules[__name__].f = 3",
+        "exec('f = 3')",
+        "def g():\n import sys\n sys._getframe(1).f_globals['f'] = 3\ng()",
+    ],
+)
+def test_what_may_run_something_else_than_the_text_is_shown_to_a_person(follow, tampering):
+    loops = "def f(A, B): return [list(map(max, *r)) for r in zip(A, B)]"
+    assert follow(f"{loops}\n{tampering}").startswith("work.py:")
