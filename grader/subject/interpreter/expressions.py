@@ -256,11 +256,11 @@ class Expressions:
         return str(value) if type(value) in (str, int, bool, type(None)) else "…"
 
     def _on_Yield(self, node: ast.Yield, frame: Frame) -> None:
-        given = frame.yielded
-        if given is not None:
-            given.append(None if node.value is None else self.evaluate(node.value, frame))
+        values = frame.yielded
+        if values is not None:
+            values.append(None if node.value is None else self.evaluate(node.value, frame))
 
     def _on_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> None:
-        given = frame.yielded
-        if given is not None:
-            given.extend(self.evaluate(node.value, frame))
+        values = frame.yielded
+        if values is not None:
+            values.extend(self.evaluate(node.value, frame))

@@ -57,6 +57,14 @@ class Conversion:
                 return Element(number, argument.region)
         return number
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same type, as in `A.dtype == np.int64`."""
+        kind = other.kind if isinstance(other, Conversion) else other
+        return kind is self.kind or (isinstance(kind, np.dtype) and bool(kind == np.dtype(self.kind)))
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
+
     def __getitem__(self, index: Any) -> Conversion:
         """The type of an array of such numbers, in a signature of numba's."""
         del index

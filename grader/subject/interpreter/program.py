@@ -69,7 +69,7 @@ class Module:
                     self._program.note(self.file, node.lineno, f"changes {changed}")
             elif isinstance(node, ast.Name) and node.id in _REACHES_OUT:
                 self._program.note(self.file, node.lineno, f"{node.id} may change what a name stands for")
-            elif isinstance(node, ast.Call) and isinstance(self._own(node.func), Function):
+            elif isinstance(node, ast.Call) and isinstance(self._bound_to(node.func), Function):
                 self._program.note(
                     self.file, node.lineno, f"cannot be followed where it is imported: {shown(node)}"
                 )
@@ -77,7 +77,7 @@ class Module:
             name = statement.name
             self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
 
-    def _own(self, node: ast.expr) -> Any:
+    def _bound_to(self, node: ast.expr) -> Any:
         return self.bindings.get(node.id) if isinstance(node, ast.Name) else None
 
     def namespace(self, name: str) -> Any:

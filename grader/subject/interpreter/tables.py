@@ -19,10 +19,10 @@ ARRAY_FUNCTIONS = _words("""
 NUMPY_TYPES: dict[str, type] = {
     name: getattr(np, name)
     for name in _words("""
-        int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 byte ubyte intc
-        intp uint single double bool_ int_
+        int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 byte
+        ubyte intc intp uint single double bool_ int_
     """)
-}
+} | {"bool": np.bool_}
 NUMBA_TYPES = dict(
     pair.split("=")
     for pair in _words("""

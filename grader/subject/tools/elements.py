@@ -35,14 +35,14 @@ def main(file: str, function: str, cases: Sequence[Sequence[Any]], compiled: boo
     np.seterr(all="ignore")
     program = Program(compiled_only=compiled)
     try:
-        called = program.module(file.removesuffix(".py")).bindings.get(function)
+        callee = program.module(file.removesuffix(".py")).bindings.get(function)
         if program.uncompiled:
             return {"problem": program.uncompiled}
-        if isinstance(called, Unknown):
-            return _refused(called.refusal(f"{file}: uses {called.name}"), "")
-        if not isinstance(called, Function):
+        if isinstance(callee, Unknown):
+            return _refused(callee.refusal(f"{file}: uses {callee.name}"), "")
+        if not isinstance(callee, Function):
             return {"problem": f"{file} defines no function {function}"}
-        return _follow(program, called, cases)
+        return _follow(program, callee, cases)
     except SyntaxError as error:
         return {"problem": f"{file}:{error.lineno or 0}: SyntaxError: {error.msg}"}
     except (OSError, ValueError, RecursionError, MemoryError) as error:

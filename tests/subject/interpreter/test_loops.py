@@ -151,6 +151,7 @@ LARGER = {
             global SIZE
             begun = time.perf_counter()
             assert isinstance(A, np.ndarray) and A.shape == B.shape, "shapes differ"
+            assert A.dtype == np.int64 and B.dtype in (np.uint8, np.int64) and A.dtype != float
             if A.ndim != 2:
                 raise ValueError(f"two axes are needed, not {A.ndim}")
             C = np.full(A.shape, -1)
