@@ -17,7 +17,12 @@ from .refusals import NotFollowed, Refused, Unknown, shown
 from .statements import Statements
 
 _NO_COMPILER = "DISABLE_JIT"
-_REACHES_OUT = frozenset({"exec", "eval", "globals", "setattr", "vars", "__import__", "compile", "delattr"})
+_REACHES_OUT = frozenset(
+    {
+        *("compile", "delattr", "eval", "exec", "globals", "setattr", "vars"),
+        *("f_builtins", "f_globals", "f_locals", "gc", "modules"),
+    }
+)
 """At the level of a file they may change what its names stand for."""
 
 
@@ -67,8 +72,8 @@ class Module:
                 changed = shown(node)
                 if "environ" not in changed or _NO_COMPILER in changed:
                     self._program.note(self.file, node.lineno, f"changes {changed}")
-            elif isinstance(node, ast.Name) and node.id in _REACHES_OUT:
-                self._program.note(self.file, node.lineno, f"{node.id} may change what a name stands for")
+            elif isinstance(node, ast.Name | ast.Attribute) and _reaches_out(name := _named(node)):
+                self._program.note(self.file, node.lineno, f"{name} may change what a name stands for")
             elif isinstance(node, ast.Call) and isinstance(self._bound_to(node.func), Function):
                 self._program.note(
                     self.file, node.lineno, f"cannot be followed where it is imported: {shown(node)}"
@@ -103,6 +108,14 @@ class Module:
     def star(self, source: Any) -> None:
         """Take note that names may come from there."""
         self._stars.append(getattr(source, "name", "a library"))
+
+
+def _named(node: ast.Name | ast.Attribute) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
+
+
+def _reaches_out(name: str) -> bool:
+    return name in _REACHES_OUT or name.startswith("__")
 
 
 def _bound(node: ast.AST) -> str:
