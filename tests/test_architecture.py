@@ -21,7 +21,7 @@ MODULES = {
 HEAVY = frozenset({"cupy", "numba", "numpy", "torch"})
 IMPURE = frozenset({"os", "subprocess", "time", "random", "socket", "pathlib"})
 BESIDE_NUMPY = {
-    "grader.subject.tools.": {"pypdf", "pytest"},
+    "grader.subject.tools.": {"pypdfium2", "pytest"},
     "grader.subject.observer.": {"cupti", "torch"},
     "grader.subject.simulator.": {"numba", "greenlet"},
 }

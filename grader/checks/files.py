@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
+from grader.checks.tools import BLANK, read_report
 from grader.intake.junk import junk_part
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option
@@ -21,13 +23,15 @@ NAMED_AT_MOST = 10
 
 
 class Files:
-    """Look at the names and sizes of what was handed in; nothing is opened and nothing runs.
+    """Look at the names and sizes of what was handed in; nothing runs.
 
-    A required file counts if it is there under exactly this name and is not empty. What tools leave behind
-    (`__pycache__`, `.DS_Store`, build products, archives in the archive) is never held against anybody.
+    A required file counts if it is there under exactly this name and is not empty. With `pdf: opened` a PDF
+    is opened as well: a text, a Word file or an empty page under its name does not count. What tools leave
+    behind (`__pycache__`, `.DS_Store`, build products, archives in it) is never held against anybody.
     """
 
     name: ClassVar[str] = "files"
+    by_hand: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -35,6 +39,11 @@ class Files:
 
         required: tuple[str, ...] = option(
             "Files that must be there; `*` and `?` stand for anything, and one file that fits is enough."
+        )
+        pdf: Literal["named", "opened"] = option(
+            "What a required file must be whose name ends in .pdf: only named so, or a PDF that opens and "
+            "shows something.",
+            default="named",
         )
         extra: Literal["ignored", "noted", "costs"] = option(
             "What other files mean: nothing, a note for a person, or one more requirement that is not met.",
@@ -55,10 +64,19 @@ class Files:
         """Compare names; the sizes are those of the unpacked files."""
         sizes = {file: bench.size(file) for file in bench.files}
         extra = tuple(file for file in bench.dropped if not junk_part(file))
+        cases = []
+        for pattern in options.required:
+            case = _look(pattern, sizes, extra)
+            if options.pdf == "opened" and pattern.lower().endswith(".pdf") and all(case.agrees.values()):
+                opened = _opened(bench, case)
+                if isinstance(opened, Observation):
+                    return opened
+                case = opened
+            cases.append(case)
         return Observation(
             item=bench.item,
             outcome=Outcome.OBSERVED,
-            cases=tuple(_look(pattern, sizes, extra) for pattern in options.required),
+            cases=tuple(cases),
             quantities={"size": Quantity(value=sum(sizes.values()), unit="bytes")},
             facts={"extra": list(extra)},
             seed=bench.seed,
@@ -67,9 +85,9 @@ class Files:
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every requirement is met, or with `credit: per_case` the share of them that are."""
         del related
-        requirements = [
-            Requirement(met=all(case.agrees.values()), missed=case.note) for case in observation.cases
-        ]
+        if given := award_given(observation):
+            return given
+        requirements = [Requirement(met=_met(case), missed=case.note) for case in observation.cases]
         extra = tuple(map(str, observation.facts["extra"]))
         named = f"nobody asked for {_listed(extra)}"
         if options.extra == "costs":
@@ -97,6 +115,27 @@ def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Cas
         returned=", ".join(there),
         note=note,
     )
+
+
+def _opened(bench: Bench, case: Case) -> Case | Observation:
+    """The same case, where the file must be a PDF that shows something; or a fault of ours."""
+    file = case.returned.partition(", ")[0]
+    found = read_report(bench, file)
+    if isinstance(found, Observation):
+        return found
+    problem = found.get("problem") or (BLANK if found["blank"] else "")
+    if problem:
+        return replace(case, agrees={**case.agrees, "opens": False}, note=f"{file} {problem}")
+    if found["unread"] and not found.get("pages"):
+        return replace(case, note=f"{file}: {found['unread']}")
+    return replace(case, agrees={**case.agrees, "opens": True})
+
+
+def _met(case: Case) -> bool | None:
+    """Whether a file is what it must be; None if it is there and cannot be opened here."""
+    if not all(case.agrees.values()):
+        return False
+    return None if case.note else True
 
 
 def _meant(name: str, others: tuple[str, ...]) -> str:

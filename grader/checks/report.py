@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
-from grader.checks.tools import refusal
+from grader.checks.tools import BLANK, REPORT, read_report, refusal
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import UsedItem, option
 from grader.model.score import Award
@@ -17,6 +17,8 @@ from grader.model.score import Award
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
 
+HIDDEN_WORDS = 5
+"""A person is told of more words than these that no reader sees."""
 VAGUE = 2.0
 """Times whose rounding alone lets their ratio vary by more than this factor prove nothing."""
 
@@ -61,8 +63,12 @@ class Report:
 
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
     its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives
-    it, within the rounding of the printed digits or `tolerance`. What may stand in a picture cannot be
-    decided: the points stay open until a person looked.
+    it, within the rounding of the printed digits or `tolerance`.
+
+    Only what a reader sees counts. A PDF is rendered with and without its text and its pictures, and what
+    leaves no ink on its pages (white on white, hidden, covered, too small) is not in it. What is not found,
+    whatever language or picture it may stand in, waits for a person; points are lost at once where there is
+    no report, or an empty one, or too short a one, or its own times contradict its ratios.
 
     With `measured`, a claim is also held against the ratio that another item measured, where it was measured
     on right results and not in a simulator. Reports are written on other machines: a claim that is far off
@@ -71,7 +77,7 @@ class Report:
 
     name: ClassVar[str] = "report"
     by_hand: ClassVar[bool] = True
-    tool: ClassVar[str] = "report"
+    tool: ClassVar[str] = REPORT
     related_optional: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +102,7 @@ class Report:
         )
         pages: AtLeast | None = option("How many pages it has.", judges=True, default=None)
         pictures: AtLeast | None = option(
-            "How many pictures it has; bullets and lines are none.", judges=True, default=None
+            "How many pictures it shows; bullets and lines are none.", judges=True, default=None
         )
         min_words: int = option("How many words it has at least.", judges=True, default=0)
         credit: Literal["all", "per_case"] = option(
@@ -118,14 +124,9 @@ class Report:
         if file is None:
             return bench.missing(options.file)
         ratios = [[ratio.claim, *ratio.of] for ratio in options.ratios]
-        call = bench.tool(self.tool, file, list(options.terms), ratios)
-        found: dict[str, Any] = {}
-        if call.outcome is Outcome.OBSERVED:
-            found = call.value
-        elif call.traceback and call.outcome is Outcome.CRASHED:
-            return refusal(bench, "", call)
-        else:
-            found["unread"] = "reading it takes too much time or memory"
+        found = read_report(bench, file, options.terms, ratios)
+        if isinstance(found, Observation):
+            return found
         if "problem" in found:
             return refusal(bench, f"{file} {found['problem']}")
         counted = {name: found.pop(name) for name in ("pages", "pictures", "words") if name in found}
@@ -141,8 +142,11 @@ class Report:
         """All points if it holds everything, with `credit: per_case` a share; may be undecided."""
         if given := award_given(observation):
             return given
+        if observation.facts["blank"]:
+            return Award(fraction=0.0, reason=f"{observation.facts['file']} {BLANK}")
+        hidden = _hidden(observation.facts)
         if not _required(options):
-            return Award(fraction=1.0, reason=f"{observation.facts['file']} can be opened")
+            return Award(fraction=1.0, reason=f"{observation.facts['file']} can be opened", flags=hidden)
         ratios = _Ratios(options, observation)
         beyond = [(one, ratios.beyond(one, related.get(one.by))) for one in options.measured]
         requirements = [
@@ -151,8 +155,9 @@ class Report:
             *ratios.judged(),
             *(Requirement(met=not told, missed=f"it {told}") for one, told in beyond if one.decides),
         ]
-        flags = [told for one, told in beyond if told and not one.decides]
-        return award_requirements(requirements, credit=options.credit, flags=(*ratios.unexplained(), *flags))
+        flags = tuple(told for one, told in beyond if told and not one.decides)
+        flags = (*ratios.unexplained(), *flags, *hidden)
+        return award_requirements(requirements, credit=options.credit, flags=flags)
 
 
 def _required(options: Report.Options) -> bool:
@@ -171,8 +176,11 @@ def _counts(options: Report.Options, observation: Observation) -> Iterator[Requi
             yield _unread(observation.facts)
         else:
             count = int(quantity.value or 0)
-            missed = f"it has {count} {name}, and should have {wanted.at_least} at least"
-            yield Requirement(met=count >= wanted.at_least, missed=missed)
+            certain = name == "pages" or (name == "words" and not observation.facts["drawn"])
+            counted = f"{count} {name}" if certain else f"{count} {name} that a program finds"
+            missed = f"it has {counted}, and should have {wanted.at_least} at least"
+            lost = False if certain else None
+            yield Requirement(met=True if count >= wanted.at_least else lost, missed=missed)
 
 
 def _terms(options: Report.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
@@ -180,7 +188,15 @@ def _terms(options: Report.Options, facts: Mapping[str, Any]) -> Iterator[Requir
         if facts["unread"]:
             yield _unread(facts)
         else:
-            yield Requirement(met=facts["terms"][term] > 0, missed=f"it does not mention {_either(term)}")
+            missed = f"{_either(term)} is not found in its text"
+            yield Requirement(met=facts["terms"][term] > 0 or None, missed=missed)
+
+
+def _hidden(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence on words that the file holds and no reader sees: hidden on purpose, or read from a scan."""
+    if facts["hidden"] < HIDDEN_WORDS:
+        return ()
+    return (f"holds {facts['hidden']} words that no reader sees; they do not count",)
 
 
 def _unread(facts: Mapping[str, Any]) -> Requirement:
@@ -207,8 +223,6 @@ class _Ratios:
         self._ratios = options.ratios
         self._tolerance = options.tolerance
         self._facts = observation.facts
-        pictures = observation.quantities.get("pictures")
-        self._pictures = pictures is None or bool(pictures.value)
 
     def judged(self) -> Iterator[Requirement]:
         """A requirement for each ratio."""
@@ -259,9 +273,10 @@ class _Ratios:
         missing = [_either(name) for name in ratio.of if not self._facts["times"][name]]
         claims = list(self._claims(ratio))
         if missing:
-            return self._not_found(f"no time of {' and none of '.join(missing)} is found in its text")
+            missed = f"no time of {' and none of '.join(missing)} is found in its text"
+            return Requirement(met=None, missed=missed)
         if not claims:
-            return self._not_found(f"no ratio of {slow} and {fast} is found in its text")
+            return Requirement(met=None, missed=f"no ratio of {slow} and {fast} is found in its text")
         quotients = list(self._quotients(ratio))
         if not quotients:
             missed = f"the times of {slow} and {fast} are rounded so much that they give no ratio"
@@ -270,12 +285,6 @@ class _Ratios:
         told = " or ".join(claim.written for claim in _multiples(claims)[:3])
         missed = f"its times of {slow} and {fast} give {quotients[0].written}, and it claims {told}"
         return Requirement(met=met, missed=missed)
-
-    def _not_found(self, missed: str) -> Requirement:
-        """What is not in the text may be in a picture, if there is one."""
-        if self._pictures:
-            return Requirement(met=None, missed=f"{missed}, perhaps it is in a picture")
-        return Requirement(met=False, missed=missed)
 
     def _claims(self, ratio: Ratio) -> Iterator[_Claim]:
         for value, half, multiple, written in self._facts["claims"][ratio.claim]:

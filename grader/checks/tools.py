@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from grader.model.observation import Fault, Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench, Call
+
+REPORT = "report"
+BLANK = "shows nothing: there is no text and no picture on its pages that a reader sees"
+_TOO_MUCH = {"unread": "rendering it takes too much time or memory", "blank": False, "hidden": 0}
+
+
+def read_report(
+    bench: Bench, file: str, terms: Sequence[str] = (), ratios: Sequence[Sequence[str]] = ()
+) -> dict[str, Any] | Observation:
+    """Read a report in a sandbox, because a PDF can be evil: what the tool answers, or a fault of ours."""
+    call = bench.tool(REPORT, file, list(terms), list(ratios))
+    if call.outcome is Outcome.OBSERVED:
+        return dict(call.value)
+    if call.traceback and call.outcome is Outcome.CRASHED:
+        return refusal(bench, "", call)
+    return dict(_TOO_MUCH)
 
 
 def refusal(bench: Bench, note: str, call: Call | None = None) -> Observation:

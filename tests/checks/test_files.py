@@ -8,6 +8,7 @@ import pytest
 
 from grader.checks.files import MB, Files
 from grader.model.options import measuring
+from grader.packing.pdf import pdf
 
 KIND = Files()
 
@@ -97,7 +98,7 @@ def test_the_size_is_one_more_requirement():
 
 
 def test_how_it_is_judged_can_change_without_looking_again():
-    assert measuring(options()) == {"required": ("utils.py", "hw1.pdf")}
+    assert measuring(options()) == {"required": ("utils.py", "hw1.pdf"), "pdf": "named"}
 
 
 def test_a_real_bench_tells_sizes_and_follows_no_link(real_bench, tmp_path):
@@ -115,3 +116,29 @@ def test_a_real_bench_tells_sizes_and_follows_no_link(real_bench, tmp_path):
     for name in ("utils.py", "../secret", "beside.py", "nothing.py"):
         with pytest.raises(FileNotFoundError):
             bench.read(name)
+
+
+@pytest.mark.parametrize(
+    ("content", "fraction", "reason"),
+    [
+        (pdf("My report."), 1.0, "1 of 1 requirements are met"),
+        (pdf("[picture]"), 1.0, "1 of 1 requirements are met"),
+        (b"max_kernel has blocks of threads", 0.0, "hw1.pdf is no PDF, but text under the name of one; "),
+        (b"PK\x03\x04\x00word/document.xml", 0.0, "hw1.pdf is no PDF, but a Word file or another zip; "),
+        (b"<html>max_kernel</html>", 0.0, "hw1.pdf is no PDF, but text under the name of one; "),
+        (b"%PDF-1.7\n" + b"max_kernel " * 99, 0.0, "hw1.pdf is damaged, and cannot be opened"),
+        (pdf(" "), 0.0, "hw1.pdf shows nothing: "),
+    ],
+)
+def test_a_pdf_can_have_to_open_and_to_show_something(real_bench, tmp_path, content, fraction, reason):
+    bench = real_bench({"hw1.pdf": ""}, {})
+    (tmp_path / "workspace" / "hw1.pdf").write_bytes(content)
+    chosen = options(required=("hw1.pdf",), pdf="opened")
+    found = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    assert (found.fraction, found.undecided) == (fraction, False)
+    assert found.reason.startswith(reason)
+
+
+def test_a_pdf_that_is_only_named_is_not_opened():
+    found = award({"hw1.pdf": 20}, required=("hw1.pdf",))
+    assert found.fraction == 1.0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pypdf import PdfWriter
 
 from grader.checks.report import AtLeast, Measured, Ratio, Report
 from grader.config.decode import decode
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import measuring
+from grader.packing.pdf import pdf
 from grader.subject.tools import report
 
 KIND = Report()
@@ -112,34 +112,59 @@ def test_a_further_claim_without_its_times_is_flagged(award):
     assert found.flags == ("claims 500x, which follows from no two of its times",)
 
 
-def test_what_may_stand_in_a_picture_is_left_to_a_person(award):
-    text = RIGHT.replace("max_gpu: 0.022 s", "See the screenshot.")
-    found = award(text + PICTURE, ratios=(RATIO,))
+@pytest.mark.parametrize("more", ["", PICTURE])
+def test_what_a_program_does_not_find_is_left_to_a_person(award, more):
+    text = RIGHT.replace("max_gpu: 0.022 s", "See the screenshot.") + more
+    found = award(text, ratios=(RATIO,))
     assert found.undecided
-    assert found.reason == (
-        "no time of max_gpu is found in its text, perhaps it is in a picture; a person must look"
+    assert found.reason == "no time of max_gpu is found in its text; a person must look"
+    found = award("Wir haben gemessen: alles ist schneller geworden." + more, terms=("max_kernel",))
+    assert found.undecided
+    assert found.reason == "max_kernel is not found in its text; a person must look"
+    found = award(text, ratios=(RATIO,), pictures=AtLeast(at_least=2))
+    assert found.undecided
+    assert (
+        f"it has {len(more) // len(PICTURE)} pictures that a program finds, and should have 2" in found.reason
     )
-    lost = award(text, ratios=(RATIO,))
-    assert (lost.fraction, lost.undecided) == (0.0, False)
 
 
 def test_what_is_lost_whatever_a_person_sees_is_lost_now(award):
-    found = award(
-        "See the screenshot for everything, please." + PICTURE, ratios=(RATIO,), terms=("max_kernel",)
-    )
+    wrong = RIGHT.replace("56.1", "81.5").replace("max_kernel", "kernel")
+    found = award(wrong, ratios=(RATIO,), terms=("max_kernel",))
     assert (found.fraction, found.undecided) == (0.0, False)
-    assert found.reason == "it does not mention max_kernel"
+    assert "and it claims 81.5" in found.reason
+
+
+def test_too_few_words_lose_at_once_unless_they_may_be_drawn(award):
+    assert award("Blocks and threads.", min_words=20).reason == "it has 3 words, and should have 20 at least"
+    assert not award("Blocks and threads.", min_words=20).undecided
+    assert award("A few words beside the picture." + PICTURE, min_words=20).undecided
+
+
+@pytest.mark.parametrize(
+    "text", ["这个内核使用一千个线程块来计算矩阵的最大值并且比处理器快得多" * 2, "מהיר " * 12]
+)
+def test_words_are_counted_where_no_spaces_are_and_in_any_letters(award, text):
+    assert award(text, min_words=12).fraction == 1.0
 
 
 def test_requirements_can_earn_their_share(award):
-    found = award(RIGHT, terms=("max_kernel", "matmul_kernel"), min_words=1000, credit="per_case")
+    other = Ratio(of=("max_numba", "max_gpu"))
+    found = award(RIGHT.replace("1.42", "7.5"), ratios=(RATIO, other), min_words=1000, credit="per_case")
     assert found.fraction == pytest.approx(1 / 3)
-    assert found.reason.endswith("it does not mention matmul_kernel")
+    assert "; its times of max_numba and max_gpu give 0.0312 s / 0.022 s = 1.42" in found.reason
     assert "and should have 1000 at least" in found.reason
 
 
 def test_nothing_asked_is_met_by_a_file_that_opens(award):
     assert award("x").fraction == 1.0
+
+
+@pytest.mark.parametrize("rules", [{}, {"terms": ("max_kernel",)}, {"ratios": (RATIO,)}, {"min_words": 1}])
+def test_an_empty_report_loses_whatever_is_asked(award, rules):
+    found = award(" \n", credit="per_case", **rules)
+    assert (found.fraction, found.undecided) == (0.0, False)
+    assert found.reason.startswith("hw1.md shows nothing: ")
 
 
 def test_points_that_a_person_gave_stand_above_all(tmp_path):
@@ -238,9 +263,8 @@ def test_without_its_times_a_report_is_held_against_the_measurement_if_no_claim_
 def test_a_report_that_cannot_be_read_or_claims_nothing_is_not_held_against_a_measurement(tmp_path, award):
     chosen = options(ratios=(RATIO,), measured=(MEASURED, DECIDES))
     seen = facts_of("max_cpu: 1.2 s, max_gpu: 0.02 s", tmp_path, chosen)
-    unread = Observation(
-        item="report", outcome=Outcome.OBSERVED, facts={"file": "hw1.pdf", "unread": "it is encrypted"}
-    )
+    facts = {"file": "hw1.pdf", "unread": "it is encrypted", "blank": False, "hidden": 0}
+    unread = Observation(item="report", outcome=Outcome.OBSERVED, facts=facts)
     for observation in (seen, unread):
         assert KIND.award(chosen, observation, speedup(500)).flags == ()
 
@@ -262,38 +286,54 @@ def test_a_ratio_has_two_names():
     assert "needs two names in of, got 1" in str(problems[0])
 
 
-def pages(count, tmp_path):
-    writer = PdfWriter()
-    for _ in range(count):
-        writer.add_blank_page(100, 100)
-    writer.write(tmp_path / "made.pdf")
-    return (tmp_path / "made.pdf").read_bytes()
-
-
 def test_a_pdf_is_read_in_a_sandbox(real_bench, tmp_path):
     bench = real_bench({"hw1.pdf": ""}, COURSE)
-    (tmp_path / "workspace" / "hw1.pdf").write_bytes(pages(3, tmp_path))
-    chosen = options(pages=AtLeast(at_least=3), min_words=1, credit="per_case")
+    (tmp_path / "workspace" / "hw1.pdf").write_bytes(pdf(RIGHT + "[picture]" + "\n" * 120 + "The end."))
+    rules = {"ratios": (RATIO,), "terms": ("max_kernel",), "pages": AtLeast(at_least=3)}
+    chosen = options(**rules, pictures=AtLeast(at_least=1), min_words=9)
     observation = KIND.observe(chosen, bench)
-    assert {n: q.value for n, q in observation.quantities.items()} == {"pages": 3, "pictures": 0, "words": 0}
-    assert KIND.award(chosen, observation, {}).fraction == 0.5
+    counted = {name: quantity.value for name, quantity in observation.quantities.items()}
+    assert counted == {"pages": 3, "pictures": 1, "words": 35}
+    found = KIND.award(chosen, observation, {})
+    assert (found.fraction, found.flags) == (1.0, ())
+
+
+def test_text_that_no_reader_sees_waits_for_a_person_who_is_told(real_bench, tmp_path):
+    bench = real_bench({"hw1.pdf": ""}, COURSE)
+    shown = pdf("The report of Alice shows this line, and a picture.\n" + RIGHT)
+    hidden = shown.replace(b"BT /F 9", b"BT 3 Tr /F 9").replace(b"BT 3 Tr", b"BT", 1)
+    (tmp_path / "workspace" / "hw1.pdf").write_bytes(hidden)
+    chosen = options(ratios=(RATIO,), terms=("max_kernel",), credit="per_case")
+    found = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    assert found.undecided
+    assert found.flags == ("holds 36 words that no reader sees; they do not count",)
 
 
 def test_a_pdf_that_draws_but_holds_no_text_waits_for_a_person(real_bench, tmp_path):
     bench = real_bench({"hw1.pdf": ""}, COURSE)
-    writer = PdfWriter()
-    page = writer.add_blank_page(100, 100)
-    writer.write(tmp_path / "made.pdf")
-    from pypdf.generic import NameObject, StreamObject
-
-    drawing = StreamObject()
-    drawing.set_data(b"0 0 m 50 50 l S")
-    page[NameObject("/Contents")] = writer._add_object(drawing)
-    writer.write(tmp_path / "workspace" / "hw1.pdf")
+    (tmp_path / "workspace" / "hw1.pdf").write_bytes(pdf("[picture]"))
     chosen = options(terms=("max_kernel",))
     found = KIND.award(chosen, KIND.observe(chosen, bench), {})
     assert found.undecided
     assert found.reason == "hw1.pdf: it holds no text that can be read; a person must look"
+
+
+def test_a_pdf_that_ends_its_reader_waits_for_a_person(real_bench, tmp_path):
+    bench = real_bench({"hw1.pdf": ""}, COURSE)
+    loop = b"/Resources << /XObject << /P 4 0 R >> >>"
+    form = b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] " + loop
+    drawn = b"/P Do /P Do"
+    shown = pdf("A page that draws itself, twice, and so on.\n[picture]")
+    begin, end = (
+        shown.index(b"<< /Type /XObject"),
+        shown.index(b"\nendobj", shown.index(b"<< /Type /XObject")),
+    )
+    circle = b"<< " + form + b" /Length %d >>\nstream\n" % len(drawn) + drawn + b"\nendstream"
+    (tmp_path / "workspace" / "hw1.pdf").write_bytes(shown[:begin] + circle + shown[end:])
+    chosen = options(terms=("max_kernel",))
+    found = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    assert found.undecided
+    assert found.reason == "hw1.pdf: rendering it takes too much time or memory; a person must look"
 
 
 @pytest.mark.parametrize(
@@ -301,7 +341,7 @@ def test_a_pdf_that_draws_but_holds_no_text_waits_for_a_person(real_bench, tmp_p
     [
         (b"", "hw1.pdf is empty"),
         (b"%PDF-1.7\n" + b"\x00" * 500, "hw1.pdf is damaged, and cannot be opened"),
-        (b"PK\x03\x04\x00\x00", "hw1.pdf is neither a PDF nor a text"),
+        (b"PK\x03\x04\x00\x00", "hw1.pdf is no PDF, but a Word file or another zip; print or export it"),
     ],
 )
 def test_a_file_that_is_no_report_is_refused(real_bench, tmp_path, content, note):

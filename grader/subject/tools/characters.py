@@ -1,0 +1,193 @@
+"""The text of a page that leaves ink on it, whatever else stands in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from ctypes import byref, c_double, c_ulong, create_string_buffer
+from typing import Any, TypeAlias
+
+import numpy as np
+import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
+
+from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer
+
+Box: TypeAlias = tuple[float, float, float, float]
+"""Left, bottom, right and top, in points."""
+
+TURNS = 4
+"""Renderings without text; what lies on more than so many other texts does not count."""
+LEAST_POINTS, LEAST_PIXELS = 2.0, 3
+"""How high the highest letter of a word must be."""
+LEAST_ASPECT = 0.25
+"""The least width of a word's widest letter, as a share of its height, or the other way round."""
+INK = 0.06
+"""The least share of a character's box that is ink."""
+PITCH = 0.15
+"""The least width of a character, as a share of its word's height."""
+LEGIBLE = 0.8
+"""The least share of a word's characters that leave ink."""
+CORE = 0.3
+"""What a character's box has around its middle, to each side; two that lie on one another share a middle."""
+CHARACTERS = 50_000
+
+_WORD = re.compile(r"\S+")
+_HYPHENS = dict.fromkeys(map(ord, "\x02\ufffe\uffff"))
+"""What PDFium writes for a hyphen at the end of a line."""
+_IN_STANDARD_FONTS = "\u024f"
+"""The last character that PDFium can draw without a font of the file."""
+_REPLACED = "ActualText"
+"""The mark of a text that is to be read in place of what is drawn."""
+
+
+class Characters:
+    """The characters of a page, with the text object that draws each."""
+
+    def __init__(self, page: Any, canvas: Canvas, late: Callable[[], bool]) -> None:
+        self._letters: list[str] = []
+        self._owners: list[Object] = []
+        boxes: list[Box] = []
+        text = pdfium.FPDFText_LoadPage(page)
+        for letter, owner, box in _characters(text, late) if text else ():
+            self._letters.append(letter)
+            self._owners.append(owner)
+            boxes.append(box)
+        pdfium.FPDFText_ClosePage(text)
+        self._boxes = canvas.on_it(np.array(boxes, float).reshape(-1, 4))
+        self._scale = canvas.scale
+        self._inked = np.zeros(len(boxes), bool)
+        self.objects = tuple(dict.fromkeys(filter(None, self._owners)))
+        """The text objects of the page."""
+
+    @property
+    def undrawable(self) -> bool:
+        """Whether there may be letters that a reader sees and PDFium lacks the font of."""
+        strange = {
+            o for o, letter in zip(self._owners, self._letters, strict=True) if letter > _IN_STANDARD_FONTS
+        }
+        return not all(pdfium.FPDFFont_GetIsEmbedded(_font(one)) for one in strange - {0})
+
+    def look(self, canvas: Canvas, page: Luminance) -> None:
+        """Find out which characters leave ink: take away, in turn, objects that do not lie on one another."""
+        pixels = canvas.whole(self._boxes)
+        meeting = self._meeting(canvas)
+        turns = self._turns(meeting)
+        of = np.array([turns.get(owner, TURNS) for owner in self._owners], int)
+        for turn in range(min(TURNS, max(turns.values(), default=-1) + 1)):
+            hidden = (one for one in self.objects if turns[one] == turn)
+            ink = np.abs(page - canvas.render(without=hidden)) >= CONTRAST
+            self._inked |= (of == turn) & _filled(ink, pixels, self._boxes)
+        smudged = [pair for pair in meeting if self._inked[list(pair)].all()]
+        self._inked[[one for pair in smudged for one in pair]] = False
+        replaced = {one for one in self.objects if _is_replaced(one)}
+        self._inked &= np.array([owner not in replaced for owner in self._owners], bool)
+
+    def read(self) -> tuple[str, int]:
+        """The text without the words that no reader sees, and how many those are."""
+        text = "".join(self._letters)
+        parts, hidden, end = [], 0, 0
+        for word in _WORD.finditer(text):
+            parts.append(text[end : word.start()])
+            end = word.end()
+            if self._legible(word.start(), end):
+                parts.append(word[0])
+            else:
+                hidden += any(map(str.isalnum, word[0]))
+        return "".join(parts).translate(_HYPHENS), hidden
+
+    def _legible(self, start: int, end: int) -> bool:
+        drawn = [number for number in range(start, end) if self._owners[number]]
+        letters = [number for number in drawn if self._letters[number].isalnum()] or drawn
+        if not drawn or self._inked[letters].sum() < LEGIBLE * len(letters):
+            return False  # a point may be too small for its ink to be told
+        boxes = self._boxes[drawn]
+        across, down = (boxes[:, 2:] - boxes[:, :2]).max(0).tolist()
+        high, low = max(across, down), min(across, down)
+        if high < max(LEAST_PIXELS, LEAST_POINTS * self._scale):
+            return False
+        if len(letters) > 2 and low < LEAST_ASPECT * high:
+            return False  # squeezed to a line
+        long = float((boxes[:, 2:].max(0) - boxes[:, :2].min(0)).max())
+        return bool(long >= PITCH * high * len(drawn))
+
+    def _meeting(self, canvas: Canvas) -> set[tuple[int, int]]:
+        """Pairs of characters that lie on one another."""
+        around = (self._boxes[:, 2:] - self._boxes[:, :2]) * CORE
+        middles = np.concatenate([self._boxes[:, :2] + around, self._boxes[:, 2:] - around], 1)
+        owner = np.full((canvas.height, canvas.width), -1, np.int32)
+        meeting = set()
+        for number, (left, top, right, bottom) in enumerate(canvas.whole(middles).tolist()):
+            if self._owners[number] and left < right and top < bottom:
+                place = owner[top:bottom, left:right]
+                meeting |= {(other, number) for other in np.unique(place).tolist() if other >= 0}
+                place[:] = number
+        return meeting
+
+    def _turns(self, meeting: set[tuple[int, int]]) -> dict[Object, int]:
+        """The turn in which each object is taken away; those that meet have different ones."""
+        others: dict[Object, set[Object]] = {one: set() for one in self.objects}
+        for a, b in ((self._owners[a], self._owners[b]) for a, b in meeting):
+            if a != b:
+                others[a].add(b)
+                others[b].add(a)
+        turns: dict[Object, int] = {}
+        for one in self.objects:
+            taken = {turns[other] for other in others[one] if other in turns}
+            turns[one] = next(turn for turn in range(len(taken) + 1) if turn not in taken)
+        return turns
+
+
+def _characters(text: Any, late: Callable[[], bool]) -> Iterator[tuple[str, Object, Box]]:
+    left, right, bottom, top = (c_double() for _ in range(4))
+    for number in range(min(pdfium.FPDFText_CountChars(text), CHARACTERS)):
+        if number % 1000 == 999 and late():
+            return
+        code = pdfium.FPDFText_GetUnicode(text, number)
+        owner = address(pdfium.FPDFText_GetTextObject(text, number))
+        box: Box = (0.0, 0.0, 0.0, 0.0)
+        if pdfium.FPDFText_GetCharBox(text, number, byref(left), byref(right), byref(bottom), byref(top)):
+            box = (left.value, bottom.value, right.value, top.value)
+        letter = chr(code) if 0 < code < 0x110000 else "\ufffd"
+        yield letter, 0 if letter.isspace() else owner, box
+
+
+def _filled(
+    ink: NDArray[np.bool_], pixels: NDArray[np.int64], boxes: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Which boxes hold ink: enough of it, and in each of their halves, so that nothing is cut off."""
+    sums = np.zeros((ink.shape[0] + 1, ink.shape[1] + 1), np.int64)
+    sums[1:, 1:] = ink.cumsum(0).cumsum(1)
+
+    def counted(left: Any, top: Any, right: Any, bottom: Any) -> Any:
+        return sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
+
+    left, top, right, bottom = pixels.T
+    x, y = (left + right + 1) // 2, (top + bottom + 1) // 2
+    halves = (
+        (counted(left, top, right, y) > 0)
+        & ((counted(left, y, right, bottom) > 0) | (bottom - top < 4))
+        & (counted(left, top, x, bottom) > 0)
+        & ((counted(x, top, right, bottom) > 0) | (right - left < 4))
+    )
+    area = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+    share = counted(left, top, right, bottom) >= np.maximum(1, INK * area)
+    filled: NDArray[np.bool_] = share & halves
+    return filled
+
+
+def _font(of: Object) -> Any:
+    return pdfium.FPDFTextObj_GetFont(pointer(of))
+
+
+def _is_replaced(text: Object) -> bool:
+    """Whether the file gives this text another reading than its glyphs have."""
+    name, size = create_string_buffer(64), c_ulong()
+    for number in range(pdfium.FPDFPageObj_CountMarks(pointer(text))):
+        mark = pdfium.FPDFPageObj_GetMark(pointer(text), number)
+        for key in range(max(0, pdfium.FPDFPageObjMark_CountParams(mark))):
+            data = pdfium.cast(name, pdfium.POINTER(pdfium.FPDF_WCHAR))
+            pdfium.FPDFPageObjMark_GetParamKey(mark, key, data, len(name), byref(size))
+            if name.raw[: size.value].decode("utf-16-le", "replace").rstrip("\0") == _REPLACED:
+                return True
+    return False

@@ -1,0 +1,70 @@
+"""What a reader sees on a page of a PDF.
+
+The page is rendered as it is, and again without its texts, its pictures or both. What differs in the place of
+a character is the character's ink, whatever could hide it: render mode 3, white on white, a picture above it,
+a clip path, optional content that is off, an alpha of 0, a place outside of the page. Texts that lie on one
+another are taken away in turn, so that none lends its ink to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from .canvas import PAPER, Canvas, LateError, span
+from .characters import Characters
+from .pictures import pictures
+
+SIDE_POINTS = 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a reader sees of one page."""
+
+    text: str = ""
+    hidden: int = 0
+    """Words of the file that no reader sees."""
+    pictures: frozenset[tuple[int, int]] = field(default_factory=frozenset)
+    """A key for each."""
+    drawn: bool = False
+    """Whether there is, or may be, ink beside the text's."""
+    blank: bool = False
+    """Whether it surely has one colour."""
+    opened: bool = True
+
+
+def view(page: Any, late: Callable[[], bool]) -> View:
+    """Render a page with and without its parts; `late` says when it is given up."""
+    try:
+        return _view(page, late)
+    except LateError:
+        return View(opened=False, drawn=True)
+
+
+def _view(page: Any, late: Callable[[], bool]) -> View:
+    width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+    if not (0 < width < SIDE_POINTS and 0 < height < SIDE_POINTS):
+        return View(opened=False, drawn=True)
+    canvas = Canvas(page, width, height, late)
+    characters = Characters(page, canvas, late)
+    images = list(pictures(page, width * height))
+    whole = canvas.render()
+    characters.look(canvas, whole)
+    textless = canvas.render(without=characters.objects) if characters.objects else whole
+    bare = textless
+    if images:
+        bare = canvas.render(without=[*characters.objects, *(one.object for one in images)])
+    shown = frozenset(one.key() for one in images if one.shows(canvas, whole, textless, bare))
+    text, hidden = characters.read()
+    undrawable = characters.undrawable
+    return View(
+        text=text,
+        hidden=hidden,
+        pictures=shown,
+        drawn=undrawable or span(textless) > PAPER,
+        blank=not undrawable and span(whole) <= PAPER,
+    )

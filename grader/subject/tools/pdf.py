@@ -1,0 +1,103 @@
+"""A PDF, opened by PDFium: how many pages it has, and what a reader sees on them."""
+
+from __future__ import annotations
+
+import time
+from ctypes import c_char_p
+from dataclasses import dataclass, field
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from .page import View, view
+
+PAGES_READ = 200
+READ_WITHIN_S = 20.0
+PAGE_WITHIN_S = 5.0
+CHARACTERS = 400_000
+HEAD_BYTES = 1024
+"""A PDF names itself within so many bytes; readers forgive what stands before."""
+
+_NO_PASSWORD = c_char_p(None)
+
+
+class UnreadableError(Exception):
+    """A file that is no PDF which anybody can open, in words for the student."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Document:
+    """What a reader sees of a document."""
+
+    pages: int
+    texts: list[str] = field(default_factory=list)
+    """The visible text of each page that was read."""
+    pictures: set[tuple[int, int]] = field(default_factory=set)
+    """A key for each picture; one that stands on every page has one key."""
+    hidden: int = 0
+    """Words that are in the file and that no reader sees."""
+    drawn: bool = False
+    """Whether something is drawn beside the text."""
+    blank: bool = False
+    """Whether every page is of one colour, and nothing else can be there."""
+    unread: str = ""
+    """Why its text cannot be read; empty if it can."""
+
+
+def is_pdf(head: bytes) -> bool:
+    """Whether a file that begins so is a PDF."""
+    return b"%PDF-" in head[:HEAD_BYTES]
+
+
+def read_pdf(path: str) -> Document:
+    """Open a PDF and look at its pages, at most `PAGES_READ` of them in `READ_WITHIN_S`.
+
+    Raises:
+        UnreadableError: it cannot be opened, or has no pages.
+    """
+    opened = pdfium.FPDF_LoadDocument(path.encode(), _NO_PASSWORD)
+    if not opened:
+        return _refused(pdfium.FPDF_GetLastError())
+    try:
+        pages = pdfium.FPDF_GetPageCount(opened)
+        if pages < 1:
+            raise UnreadableError("has no pages")
+        return _contents(opened, pages)
+    finally:
+        pdfium.FPDF_CloseDocument(opened)
+
+
+def _refused(error: int) -> Document:
+    if error == pdfium.FPDF_ERR_PASSWORD:
+        raise UnreadableError("asks for a password; hand it in without one")
+    if error == pdfium.FPDF_ERR_SECURITY:
+        return Document(pages=0, drawn=True, unread="it is encrypted, and cannot be opened here")
+    raise UnreadableError("is damaged, and cannot be opened")
+
+
+def _contents(opened: Any, pages: int) -> Document:
+    document = Document(pages=pages)
+    until = time.monotonic() + READ_WITHIN_S
+    views = []
+    for number in range(min(pages, PAGES_READ)):
+        if time.monotonic() > until or sum(map(len, document.texts)) > CHARACTERS:
+            break
+        views.append(_page(opened, number, min(until, time.monotonic() + PAGE_WITHIN_S)))
+        document.texts.append(views[-1].text)
+        document.pictures |= views[-1].pictures
+    document.hidden = sum(page.hidden for page in views)
+    document.drawn = len(views) < pages or any(page.drawn for page in views)
+    document.blank = len(views) == pages and all(page.blank for page in views)
+    if not any(page.opened for page in views):
+        document.unread = "its pages are damaged, or take too long to render"
+    return document
+
+
+def _page(opened: Any, number: int, until: float) -> View:
+    page = pdfium.FPDF_LoadPage(opened, number)
+    if not page:
+        return View(opened=False, drawn=True)  # one damaged page takes no other with it
+    try:
+        return view(page, lambda: time.monotonic() > until)
+    finally:
+        pdfium.FPDF_ClosePage(page)

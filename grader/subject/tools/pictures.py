@@ -1,0 +1,132 @@
+"""The pictures of a page that are really drawn: images, and drawings that were included, such as plots."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from ctypes import byref, c_float, c_ubyte
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pypdfium2.raw as pdfium
+
+from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer, span
+
+Matrix: TypeAlias = tuple[float, float, float, float, float, float]
+
+LEAST_POINTS = 36.0
+"""The side of a square that is large enough for a picture; smaller ones are bullets."""
+THIN_POINTS = 9.0
+"""What is thinner is a line."""
+DRAWN = 0.005
+"""The least share of a picture's area that shows something."""
+PARTS = 20
+"""A drawing that was included, say a plot, has at least so many lines, areas and images."""
+OBJECTS = 50_000
+DEEP = 8
+KEY_BYTES = 2**24
+
+_SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What is large enough for a picture, wherever it lies."""
+
+    object: Object
+    box: tuple[float, float, float, float]
+    """Left, bottom, right and top, in points."""
+    parts: int = 0
+    """Of a drawing; 0 for an image."""
+
+    def shows(self, canvas: Canvas, page: Luminance, textless: Luminance, bare: Luminance) -> bool:
+        """Whether it leaves something of more than one colour on the page.
+
+        `textless` is the page without text, `bare` the page without text and pictures.
+        """
+        left, top, right, bottom = canvas.whole(canvas.on_it(np.array([self.box])))[0]
+        place = (slice(top, bottom), slice(left, right))
+        if (right - left) * (bottom - top) < (LEAST_POINTS * canvas.scale) ** 2 / 2:
+            return False  # outside of the page
+        drawn = np.abs(textless[place] - bare[place]) >= CONTRAST
+        covered = np.abs(page[place] - textless[place]) >= CONTRAST
+        return bool((drawn & ~covered).mean() >= DRAWN) and span(textless[place]) >= CONTRAST
+
+    def key(self) -> tuple[int, int]:
+        """The same for the same picture on another page."""
+        if self.parts:
+            return self.parts, round(self.box[2] - self.box[0])
+        image = pointer(self.object)
+        size = min(pdfium.FPDFImageObj_GetImageDataRaw(image, None, 0), KEY_BYTES)
+        data = (c_ubyte * size)()
+        pdfium.FPDFImageObj_GetImageDataRaw(image, data, size)
+        return 0, zlib.crc32(bytes(data))
+
+
+def pictures(page: Any, points: float) -> Iterator[Picture]:
+    """The images and drawings of a page of so many square points."""
+    budget = [OBJECTS]
+    for number in range(min(pdfium.FPDFPage_CountObjects(page), OBJECTS)):
+        yield from _within(pdfium.FPDFPage_GetObject(page, number), _SAME, points, budget, DEEP)
+
+
+def _within(one: Any, matrix: Matrix, points: float, budget: list[int], deep: int) -> Iterator[Picture]:
+    budget[0] -= 1
+    if budget[0] < 0 or deep < 0:
+        return
+    kind = pdfium.FPDFPageObj_GetType(one)
+    if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
+        box = _box(one, matrix)
+        if _large(box):
+            yield Picture(object=address(one), box=box)
+    elif kind == pdfium.FPDF_PAGEOBJ_FORM:
+        inside = _times(_matrix(one), matrix)
+        members = [
+            pdfium.FPDFFormObj_GetObject(one, number)
+            for number in range(min(max(0, pdfium.FPDFFormObj_CountObjects(one)), max(0, budget[0])))
+        ]
+        kinds = [pdfium.FPDFPageObj_GetType(member) for member in members]
+        parts = sum(kind in (pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_SHADING) for kind in kinds)
+        box = _box(one, matrix)
+        if parts >= PARTS and _large(box) and _area(box) < points * 0.9:  # else it is the page itself
+            yield Picture(object=address(one), box=box, parts=parts)
+            return
+        for member in members:
+            yield from _within(member, inside, points, budget, deep - 1)
+
+
+def _area(box: tuple[float, float, float, float]) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _large(box: tuple[float, float, float, float]) -> bool:
+    thin = min(box[2] - box[0], box[3] - box[1])
+    return thin >= THIN_POINTS and _area(box) >= LEAST_POINTS**2
+
+
+def _box(one: Any, matrix: Matrix) -> tuple[float, float, float, float]:
+    left, bottom, right, top = (c_float() for _ in range(4))
+    pdfium.FPDFPageObj_GetBounds(one, byref(left), byref(bottom), byref(right), byref(top))
+    a, b, c, d, e, f = matrix
+    corners = [(x.value, y.value) for x in (left, right) for y in (bottom, top)]
+    across = [a * x + c * y + e for x, y in corners]
+    up = [b * x + d * y + f for x, y in corners]
+    return min(across), min(up), max(across), max(up)
+
+
+def _matrix(one: Any) -> Matrix:
+    of = pdfium.FS_MATRIX()
+    if not pdfium.FPDFPageObj_GetMatrix(one, byref(of)):
+        return _SAME
+    return of.a, of.b, of.c, of.d, of.e, of.f
+
+
+def _times(inner: Matrix, outer: Matrix) -> Matrix:
+    a, b, c, d, e, f = inner
+    g, h, i, j, k, m = outer
+    return (
+        a * g + b * i, a * h + b * j,
+        c * g + d * i, c * h + d * j,
+        e * g + f * i + k, e * h + f * j + m,
+    )  # fmt: skip

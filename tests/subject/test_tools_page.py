@@ -1,0 +1,274 @@
+"""Only what a reader sees on a page of a PDF is in a report, and all of it is."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+
+from grader.subject.tools import report
+
+DOCUMENTS = Path(__file__).with_name("documents")
+GREY = bytes((7 * x + 13 * y) % 256 for y in range(48) for x in range(48))
+SHOWN = "BT /F 11 Tf 40 780 Td (This sentence is all that a reader sees here.) Tj ET\n"
+CLAIM = "max_kernel matmul_kernel blocks threads max_cpu: 1.234 s max_gpu: 0.022 s speedup 56.1"
+TERMS = ("max_kernel", "matmul_kernel", "block|blocks", "thread|threads")
+RATIO = ("speedup", "max_cpu", "max_gpu")
+PICTURE = "200 0 0 100 40 400 cm /I Do"
+
+
+def stream(keys: str, content: bytes | str) -> bytes:
+    content = content.encode() if isinstance(content, str) else content
+    return f"<< {keys} /Length {len(content)} >>\nstream\n".encode() + content + b"\nendstream"
+
+
+def form(content: str, keys: str = "", box: str = "0 0 595 842") -> bytes:
+    resources = "/Resources << /Font << /F 3 0 R >> >>"
+    return stream(f"/Type /XObject /Subtype /Form /BBox [{box}] {resources} {keys}", content)
+
+
+def document(*objects: bytes | str) -> bytes:
+    whole, places = b"%PDF-1.7\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(whole))
+        whole += f"{number} 0 obj\n".encode() + (body.encode() if isinstance(body, str) else body)
+        whole += b"\nendobj\n"
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    trailer = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(whole)}\n%%EOF\n"
+    return whole + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()
+
+
+def page(content: str, resources="", keys="", catalog="", more=(), fonts="", image=GREY) -> bytes:
+    """One page, whose resources are the font F, the image I and, from object 7 on, what else it needs."""
+    size = "/Width 48 /Height 48 /ColorSpace /DeviceGray /BitsPerComponent 8"
+    shown = f"/Font << /F 3 0 R {fonts} >> /XObject << /I 4 0 R /X 7 0 R >> {resources}"
+    return document(
+        f"<< /Type /Catalog /Pages 2 0 R {catalog} >>",
+        "<< /Type /Pages /Kids [5 0 R] /Count 1 >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        stream(f"/Type /XObject /Subtype /Image {size}", image),
+        f"<< /Type /Page /Parent 2 0 R {keys or '/MediaBox [0 0 595 842]'} /Resources << {shown} >> "
+        "/Contents 6 0 R >>",
+        stream("", content),
+        *more,
+    )
+
+
+def text(before="", inside="", words=CLAIM, place="40 700 Td", size="11") -> str:
+    return f"q {before} BT {inside} /F {size} Tf {place} ({words}) Tj ET Q\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content: bytes):
+        path = tmp_path / "hw1.pdf"
+        path.write_bytes(content)
+        return report.main(str(path), list(TERMS), [list(RATIO)])
+
+    return read
+
+
+OPTIONAL = "/OCProperties << /OCGs [7 0 R] /D << /OFF [7 0 R] >> >>"
+NO_ALPHA = "/ExtGState << /G << /ca 0.02 /CA 0.02 >> >>"
+MASKED = "/ExtGState << /G << /SMask << /S /Luminosity /G 7 0 R >> >> >>"
+A_COVER = "<< /Type /Annot /Subtype /Square /Rect [30 690 560 720] /AP << /N 8 0 R >> /F 4 >>"
+OTHER_LETTERS = (
+    "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def 1 begincodespacerange "
+    "<00> <FF> endcodespacerange 1 beginbfchar <6c> <"
+    + "".join(f"{ord(c):04x}" for c in CLAIM)
+    + "> endbfchar endcmap end end"
+)
+HIDDEN = {
+    "render mode 3": page(SHOWN + text(inside="3 Tr")),
+    "clipped by its own glyphs": page(SHOWN + text(inside="7 Tr")),
+    "white": page(SHOWN + text("1 g")),
+    "nearly white": page(SHOWN + text("0.93 g")),
+    "pale yellow": page(SHOWN + text("1 1 0.6 rg")),
+    "black on black": page(SHOWN + "0 g 0 0 595 760 re f\n" + text()),
+    "0.1 points": page(SHOWN + text(size="0.1")),
+    "squeezed": page(SHOWN + text(inside="1 Tz")),
+    "flattened": page(SHOWN + text(place="1 0 0 0.05 40 700 Tm")),
+    "outside of the page": page(SHOWN + text(place="40 -50 Td")),
+    "cropped away": page(SHOWN + text(), keys="/MediaBox [0 0 595 842] /CropBox [0 740 595 842]"),
+    "below a picture": page(SHOWN + text() + "q 540 0 0 60 30 680 cm /I Do Q"),
+    "below a white box": page(SHOWN + text() + "1 g 30 690 540 30 re f"),
+    "below a comment": page(
+        SHOWN + text(),
+        keys="/MediaBox [0 0 595 842] /Annots [7 0 R]",
+        more=(A_COVER, form("1 g 30 690 530 30 re f", box="30 690 560 720")),
+    ),
+    "clipped": page(SHOWN + text("0 0 9 9 re W n")),
+    "the top of each letter": page(SHOWN + text("0 706.5 595 4 re W n")),
+    "transparent": page(SHOWN + text("/G gs"), NO_ALPHA),
+    "masked": page(
+        SHOWN + text("/G gs"),
+        MASKED,
+        more=(form("0 g 0 0 595 842 re f", "/Group << /S /Transparency /CS /DeviceGray >>"),),
+    ),
+    "optional content that is off": page(
+        SHOWN + "/OC /L BDC\n" + text() + "EMC",
+        "/Properties << /L 7 0 R >>",
+        catalog=OPTIONAL,
+        more=("<< /Type /OCG /Name (layer) >>",),
+    ),
+    "in a form, render mode 3": page(SHOWN + "/X Do", more=(form(text(inside="3 Tr")),)),
+    "in a form that shows nothing": page(SHOWN + "/X Do", more=(form(text(), box="0 0 1 1"),)),
+    "on other text": page(SHOWN + text(words="W" * 50) + text(inside="3 Tr")),
+    "white on other text": page(SHOWN + text(words="W" * 60) + text("1 g")),
+    "back over its own object": page(
+        SHOWN + f"BT /F 9 Tf 40 700 Td [({'W' * 60}) 56600 ({CLAIM.replace(' ', '_')})] TJ ET"
+    ),
+    "said to be read for other text": page(
+        SHOWN + f"/Span << /ActualText ({CLAIM}) >> BDC\n" + text(words="lorem ipsum " * 7) + "EMC"
+    ),
+    "mapped from a single letter": page(
+        SHOWN + text(words="l").replace("/F", "/U"),
+        fonts="/U 7 0 R",
+        more=(
+            "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 8 0 R >>",
+            stream("", OTHER_LETTERS),
+        ),
+    ),
+    "a note that is not printed": page(
+        SHOWN,
+        keys="/MediaBox [0 0 595 842] /Annots [7 0 R]",
+        more=(f"<< /Type /Annot /Subtype /Text /Rect [30 690 50 720] /Contents ({CLAIM}) >>",),
+    ),
+}
+
+
+@pytest.mark.parametrize("content", HIDDEN.values(), ids=HIDDEN)
+def test_text_that_no_reader_sees_is_not_in_a_report(read, content):
+    found = read(content)
+    assert not any(found["terms"].values())
+    assert not any(found["times"].values())
+    assert (found["claims"]["speedup"], found["blank"]) == ([], False)
+
+
+def test_hidden_words_are_counted(read):
+    assert read(HIDDEN["render mode 3"])["hidden"] == 12
+    assert read(page(SHOWN + text()))["hidden"] == 0
+
+
+VISIBLE = {
+    "plain": page(SHOWN + text()),
+    "small": page(SHOWN + text(size="6")),
+    "grey": page(SHOWN + text("0.6 g")),
+    "red": page(SHOWN + text("1 0 0 rg")),
+    "white on a dark box": page(SHOWN + "0.1 0.1 0.3 rg 30 690 540 30 re f\n" + text("1 g")),
+    "white on black paper": page("0 g 0 0 595 842 re f 1 g\n" + SHOWN + text("1 g")),
+    "on a picture": page(SHOWN + "q 540 0 0 60 30 680 cm /I Do Q\n" + text(), image=b"\xe0" * 48 * 48),
+    "in a form": page(SHOWN + "/X Do", more=(form(text()),)),
+    "in an outline": page(SHOWN + text(inside="2 Tr 0.3 w")),
+    "half transparent": page(SHOWN + text("/G gs"), NO_ALPHA.replace("0.02", "0.6")),
+    "upwards": page(SHOWN + text(place="0 1 -1 0 300 100 Tm")),
+    "slanted": page(SHOWN + text(place="1 0 0.3 1 40 700 Tm")),
+    "on a turned page": page(SHOWN + text(), keys="/MediaBox [0 0 595 842] /Rotate 90"),
+    "on a page that begins elsewhere": page(
+        SHOWN + text(place="40 1700 Td"), keys="/MediaBox [0 1000 595 1842]"
+    ),
+    "spaced by TJ, underscores as rules": page(
+        SHOWN + "BT /F 11 Tf 40 700 Td [(max)-300(k)20(ernel)-300(matmul)-300(k)10(ernel)-400(b)1(locks)-333"
+        "(threads)-333(max)-300(cpu:)-333(1.234)-333(s)-333(max)-300(gpu:)-333(0.022)-333(s)-333(sp)-1(eedup)-333"
+        "(56.1)] TJ ET 57 699 3 0.4 re f"
+    ),
+    "beside a layer of a scan": page(SHOWN + text() + text(inside="3 Tr")),
+}
+
+
+@pytest.mark.parametrize("content", VISIBLE.values(), ids=VISIBLE)
+def test_text_that_a_reader_sees_is_in_a_report(read, content):
+    found = read(content)
+    assert set(found["terms"].values()) == {1}
+    assert [[value for value, *_ in times] for times in found["times"].values()] == [[1.234], [0.022]]
+    assert 56.1 in [value for value, *_ in found["claims"]["speedup"]]
+
+
+@pytest.mark.parametrize("name", ["dark", "grey", "hebrew", "plot", "table", "two_columns", "white_on_a_box"])
+def test_documents_of_typesetting_programs_are_read_whole(read, name):
+    found = read((DOCUMENTS / f"{name}.pdf").read_bytes())
+    assert (found["hidden"], found["unread"], found["blank"]) == (0, "", False)
+    assert set(found["terms"].values()) == {1}
+    assert [[value for value, *_ in times] for times in found["times"].values()] == [[1.234], [0.022]]
+    assert 56.1 in [value for value, *_ in found["claims"]["speedup"]]
+    assert found["pictures"] == (name == "plot")
+
+
+NO_PICTURES = {
+    "that no page draws": "",
+    "outside of the page": "q 200 0 0 100 40 -400 cm /I Do Q",
+    "of a few points": "q 8 0 0 8 40 400 cm /I Do Q",
+    "as thin as a line": "q 500 0 0 3 40 400 cm /I Do Q",
+    "below a white box": f"q {PICTURE} Q 1 g 30 390 300 200 re f",
+    "clipped": f"q 0 0 9 9 re W n {PICTURE} Q",
+    "transparent": f"q /G gs {PICTURE} Q",
+}
+
+
+@pytest.mark.parametrize("content", NO_PICTURES.values(), ids=NO_PICTURES)
+def test_pictures_that_no_reader_sees_are_none(read, content):
+    assert read(page(SHOWN + content, NO_ALPHA))["pictures"] == 0
+
+
+def test_a_picture_of_one_colour_is_none(read):
+    for shade in (b"\x00", b"\xaa", b"\xff"):
+        assert read(page(SHOWN + f"q {PICTURE} Q", image=shade * 48 * 48))["pictures"] == 0
+
+
+def test_a_picture_that_is_drawn_twice_is_one_picture(read):
+    assert read(page(SHOWN + f"q {PICTURE} Q q 50 0 0 50 300 300 cm /I Do Q"))["pictures"] == 1
+
+
+def test_a_plot_that_was_included_is_a_picture_and_a_table_may_be_one(read):
+    lines = "".join(f"{10 * n} 0 m {10 * n} {n * n} l S\n" for n in range(30))
+    included = read(page(SHOWN + "/X Do", more=(form(lines, box="0 0 300 700"),)))
+    assert (included["pictures"], included["drawn"]) == (1, True)
+    beside = read(page(SHOWN + lines))
+    assert (beside["pictures"], beside["drawn"]) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", text("1 g"), text(inside="3 Tr"), text(place="40 -90 Td"), f"q 0 0 1 1 re W n {PICTURE} Q"],
+)
+def test_a_page_that_shows_nothing_is_blank(read, content):
+    assert read(page(content))["blank"]
+
+
+def test_letters_of_a_font_that_is_not_in_the_file_may_be_there(read):
+    font = (
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Nowhere /Encoding /Identity-H /ToUnicode 8 0 R "
+        "/DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Nowhere /CIDSystemInfo "
+        "<< /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>] >>"
+    )
+    letters = OTHER_LETTERS.replace("<00> <FF>", "<0000> <FFFF>").partition("<6c>")[0]
+    mapped = stream("", f"{letters}<0041> <05d0> endbfchar endcmap end end")
+    found = read(page("BT /U 11 Tf 40 700 Td <00410041> Tj ET", fonts="/U 7 0 R", more=(font, mapped)))
+    assert (found["blank"], found["drawn"]) == (False, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "box", ["[0 0 14400 14400]", "[0 0 100000 1]", "[0 0 1e9 1e9]", "[0 0 0 0]", "[9 9 1 1]"]
+)
+def test_pages_of_any_size_are_rendered_within_bounds(read, box):
+    found = read(page(SHOWN, keys=f"/MediaBox {box}"))
+    assert (found["pages"], found["pictures"]) == (1, 0)
+
+
+@pytest.mark.slow
+def test_a_page_that_takes_too_long_takes_no_other_with_it(read, monkeypatch):
+    monkeypatch.setattr("grader.subject.tools.pdf.PAGE_WITHIN_S", 1.0)
+    slow = page("0 0 m 500 500 l S " * 300_000)
+    found = read(slow)
+    assert (found["unread"], found["blank"]) == ("its pages are damaged, or take too long to render", False)
+
+
+@pytest.mark.slow
+def test_an_image_that_unpacks_to_gigabytes_is_not_unpacked(read):
+    size = "/Width 60000 /Height 60000 /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode"
+    image = stream(f"/Type /XObject /Subtype /Image {size}", zlib.compress(b"\x00" * 10**8))
+    found = read(page(SHOWN + "q 200 0 0 100 40 400 cm /X Do Q", more=(image,)))
+    assert found["words"] == 8
