@@ -284,7 +284,8 @@ class _Ratios:
         met = any(claim.meets(quotient, self._tolerance) for claim in claims for quotient in quotients)
         told = " or ".join(claim.written for claim in _multiples(claims)[:3])
         missed = f"its times of {slow} and {fast} give {quotients[0].written}, and it claims {told}"
-        return Requirement(met=met, missed=missed)
+        contradicts = False if self._facts["latin"] else None  # or its sentences were read the wrong way
+        return Requirement(met=True if met else contradicts, missed=missed)
 
     def _claims(self, ratio: Ratio) -> Iterator[_Claim]:
         for value, half, multiple, written in self._facts["claims"][ratio.claim]:

@@ -135,6 +135,14 @@ def test_what_is_lost_whatever_a_person_sees_is_lost_now(award):
     assert "and it claims 81.5" in found.reason
 
 
+def test_sentences_in_another_script_contradict_nothing(award):
+    text = RIGHT.replace("56.1", "81.5")
+    assert not award(text, ratios=(RATIO,)).undecided
+    found = award("מדדנו את הזמנים של שלוש הפונקציות, והתוצאות שלהן לפניכם" + text, ratios=(RATIO,))
+    assert found.undecided
+    assert "and it claims 81.5" in found.reason
+
+
 def test_too_few_words_lose_at_once_unless_they_may_be_drawn(award):
     assert award("Blocks and threads.", min_words=20).reason == "it has 3 words, and should have 20 at least"
     assert not award("Blocks and threads.", min_words=20).undecided

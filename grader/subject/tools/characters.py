@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_double, c_ulong, create_string_buffer
+from itertools import groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +17,8 @@ from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer
 
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, right and top, in points."""
+Character: TypeAlias = tuple[str, Object, Box]
+"""A letter, the text object that draws it (0 for none) and its place."""
 
 TURNS = 4
 """Renderings without text; what lies on more than so many other texts does not count."""
@@ -30,6 +34,8 @@ LEGIBLE = 0.8
 """The least share of a word's characters that leave ink."""
 CORE = 0.3
 """What a character's box has around its middle, to each side; two that lie on one another share a middle."""
+GAP = 0.35
+"""The least width of a space that is not written, as a share of the height of its line."""
 CHARACTERS = 50_000
 
 _WORD = re.compile(r"\S+")
@@ -37,6 +43,8 @@ _HYPHENS = dict.fromkeys(map(ord, "\x02\ufffe\uffff"))
 """What PDFium writes for a hyphen at the end of a line."""
 _IN_STANDARD_FONTS = "\u024f"
 """The last character that PDFium can draw without a font of the file."""
+_NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)
+_LEFTWARD = ("R", "AL")
 _REPLACED = "ActualText"
 """The mark of a text that is to be read in place of what is drawn."""
 
@@ -49,7 +57,7 @@ class Characters:
         self._owners: list[Object] = []
         boxes: list[Box] = []
         text = pdfium.FPDFText_LoadPage(page)
-        for letter, owner, box in _characters(text, late) if text else ():
+        for letter, owner, box in _in_order(_characters(text, late)) if text else ():
             self._letters.append(letter)
             self._owners.append(owner)
             boxes.append(box)
@@ -138,18 +146,49 @@ class Characters:
         return turns
 
 
-def _characters(text: Any, late: Callable[[], bool]) -> Iterator[tuple[str, Object, Box]]:
+def _characters(text: Any, late: Callable[[], bool]) -> Iterator[Character]:
     left, right, bottom, top = (c_double() for _ in range(4))
     for number in range(min(pdfium.FPDFText_CountChars(text), CHARACTERS)):
         if number % 1000 == 999 and late():
             return
         code = pdfium.FPDFText_GetUnicode(text, number)
         owner = address(pdfium.FPDFText_GetTextObject(text, number))
-        box: Box = (0.0, 0.0, 0.0, 0.0)
+        box = _NOWHERE
         if pdfium.FPDFText_GetCharBox(text, number, byref(left), byref(right), byref(bottom), byref(top)):
             box = (left.value, bottom.value, right.value, top.value)
         letter = chr(code) if 0 < code < 0x110000 else "\ufffd"
         yield letter, 0 if letter.isspace() else owner, box
+
+
+def _in_order(characters: Iterable[Character]) -> Iterator[Character]:
+    """The same, but lines with letters that run to the left are read again from their places on the page.
+
+    PDFium turns names such as max_kernel round in them. A line begins at its right end if a letter stands
+    there that runs to the left.
+    """
+    for end, whole in groupby(characters, key=lambda one: one[0] in "\r\n"):
+        line = list(whole)
+        if end or not any(_runs_left(one) and one[2] != _NOWHERE for one in line):
+            yield from line
+            continue
+        placed = sorted((one for one in line if one[2] != _NOWHERE), key=lambda one: one[2][0])
+        runs = [(runs_left, list(run)) for runs_left, run in groupby(_spaced(placed), key=_runs_left)]
+        from_the_right = _runs_left(next(one for one in reversed(placed) if one[0].isalpha()))
+        for runs_left, run in reversed(runs) if from_the_right else runs:
+            yield from reversed(run) if runs_left else run
+
+
+def _runs_left(character: Character) -> bool:
+    return unicodedata.bidirectional(character[0]) in _LEFTWARD
+
+
+def _spaced(line: Sequence[Character]) -> Iterator[Character]:
+    """A line with a space wherever it has a gap."""
+    high = max(box[3] - box[1] for _, _, box in line)
+    for before, one in zip((line[0], *line), line, strict=False):
+        if one[2][0] - before[2][2] > GAP * high:
+            yield " ", 0, _NOWHERE
+        yield one
 
 
 def _filled(

@@ -29,6 +29,8 @@ _COUNTED = re.compile(
     r"\W{0,2}(?:cores?|threads?|blocks?|cpus?|gpus?|rounds?|runs?|rows?|columns?|elements|[x\u00d7] ?\d)",
     re.IGNORECASE,
 )
+_ENUMERATED = re.compile(r"(?<![^\n])[^\S\n]*\d{1,2}[.)]\s")
+"""A number that a heading or an entry of a list begins with."""
 _RATIO = re.compile(r"speed|faster|ratio|factor", re.IGNORECASE)
 _BESIDE = re.compile(r"[\s:=|(,\u2013-]*")
 _PROSE = re.compile(r"[^\W\d_]{3}")
@@ -77,7 +79,8 @@ def claims(text: str, words: str, taken: dict[str, list[list[Any]]]) -> list[lis
     """
     given = {(entry[0], entry[1]) for entries in taken.values() for entry in entries}
     found = []
-    candidates = [n for n in numbers(text) if not (n.timed or n.percent or n.value == 1)]
+    headings = {match.end() - 2 for match in _ENUMERATED.finditer(text)}
+    candidates = [n for n in numbers(text) if not (n.timed or n.percent or n.value == 1 or n.end in headings)]
     for match in islice(phrase(words).finditer(text), MATCHES):
         for n in candidates:
             if not (match.start() - BEFORE <= n.start and n.end <= match.end() + BEHIND):

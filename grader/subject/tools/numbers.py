@@ -32,7 +32,7 @@ class Number:
     start: int
     """Of its first digit."""
     end: int
-    """Behind its unit."""
+    """Behind its unit, if it has one."""
     value: float
     """In seconds where it has a unit of time."""
     half: float
@@ -56,7 +56,7 @@ def numbers(text: str) -> Iterator[Number]:
         decimals = len(digits.partition(".")[2])
         yield Number(
             start=start,
-            end=match.end(),
+            end=match.start() + len(match[0].rstrip()),
             value=float(digits) * scale,
             half=0.5 * 10.0**-decimals * scale,
             timed=match["unit"] is not None,

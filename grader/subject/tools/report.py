@@ -11,6 +11,9 @@ from .claims import claims, phrase, times
 from .pdf import CHARACTERS, HEAD_BYTES, Document, UnreadableError, is_pdf, read_pdf
 
 LEGIBLE_WORDS = 5
+LAST_LATIN = "\u024f"
+OTHER_LETTERS = 0.1
+"""The share of letters of other scripts, Greek apart, that an English report may have."""
 
 _WORD = re.compile(
     r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]{2}|[^\W\d_\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]{2,}"
@@ -30,9 +33,10 @@ def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> di
 
     Each of `ratios` is the words of a claim, then two names whose times are divided; words and names are
     `a|b` for either. The answer has `problem` if the file cannot be a report. Otherwise it has `pages`,
-    `pictures`, `words`, `hidden` (words of the file that no reader sees), `drawn` (whether something is drawn
-    beside the text), `blank` (whether nothing is drawn at all), `unread` (why its text cannot be read, or
-    empty), `terms` (the first page of each, 0 for none), `times` and `claims`.
+    `pictures`, `words`, `latin` (whether its letters are, so that it is read as English is), `hidden` (words
+    of the file that no reader sees), `drawn` (whether something is drawn beside the text), `blank` (whether
+    nothing is drawn at all), `unread` (why its text cannot be read, or empty), `terms` (the first page of
+    each, 0 for none), `times` and `claims`.
     """
     try:
         document = _read(path)
@@ -49,6 +53,7 @@ def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> di
         "pages": document.pages,
         "pictures": len(document.pictures),
         "words": words,
+        "latin": _latin(whole),
         "hidden": document.hidden,
         "drawn": document.drawn,
         "blank": document.blank,
@@ -79,6 +84,15 @@ def _format(head: bytes) -> str:
         if head.startswith(start):
             return name
     return "data" if b"\x00" in head else "text under the name of one"
+
+
+def _latin(text: str) -> bool:
+    """Whether few letters are of another script."""
+    letters = [letter for letter in text if letter.isalpha()]
+    others = sum(
+        letter > LAST_LATIN and not unicodedata.name(letter, "").startswith("GREEK") for letter in letters
+    )
+    return others <= OTHER_LETTERS * len(letters)
 
 
 def _page(wanted: re.Pattern[str], texts: Sequence[str]) -> int:
