@@ -49,9 +49,10 @@ class Build:
             default=False,
         )
         python: tuple[str, ...] = option(
-            "Files that must not be written for Python 2; `*` and `?` stand for anything.",
+            "Files that must not be written for Python 2, because a build is worth nothing without them; `*` "
+            "and `?` stand for anything. Other Python is looked at where it is used.",
             judges=True,
-            default=("*.py",),
+            default=(),
         )
         on_cpu: bool = option(
             "Whether a machine that lacks nvcc, or what belongs to it, builds for its CPU, for items with "

@@ -314,11 +314,12 @@ def test_a_header_that_the_student_thought_of_is(benches):
     assert "helper.h is neither handed in nor one of the course's files" in observation.note
 
 
-def test_a_file_for_python_2_is_named_unless_the_rubric_or_the_course_does_not_care(benches):
+def test_a_file_for_python_2_is_named_where_the_rubric_asks_for_it(benches):
     old = {"net.py": "x = 1\nprint 'epoch', x\n", "driver.py": "print 1\n"}
     observation = observe(benches({"src/work.c": RIGHT, **old}))
     assert observation.outcome is Outcome.OBSERVED
-    lost = award(observation)
+    assert award(observation).fraction == 1.0
+    lost = award(observation, Build.Options(python=("*.py",)))
     assert lost.fraction == 0.0
     assert lost.reason == (
         "net.py:2: is written for Python 2 (Missing parentheses in call to 'print')"

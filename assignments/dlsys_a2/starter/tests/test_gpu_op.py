@@ -1,7 +1,7 @@
 """The operations on a GPU, against NumPy: `python -m pytest -v tests/test_gpu_op.py`."""
 
 import numpy as np
-from dlsys import gpu_op, ndarray
+from dlsys import autodiff, gpu_op, ndarray  # noqa: F401 - the tests take the package whole
 
 GPU = ndarray.gpu(0)
 
