@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -64,17 +65,25 @@ def _similar(doing: str, names: list[str]) -> str:
     return f"; did you mean {close[0]}()?" if close else ""
 
 
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+"""What numba and torch colour their messages with on a terminal."""
+_LAST_FRAME = re.compile(
+    r'  File "(?:[^"\n]*/)?([^"/\n]+)", line (\d+), in [^\n]*\n(?:    ([^\n]*)\n)?[^"]*\Z'
+)
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 
 
 def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> Call:
-    name, text, trace = (str(plain[key])[:4000] for key in ("type", "text", "traceback"))
+    name, text, trace = (_COLOURS.sub("", str(plain[key])[:4000]) for key in ("type", "text", "traceback"))
     if name == "SyntaxError":
         said = text.strip()
     elif name == "SystemExit":
         said = f"the program ended itself (sys.exit({text}))"
     else:
         said = f"{name}: {text}".rstrip(": ")
+        if not text.strip() and (place := _LAST_FRAME.search(trace)):
+            source = f" ({place[3]})" if place[3] else ""
+            said = f"{name} in {place[1]}:{place[2]}{source}"
     outcome = _OUTCOMES.get(name, Outcome.CRASHED)
     if device := explain(said):
         outcome, sentence = device

@@ -273,7 +273,9 @@ def _untrained(options: CudaCalls.Options, cases: Sequence[Case]) -> str:
             first, last = (_number(case, name) for name in ("first_loss", "last_loss"))
             if not last <= options.fall_to * first:
                 most = options.fall_to * first
-                return f"{case.name}: the loss goes from {first:.4g} to {last:.4g}; {most:.4g} is asked for"
+                return (
+                    f"{case.name}: the loss goes from {first:.4g} to {last:.4g}, and must fall to {most:.4g}"
+                )
     return ""
 
 

@@ -154,12 +154,14 @@ def _wrong_launches(options: KernelLaunch.Options, trace: Trace) -> str:
                 )
     if len(asked) != options.count:
         seen_others = f" (launched: {', '.join(_told(others))})" if others else ""
-        return (
-            f"{options.kernel} was launched {_times(len(asked))}; {_times(options.count)} is asked for"
-            f"{seen_others}"
-        )
+        if not asked:
+            return f"{options.kernel} was not launched{seen_others}; its kernel must have this name"
+        due = _times(options.count)
+        return f"{options.kernel} was launched {_times(len(asked))}, and must be {due}{seen_others}"
     if trace.launch_count > len(trace.launches):
-        return f"{trace.launch_count} kernels were launched, where {_times(options.count)} is asked for"
+        return (
+            f"{trace.launch_count} kernels were launched; {options.kernel} must be, {_times(options.count)}"
+        )
     if others and options.others == "refused":
         return f"beside it were launched {', '.join(_told(others))}; nothing else is asked for"
     return ""
@@ -182,7 +184,7 @@ def _sides(shape: Shape | Sequence[int], what: str) -> str:
 
 
 def _times(number: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(number, f"{number} times")
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
 def _told(launches: Sequence[Launch]) -> list[str]:

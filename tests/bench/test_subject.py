@@ -115,6 +115,16 @@ def test_an_exception_is_a_crash_with_the_students_frames_only(classroom):
         assert subject.call("f", case(2)).value == 0.5
 
 
+def test_an_exception_without_words_is_told_with_its_place_and_line(classroom):
+    with classroom.hand_in("def f(x):\n    y = x + 1\n    assert x > y\n") as subject:
+        assert subject.call("f", case(0)).note == "f(): AssertionError in work.py:3 (assert x > y)"
+
+
+def test_colours_of_a_terminal_are_left_out(classroom):
+    with classroom.hand_in("def f(x): raise TypeError('\\x1b[1m\\x1b[31mno match\\x1b[0m for x')") as subject:
+        assert subject.call("f", case(0)).note == "f(): TypeError: no match for x"
+
+
 @pytest.mark.parametrize(
     ("body", "outcome", "note"),
     [

@@ -257,7 +257,7 @@ def test_a_loss_must_fall_as_far_as_the_rubric_says(last, fraction):
     found = award(FLAT, evidence={"losses": (2.0, last)}, trained="losses_fall")
     assert found.fraction == fraction
     if not fraction:
-        assert found.reason == f"2 epochs: the loss goes from 2 to {last:g}; 1.8 is asked for"
+        assert found.reason == f"2 epochs: the loss goes from 2 to {last:g}, and must fall to 1.8"
 
 
 @pytest.mark.parametrize(

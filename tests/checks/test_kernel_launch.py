@@ -127,8 +127,8 @@ def test_every_launch_of_the_kernel_must_have_the_shape():
 @pytest.mark.parametrize(
     ("times", "count", "fraction", "reason"),
     [
-        (2, 1, 0.0, "max_kernel was launched twice; once is asked for"),
-        (1, 3, 0.0, "max_kernel was launched once; 3 times is asked for"),
+        (2, 1, 0.0, "max_kernel was launched twice, and must be once"),
+        (1, 3, 0.0, "max_kernel was launched once, and must be 3 times"),
         (3, 3, 1.0, "3 times max_kernel with 1,000 blocks of 1,000 threads"),
     ],
 )
@@ -139,8 +139,8 @@ def test_it_is_launched_as_often_as_asked(times, count, fraction, reason):
 def test_a_kernel_of_another_name_is_not_the_one_that_is_asked_for():
     assert verdict(launched("my_kernel")) == (
         0.0,
-        "max_kernel was launched never; once is asked for "
-        "(launched: my_kernel with 1,000 blocks of 1,000 threads)",
+        "max_kernel was not launched (launched: my_kernel with 1,000 blocks of 1,000 threads); "
+        "its kernel must have this name",
     )
 
 
@@ -198,7 +198,7 @@ def test_a_wrong_result_earns_nothing_whatever_was_launched():
 def test_more_launches_than_are_kept_are_still_too_many():
     kept = (launched(),) * 5
     trace = trace_of(*kept, launch_count=3000)
-    assert verdict(trace=trace, count=5) == (0.0, "3000 kernels were launched, where 5 times is asked for")
+    assert verdict(trace=trace, count=5) == (0.0, "3000 kernels were launched; max_kernel must be, 5 times")
 
 
 @pytest.mark.parametrize("seen", [(), (launched("other_kernel"),), (launched(blocks=(977,)),)])
