@@ -30,6 +30,8 @@ class Order:
     """Items of one group share a child; empty for a fresh one."""
     reference_ends: ReferenceEnds | None = field(default=None, compare=False)
     """Tries whether the reference ends in time; None if there is nothing to compare with."""
+    at_import: Callable[[], str] | None = field(default=None, compare=False)
+    """Says what the program does while it is imported, where that takes too long."""
 
 
 class Children:
@@ -134,6 +136,7 @@ class Children:
             observed=order.observed,
             devices=memory,
             reference_ends=order.reference_ends,
+            at_import=order.at_import,
         )
         return resources.enter_context(subject)
 

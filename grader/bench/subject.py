@@ -40,11 +40,13 @@ class ChildSubject:
         observed: bool = False,
         devices: DeviceMemory | None = None,
         reference_ends: ReferenceEnds | None = None,
+        at_import: Callable[[], str] | None = None,
     ) -> None:
         """With `observed` an observer is put beside the program before anything of it is imported.
 
         `devices` is how many bytes of its devices are in use, where it has any. `reference_ends` is tried
-        where others kept the cores so busy that the program did not get its time.
+        where others kept the cores so busy that the program did not get its time. `at_import` says what the
+        files do while they are imported, where that takes too long.
         """
         self._child = child
         self._module = module
@@ -52,6 +54,7 @@ class ChildSubject:
         self._observed = observed
         self._devices = devices
         self._reference_ends = reference_ends
+        self._at_import = at_import
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
@@ -61,6 +64,9 @@ class ChildSubject:
             exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
             must_have_had_its_time(exchange, self._reference_ends)
             self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
+            if self.imported.outcome is Outcome.TIMED_OUT and self._at_import is not None:
+                note = f"{self.imported.note}{self._at_import()}"
+                self.imported = replace(self.imported, note=note)
         except BaseException:
             self._child.close()
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -164,8 +164,23 @@ class Workbench:
             observed=observed,
             group=self._group,
             reference_ends=partial(self._reference_ends, module, cores) if whose == SUBMISSION else None,
+            at_import=partial(self._at_import, module) if whose == SUBMISSION else None,
         )
         return self._children.subject(order)
+
+    def _at_import(self, module: str) -> str:
+        """What a handed-in file does as soon as it is imported, and what to do; empty if nobody can tell."""
+        needed = self._job.requires.get(module, (f"{module}.py",))
+        python = [file for file in self.files if file.endswith(".py")]
+        with suppress(NotObservedError):
+            call = self.tool("at_import", sorted(python, key=lambda file: file not in needed))
+            if call.outcome is Outcome.OBSERVED and call.value:
+                place = f"{call.value['file']}:{call.value['line']}"
+                return (
+                    f"; {place} runs when the file is imported ({call.value['source']}): "
+                    'put it, and what belongs to it, below if __name__ == "__main__":'
+                )
+        return ""
 
     def _reference_ends(self, module: str, cores: int | None, function: str, case: InputCase | None) -> bool:
         """Whether the reference imports this file, and returns from this call, within the limits."""

@@ -1,1 +1,5 @@
-"""Only `torchvision.models.resnet`."""
+"""`torchvision.models.resnet`, and what torchvision.models has of it."""
+
+from .resnet import ResNet, resnet50
+
+__all__ = ["ResNet", "resnet50"]
