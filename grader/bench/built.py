@@ -32,6 +32,8 @@ class Built:
     """Registers, stack, spills and static shared memory of each; see `grader.subject.tools.diagnostics`."""
     python_2: tuple[Mapping[str, Any], ...] = ()
     """Files of the hand-in that were written for Python 2: `file`, `line`, `message`."""
+    replaced: tuple[str, ...] = ()
+    """Files that were handed in, and that the course's own of other content took the place of."""
     output: str = ""
     """What was printed, head and tail."""
     wall_s: float = 0.0
@@ -95,6 +97,7 @@ def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None
         counts=answer["counts"],
         kernels=tuple(answer["kernels"]),
         python_2=tuple(answer["python_2"]),
+        replaced=tuple(answer["replaced"]),
         output=answer["output"],
         wall_s=answer.get("wall_s", call.wall_s if call else 0.0),
         sizes=answer["sizes"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from grader.bench.bench import Bench
     from grader.bench.built import Built
 
+NAMED = 3
+"""So many files are named in one sentence."""
 PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a program there."
 
 
@@ -98,7 +100,15 @@ class Build:
 def _note(built: Built) -> str:
     if built.outcome is Outcome.OBSERVED:
         return ""
-    return "; ".join((built.note, *map(_python_2, built.python_2[:1])))
+    replaced = [_replaced(built.replaced)] if built.replaced else []
+    return "; ".join((built.note, *map(_python_2, built.python_2[:1]), *replaced))
+
+
+def _replaced(files: Sequence[str]) -> str:
+    """What a student must know whose changes to the course's files are not in what was built."""
+    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    named = f"{', '.join(files[:NAMED])}{more}"
+    return f"the course's own {named} took the place of what was handed in under that name, and is different"
 
 
 def _python_2(found: Mapping[str, Any]) -> str:
@@ -142,6 +152,7 @@ def _facts(built: Built) -> dict[str, Any]:
         "warnings": [asdict(one) for one in built.diagnostics if one.severity == "warning"],
         "warning_count": built.counts.get("warning", 0),
         "python_2": [dict(one) for one in built.python_2],
+        "replaced": list(built.replaced),
         "kernels": [dict(kernel) for kernel in built.kernels],
         "architecture": built.architecture,
         "compatibility": built.compatibility,
@@ -164,7 +175,8 @@ def _told(facts: Mapping[str, Any]) -> str:
     helped = ", with the help of a header of old names" if facts["compatibility"] else ""
     count = facts["warning_count"]
     warned = f"; {count} {_warnings(count)}, the first: {_first(facts['warnings'])}" if count else ""
-    return f"built{target}{helped}{warned}"
+    replaced = f"; {_replaced(facts['replaced'])}" if facts["replaced"] else ""
+    return f"built{target}{helped}{warned}{replaced}"
 
 
 def _first(warnings: list[Mapping[str, Any]]) -> str:

@@ -314,6 +314,23 @@ def test_a_header_that_the_student_thought_of_is(benches):
     assert "helper.h is neither handed in nor one of the course's files" in observation.note
 
 
+def test_changed_files_that_the_course_replaces_are_named_where_it_builds_and_where_not(benches):
+    course = {**COURSE, "given/src/work.h": "int answer(void);\n", "given/src/same.h": "\n"}
+    changed = {
+        "src/work.h": "#define ANSWER 42\nint answer(void);\n",
+        "src/same.h": "\r\n",
+        "Makefile": MAKEFILE,
+    }
+    told = (
+        "the course's own src/work.h took the place of what was handed in under that name, and is different"
+    )
+    needs_it = '#include "work.h"\nint answer(void) { return ANSWER; }\n'
+    failed = observe(benches({"src/work.c": needs_it, **changed}, course))
+    assert failed.outcome is Outcome.NOT_BUILT
+    assert failed.note.endswith(f"; {told}")
+    assert award(observe(benches({"src/work.c": RIGHT, **changed}, course))).reason == f"built; {told}"
+
+
 def test_a_file_for_python_2_is_named_where_the_rubric_asks_for_it(benches):
     old = {"net.py": "x = 1\nprint 'epoch', x\n", "driver.py": "print 1\n"}
     observation = observe(benches({"src/work.c": RIGHT, **old}))

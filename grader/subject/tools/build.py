@@ -28,6 +28,7 @@ LINES = 100_000
 """How many are looked at."""
 LOOK_EVERY_S = 0.05
 PYTHON_BYTES = 2**20
+COMPARED_BYTES = 2**22
 MADE = (".a", ".cubin", ".d", ".dll", ".dylib", ".exe", ".fatbin", ".lib", ".o", ".obj", ".ptx", ".so")
 """What is handed in of these is left out: make would take an object that is there for a fresh one."""
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -43,11 +44,13 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
 
     The answer has `status` (None if it did not end in time), `output`, `counts`, `diagnostics` and `kernels`
     as `Reader` says, diagnostics with their line of "source", `python_2` (the hand-in's own files that were
-    written for it, each with "file", "line", "message"), `products` (bytes by path) and `lacking` (why some
-    could not be taken, by path).
+    written for it, each with "file", "line", "message"), `replaced` (files that are the course's, and that
+    were handed in with other content), `products` (bytes by path) and `lacking` (why some could not be taken,
+    by path).
     """
     folder = os.path.join(os.path.realpath(tempfile.gettempdir()), "build")
     own = lay(os.getcwd(), order["given"], folder)
+    replaced = _replaced(os.getcwd(), order["given"])
     python_2 = [found for file in own if (found := _python_2(folder, file))]
     reader = Reader(folder)
     transcript = Transcript(order["output_bytes"], reader)
@@ -69,6 +72,7 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
         "diagnostics": [{**one, "source": _source(folder, one)} for one in reader.diagnostics],
         "kernels": _demangled(reader.kernels),
         "python_2": python_2,
+        "replaced": replaced,
         "products": products,
         "lacking": lacking,
     }
@@ -95,6 +99,20 @@ def lay(hand_in: str, given: str, folder: str) -> list[str]:
             shutil.copyfile(os.path.join(source, path), target)
     os.makedirs(folder, exist_ok=True)
     return own
+
+
+def _replaced(hand_in: str, given: str) -> list[str]:
+    """Files of the hand-in that differ from the course's, which take their place."""
+    both = set(_files(hand_in)) & set(_files(given)) if given else set()
+    return sorted(
+        path for path in both if _text(os.path.join(hand_in, path)) != _text(os.path.join(given, path))
+    )
+
+
+def _text(path: str) -> bytes:
+    """The content of a file, whatever its lines end with."""
+    with open(path, "rb") as file:
+        return file.read(COMPARED_BYTES).replace(b"\r\n", b"\n").rstrip()
 
 
 def _files(folder: str) -> Iterator[str]:
