@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from grader.model.job import Job, Task
@@ -37,16 +38,21 @@ def without_file(item: str, file: str, submission: Submission, seed: str = "") -
 
 def _sentence(file: str, submission: Submission) -> str:
     """What is missing, and what to do with a file that may be it."""
+    near = meant(file, (path.removeprefix(submission.top) for path in submission.dropped))
+    return f"{file} was not handed in" + (f", but {near[0]} was: {near[1]}" if near else "")
+
+
+def meant(file: str, others: Iterable[str]) -> tuple[str, str] | None:
+    """The file that was probably meant to be this one, and what must become of it; None if there is none."""
     wanted = PurePosixPath(file)
-    dropped = [PurePosixPath(path.removeprefix(submission.top)) for path in submission.dropped]
-    near = [path for path in dropped if _plain(path) == _plain(wanted)]
+    near = [path for path in map(PurePosixPath, others) if _plain(path) == _plain(wanted) and path != wanted]
     if not near:
-        return f"{file} was not handed in"
+        return None
     found = min(near, key=lambda path: (len(path.parts), str(path)))
     place = "in the top folder" if wanted.parent == PurePosixPath() else f"in {wanted.parent}/"
     must = [f"be called {wanted.name}"] if found.name != wanted.name else []
     must += [f"lie {place}"] if found.parent != wanted.parent else []
-    return f"{file} was not handed in, but {found} was: it must {' and '.join(must)}"
+    return str(found), f"it must {' and '.join(must)}"
 
 
 def _plain(path: PurePosixPath) -> str:

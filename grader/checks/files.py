@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from grader.bench.missing import meant
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, read_report
@@ -105,7 +106,8 @@ def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Cas
     filled = any(sizes[file] for file in there)
     note = ""
     if not there:
-        note = f"{pattern} is missing{_meant(pattern, (*sizes, *extra))}"
+        near = meant(pattern, (*sizes, *extra))
+        note = f"{pattern} is missing" + (f", but {near[0]} was handed in: {near[1]}" if near else "")
     elif not filled:
         note = f"{there[0]} is empty"
     return Case(
@@ -136,15 +138,6 @@ def _met(case: Case) -> bool | None:
     if not all(case.agrees.values()):
         return False
     return None if case.note else True
-
-
-def _meant(name: str, others: tuple[str, ...]) -> str:
-    """A hint at a file that was probably meant to be this one."""
-    from difflib import get_close_matches
-
-    lower = {other.rpartition("/")[2].lower(): other for other in others}
-    close = get_close_matches(name.rpartition("/")[2].lower(), lower, 1, 0.8)
-    return f"; {lower[close[0]]} was handed in: names must be exact" if close else ""
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -59,9 +59,17 @@ def test_an_empty_file_is_as_good_as_none():
     assert (found.fraction, found.reason) == (0.0, "hw1.pdf is empty")
 
 
-def test_a_name_that_is_nearly_right_is_pointed_out():
-    found = award({"utils.py": 10}, ("report/HW1.pdf",))
-    assert found.reason == "hw1.pdf is missing; report/HW1.pdf was handed in: names must be exact"
+@pytest.mark.parametrize(
+    ("handed_in", "must"),
+    [
+        ("report/HW1.pdf", "be called hw1.pdf and lie in the top folder"),
+        ("hw1 (1).pdf", "be called hw1.pdf"),
+        ("docs/hw1.pdf", "lie in the top folder"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_pointed_out(handed_in, must):
+    found = award({"utils.py": 10}, (handed_in,))
+    assert found.reason == f"hw1.pdf is missing, but {handed_in} was handed in: it must {must}"
 
 
 @pytest.mark.parametrize("handed_in", ["hw1.pdf", "hw1.md"])
