@@ -80,6 +80,11 @@ OTHER_LETTERS = (
     + "".join(f"{ord(c):04x}" for c in CLAIM)
     + "> endbfchar endcmap end end"
 )
+MAX_KERNEL = OTHER_LETTERS.partition("1 beginbfchar")[0] + (
+    "10 beginbfchar "
+    + " ".join(f"<{97 + n:02x}> <{ord(c):04x}>" for n, c in enumerate("max_kernel"))
+    + " endbfchar endcmap end end"
+)
 HIDDEN = {
     "render mode 3": page(SHOWN + text(inside="3 Tr")),
     "clipped by its own glyphs": page(SHOWN + text(inside="7 Tr")),
@@ -129,6 +134,18 @@ HIDDEN = {
         more=(
             "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 8 0 R >>",
             stream("", OTHER_LETTERS),
+        ),
+    ),
+    "letters that are all one black box": page(
+        SHOWN + "BT /U 11 Tf 40 700 Td (abcdefghij) Tj ET",
+        fonts="/U 7 0 R",
+        more=(
+            "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 1000 1000] /FontMatrix [.001 0 0 .001 0 0] "
+            f"/CharProcs << {' '.join(f'/{c} 8 0 R' for c in 'abcdefghij')} >> /Encoding << /Type /Encoding "
+            f"/Differences [97 {' '.join(f'/{c}' for c in 'abcdefghij')}] >> /FirstChar 97 /LastChar 106 "
+            f"/Widths [{'1000 ' * 10}] /ToUnicode 9 0 R >>",
+            stream("", "1000 0 0 0 1000 1000 d1 100 100 800 800 re f"),
+            stream("", MAX_KERNEL),
         ),
     ),
     "a note that is not printed": page(
@@ -235,6 +252,15 @@ def test_a_plot_that_was_included_is_a_picture_and_a_table_may_be_one(read):
 )
 def test_a_page_that_shows_nothing_is_blank(read, content):
     assert read(page(content))["blank"]
+
+
+def test_a_form_that_was_filled_in_may_hold_everything(read):
+    field = (
+        "<< /Type /Annot /Subtype /Widget /FT /Tx /T (a) /V (x) /Rect [30 690 560 720] /AP << /N 8 0 R >> >>"
+    )
+    keys = "/MediaBox [0 0 595 842] /Annots [7 0 R]"
+    found = read(page("", keys=keys, more=(field, form(text(), box="30 690 560 720"))))
+    assert (found["blank"], found["drawn"]) == (False, True)
 
 
 def test_letters_of_a_font_that_is_not_in_the_file_may_be_there(read):

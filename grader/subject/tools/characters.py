@@ -30,6 +30,12 @@ INK = 0.06
 """The least share of a character's box that is ink."""
 PITCH = 0.15
 """The least width of a character, as a share of its word's height."""
+CELLS = 4
+"""The shape of a character: the share of ink in so many cells of its box across, and as many down."""
+VARIETY = 0.08
+"""How much the shapes of a word's letters differ at least, as a standard deviation; in print 0.15 to 0.35, of one glyph 0.02."""
+LETTERS = 4
+"""So many different letters must look different."""
 LEGIBLE = 0.8
 """The least share of a word's characters that leave ink."""
 CORE = 0.3
@@ -65,6 +71,7 @@ class Characters:
         self._boxes = canvas.on_it(np.array(boxes, float).reshape(-1, 4))
         self._scale = canvas.scale
         self._inked = np.zeros(len(boxes), bool)
+        self._shapes = np.zeros((len(boxes), CELLS**2))
         self.objects = tuple(dict.fromkeys(filter(None, self._owners)))
         """The text objects of the page."""
 
@@ -85,7 +92,9 @@ class Characters:
         for turn in range(min(TURNS, max(turns.values(), default=-1) + 1)):
             hidden = (one for one in self.objects if turns[one] == turn)
             ink = np.abs(page - canvas.render(without=hidden)) >= CONTRAST
-            self._inked |= (of == turn) & _filled(ink, pixels, self._boxes)
+            sums = _sums(ink)
+            self._inked |= (of == turn) & _filled(sums, pixels, self._boxes)
+            self._shapes[of == turn] = _shapes(sums, pixels[of == turn])
         smudged = [pair for pair in meeting if self._inked[list(pair)].all()]
         self._inked[[one for pair in smudged for one in pair]] = False
         replaced = {one for one in self.objects if _is_replaced(one)}
@@ -116,6 +125,9 @@ class Characters:
             return False
         if len(letters) > 2 and low < LEAST_ASPECT * high:
             return False  # squeezed to a line
+        different = list({self._letters[number].casefold(): number for number in letters}.values())
+        if len(different) >= LETTERS and self._shapes[different].std(0).mean() < VARIETY:
+            return False  # one glyph stands for all of them
         long = float((boxes[:, 2:].max(0) - boxes[:, :2].min(0)).max())
         return bool(long >= PITCH * high * len(drawn))
 
@@ -191,28 +203,49 @@ def _spaced(line: Sequence[Character]) -> Iterator[Character]:
         yield one
 
 
-def _filled(
-    ink: NDArray[np.bool_], pixels: NDArray[np.int64], boxes: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Which boxes hold ink: enough of it, and in each of their halves, so that nothing is cut off."""
+def _sums(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How much ink there is above and to the left of each corner of a pixel."""
     sums = np.zeros((ink.shape[0] + 1, ink.shape[1] + 1), np.int64)
     sums[1:, 1:] = ink.cumsum(0).cumsum(1)
+    return sums
 
-    def counted(left: Any, top: Any, right: Any, bottom: Any) -> Any:
-        return sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
 
+def _counted(sums: NDArray[np.int64], left: Any, top: Any, right: Any, bottom: Any) -> Any:
+    """The pixels of ink in boxes."""
+    return sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
+
+
+def _filled(
+    sums: NDArray[np.int64], pixels: NDArray[np.int64], boxes: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Which boxes hold ink: enough of it, and in each of their halves, so that nothing is cut off."""
     left, top, right, bottom = pixels.T
     x, y = (left + right + 1) // 2, (top + bottom + 1) // 2
     halves = (
-        (counted(left, top, right, y) > 0)
-        & ((counted(left, y, right, bottom) > 0) | (bottom - top < 4))
-        & (counted(left, top, x, bottom) > 0)
-        & ((counted(x, top, right, bottom) > 0) | (right - left < 4))
+        (_counted(sums, left, top, right, y) > 0)
+        & ((_counted(sums, left, y, right, bottom) > 0) | (bottom - top < 4))
+        & (_counted(sums, left, top, x, bottom) > 0)
+        & ((_counted(sums, x, top, right, bottom) > 0) | (right - left < 4))
     )
     area = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
-    share = counted(left, top, right, bottom) >= np.maximum(1, INK * area)
-    filled: NDArray[np.bool_] = share & halves
+    filled: NDArray[np.bool_] = halves & (_counted(sums, *pixels.T) >= np.maximum(1, INK * area))
     return filled
+
+
+def _shapes(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The share of ink in each cell of each box."""
+    left, top, right, bottom = pixels.T
+    height, width = (size - 1 for size in sums.shape)
+    cells = []
+    for row in range(CELLS):
+        begin = top + (bottom - top) * row // CELLS
+        end = np.minimum(np.maximum(begin + 1, top + (bottom - top) * (row + 1) // CELLS), height)
+        for column in range(CELLS):
+            x = left + (right - left) * column // CELLS
+            until = np.minimum(np.maximum(x + 1, left + (right - left) * (column + 1) // CELLS), width)
+            area = np.maximum(1, (until - x) * (end - begin))
+            cells.append(_counted(sums, np.minimum(x, until), np.minimum(begin, end), until, end) / area)
+    return np.stack(cells, 1)
 
 
 def _font(of: Object) -> Any:

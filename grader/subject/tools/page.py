@@ -60,7 +60,7 @@ def _view(page: Any, late: Callable[[], bool]) -> View:
         bare = canvas.render(without=[*characters.objects, *(one.object for one in images)])
     shown = frozenset(one.key() for one in images if one.shows(canvas, whole, textless, bare))
     text, hidden = characters.read()
-    undrawable = characters.undrawable
+    undrawable = characters.undrawable or _has_fields(page)
     return View(
         text=text,
         hidden=hidden,
@@ -68,3 +68,14 @@ def _view(page: Any, late: Callable[[], bool]) -> View:
         drawn=undrawable or span(textless) > PAPER,
         blank=not undrawable and span(whole) <= PAPER,
     )
+
+
+def _has_fields(page: Any) -> bool:
+    """Whether there are fields of a form: a reader sees what was filled in, and PDFium draws it not here."""
+    for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
+        note = pdfium.FPDFPage_GetAnnot(page, number)
+        kind = pdfium.FPDFAnnot_GetSubtype(note)
+        pdfium.FPDFPage_CloseAnnot(note)
+        if kind == pdfium.FPDF_ANNOT_WIDGET:
+            return True
+    return False
