@@ -33,7 +33,10 @@ PITCH = 0.15
 CELLS = 4
 """The shape of a character: the share of ink in so many cells of its box across, and as many down."""
 VARIETY = 0.08
-"""How much the shapes of a word's letters differ at least, as a standard deviation; in print 0.15 to 0.35, of one glyph 0.02."""
+"""How much the shapes of a word's letters differ at least, as a standard deviation.
+
+In print it is 0.15 to 0.35, and 0.02 where one glyph stands for all.
+"""
 LETTERS = 4
 """So many different letters must look different."""
 LEGIBLE = 0.8
