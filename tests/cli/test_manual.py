@@ -10,6 +10,14 @@ import pytest
 
 STYLE = {"id": "style", "title": "=HYPERLINK(1)", "points": 4, "check": "manual", "asks": "Readable?"}
 FILES = {"id": "files", "title": "work.py is there", "points": 1, "check": "files", "required": ["work.py"]}
+RULES = {
+    "id": "rules",
+    "title": "no eval",
+    "points": 1,
+    "check": "source",
+    "file": "work.py",
+    "forbid": ["eval"],
+}
 
 
 class Table:
@@ -79,6 +87,7 @@ def test_points_wait_come_in_as_a_table_and_count_at_the_next_run(course, table)
 
 
 def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table):
+    course.rubric(STYLE, FILES, RULES)
     assert course.run("run", course.hand_in()).returncode == 0
     (row,) = table.export()
     wrong = [
@@ -88,7 +97,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
         row | {"student": "anna", "points": "1"},
         row | {"student": "../ann", "points": "1"},
         row | {"item": "stlye", "points": "1"},
-        row | {"item": "files", "points": "1"},
+        row | {"item": "rules", "points": "1"},
         row | {"points": "1", "hand_in": "0123456789ab"},
         row | {"points": ""},
     ]
