@@ -84,7 +84,8 @@ def _untouched(seen: Seen) -> bool:
 
 
 def _wrong_launch(seen: Seen) -> bool:
-    return seen.item.check == "kernel_launch" and seen.lost and " asked for" in seen.line.reason
+    told = (" asked for", " must be", " must have this name")
+    return seen.item.check == "kernel_launch" and seen.lost and any(part in seen.line.reason for part in told)
 
 
 def _too_slow(seen: Seen) -> bool:
