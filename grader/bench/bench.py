@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from grader.model.assignment import Limits
 from grader.model.observation import Observation, Outcome
@@ -20,6 +20,9 @@ REFERENCE = "reference"
 """Whose program a subject runs."""
 
 READ_BYTES = 16 * 2**20
+
+Proof = Literal["", "note", "exchange"]
+"""What an observer does with the inputs of kernels; see `grader/subject/observer/exchange.py`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,11 +122,12 @@ class Subject(Protocol):
         """How the import went; calls are possible only if its outcome is `observed`."""
         ...
 
-    def call(self, function: str, case: InputCase, *, withhold: bool = False) -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
         """Call a function of the imported file; a child that died or hung answers every later call alike.
 
-        With `withhold`, in an observed child, no kernel that it launches runs: what is right nevertheless
-        does not come from the device. Possible for numba's kernels alone.
+        In an observed child with `proof="note"` what its kernels get is noted, and with `"exchange"` given to
+        them in place of their inputs: a result that is right for the noted call was made from what lies on
+        the device. Possible for numba's kernels alone.
         """
         ...
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from grader.bench.bench import SUBMISSION, Call, InputCase, Subject
+from grader.bench.bench import SUBMISSION, Call, InputCase, Proof, Subject
 from grader.bench.child import Child
 from grader.bench.servers import Servers
 from grader.bench.setup import Setup
@@ -174,9 +174,9 @@ class Shared:
         """What the program printed since this item began."""
         return self.subject.output[self.printed :]
 
-    def call(self, function: str, case: InputCase, *, withhold: bool = False) -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
         """Call a function of the imported file."""
-        return self.subject.call(function, case, withhold=withhold)
+        return self.subject.call(function, case, proof=proof)
 
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more."""

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from grader.bench.answer import read_answer
-from grader.bench.bench import Call, InputCase, Run
+from grader.bench.bench import Call, InputCase, Proof, Run
 from grader.bench.child import ARGUMENTS_BYTES, Answer, Child, Exchange
 from grader.bench.endings import Ended
 from grader.bench.questions import answered
@@ -89,9 +89,9 @@ class ChildSubject:
             self._child.output.drain()
         return self._child.output.text()
 
-    def call(self, function: str, case: InputCase, *, withhold: bool = False) -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
-        request = {"do": "call", "function": function, **({"withhold": True} if withhold else {})}
+        request: dict[str, object] = {"do": "call", "function": function, "proof": proof}
         sent = self._send(case, request)
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, sent.answer)
         must_have_had_its_time(exchange, self._reference_ends, function, case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grader.model.trace import DeviceWork, Launch, Site, Trace, Traffic, Transfer
+from grader.model.trace import DeviceWork, Exchanged, Launch, Site, Trace, Traffic, Transfer
 from grader.subject.wire import Malformed
 
 TEXT = 200
@@ -39,6 +39,18 @@ def read_trace(plain: Any) -> Trace:
         synchronisations=_count_or_none(document["synchronisations"]),
         api=_counts(document["api"]),
         unseen=tuple(map(_text, _list(document["unseen"]))),
+        exchange=_exchange(document["exchange"]),
+    )
+
+
+def _exchange(plain: Any) -> Exchanged | None:
+    if plain is None:
+        return None
+    document = _mapping(plain)
+    return Exchanged(
+        arrays=_count(document["arrays"]),
+        problem=_text(document["problem"]),
+        written=document["written"] is True,
     )
 
 

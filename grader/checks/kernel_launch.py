@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from grader.bench.tolerance import Tolerances
 from grader.checks.calls import function_name
-from grader.checks.watched import WATCHED, idle_device, trace_quantities, unrecorded, watch, watched_of
+from grader.checks.manual import award_given
+from grader.checks.watched import (
+    WATCHED,
+    idle_device,
+    trace_quantities,
+    unproven,
+    unrecorded,
+    watch,
+    watched_of,
+)
 from grader.config.codec import to_plain
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -34,12 +43,14 @@ class KernelLaunch:
     The rule is over all launches of the call: what is asked for must be there as often as asked, in the shape
     asked for, and nothing else beside it. Two sources tell of them, an observer of the device and numba's own
     account; where they contradict each other nothing is decided and a person is told. The result must be
-    right, and must not be right if the kernels are kept from running.
+    right, and made on the device: in another call numba's kernels get other inputs than the program has, and
+    the result must be that of theirs. Where that is not clear a person looks.
 
     On a machine without a GPU numba's simulator stands in, if `simulated_inputs` says with what.
     """
 
     name: ClassVar[str] = "kernel_launch"
+    by_hand: ClassVar[bool] = True
     shares_gpu: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +94,7 @@ class KernelLaunch:
                     raise ValueError(f"{key}: must be a number, or one to three numbers from 1 on")
 
     def observe(self, options: Options, bench: Bench) -> Observation:
-        """Call once under observation, and once more with the kernels kept from running."""
+        """Call under observation, also with the inputs of another call on the device."""
         family = options.simulated_inputs if bench.simulated else options.inputs
         oracle = bench.expected(options.expected or function_name(options.of))
         watched = watch(bench, options.of, family, oracle, options.tolerance)
@@ -106,22 +117,32 @@ class KernelLaunch:
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every launch is as asked; nothing is decided on an incomplete record."""
         del related
+        if given := award_given(observation):
+            return given
         watched = watched_of(observation.facts)
         if watched is None:
             return Award(fraction=0.0, reason="nothing was launched")
-        if not watched.trace.complete:
-            return unrecorded("the launches could not be observed", watched)
-        if unlike := _contradiction(watched.trace):
-            flag = f"sources_disagree: {unlike}"
-            return Award(fraction=0.0, reason="a person looks at the launches", flags=(flag,), undecided=True)
-        problem = (
-            idle_device(watched)
-            or (watched.wrong and f"the result of the observed call is wrong: {watched.wrong}")
-            or _wrong_launches(options, watched.trace)
-        )
-        if problem:
-            return Award(fraction=0.0, reason=problem)
-        return Award(fraction=1.0, reason="; ".join(_told(watched.trace.launches)))
+        right = Award(fraction=1.0, reason="; ".join(_told(watched.trace.launches)))
+        return _undecided(watched) or _lost(options, watched) or unproven(watched) or right
+
+
+def _undecided(watched: Watched) -> Award | None:
+    """Open where the record has a hole, or two sources contradict each other."""
+    if not watched.trace.complete:
+        return unrecorded("the launches could not be observed", watched)
+    if unlike := _contradiction(watched.trace):
+        flag = f"sources_disagree: {unlike}"
+        return Award(fraction=0.0, reason="a person looks at the launches", flags=(flag,), undecided=True)
+    return None
+
+
+def _lost(options: KernelLaunch.Options, watched: Watched) -> Award | None:
+    problem = (
+        idle_device(watched)
+        or (watched.wrong and f"the result of the observed call is wrong: {watched.wrong}")
+        or _wrong_launches(options, watched.trace)
+    )
+    return Award(fraction=0.0, reason=problem) if problem else None
 
 
 def _contradiction(trace: Trace) -> str:

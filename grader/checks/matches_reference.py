@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from grader.bench.tolerance import PRECISION, Precision, Tolerances
 from grader.checks import elements
 from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.checks.manual import award_given
+from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
+from grader.config.codec import to_plain
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
+from grader.model.trace import Watched
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench, Call, InputCase
@@ -40,10 +44,15 @@ class MatchesReference:
     comprehensions, generators, `map` and recursion are alike. With `compiled` elements may be touched in
     functions only that numba compiles (`njit`, `jit`, `vectorize`): a plain function around them is right, a
     compiled one that is called for each element is not. What ran on none of the inputs is shown to a person.
+
+    With `made_on_gpu` the function is called under observation as well: it must launch a kernel, and where
+    numba's kernels get the inputs of another call its result must be that call's. What is right for its own
+    inputs then was made on the CPU; where it is not clear a person looks.
     """
 
     name: ClassVar[str] = "matches_reference"
     shares_gpu: ClassVar[bool] = True
+    by_hand: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -87,6 +96,10 @@ class MatchesReference:
             default=False,
         )
 
+        made_on_gpu: bool = option(
+            "Whether kernels must have made the result; not asked of a simulator.", default=False
+        )
+
         def __post_init__(self) -> None:
             """Refuse `compiled` without inputs for the loops."""
             if self.compiled and not self.loops_over:
@@ -97,7 +110,8 @@ class MatchesReference:
         from grader.bench.compare import compare
         from grader.bench.render import value_text
 
-        cases = cases_of(bench, options.simulated_inputs if bench.simulated else options.inputs)
+        family = options.simulated_inputs if bench.simulated else options.inputs
+        cases = cases_of(bench, family)
         oracles = {name: bench.expected(name) for name in _oracles(options)}
         answers: list[dict[str, tuple[Comparison, str]]] = []
 
@@ -131,14 +145,24 @@ class MatchesReference:
         # where none agrees, the one that is nearest says more of what is wrong
         best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
         facts = observation.facts
-        if options.loops_over and _agreeing(observation, best) == len(cases):
-            family, compiled = options.loops_over, options.compiled
+        right = _agreeing(observation, best) == len(cases)
+        if right and options.loops_over:
             followed = elements.follow(
-                bench, options.of, family, oracles[best], options.tolerance, compiled=compiled
+                bench,
+                options.of,
+                options.loops_over,
+                oracles[best],
+                options.tolerance,
+                compiled=options.compiled,
             )
             if isinstance(followed, Observation):
                 return followed
             facts = {**facts, elements.FACT: followed}
+        if right and options.made_on_gpu and not bench.simulated:
+            watched = watch(bench, options.of, family, oracles[best], options.tolerance)
+            if not isinstance(watched, Watched):
+                return replace(observation, outcome=watched.outcome, note=watched.note, cases=())
+            facts = {**facts, WATCHED: to_plain(watched)}
         remaining = iter(answers)
         return replace(
             observation,
@@ -152,6 +176,9 @@ class MatchesReference:
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if one oracle agrees in all cases; with `credit: per_case` the best oracle's share."""
         del related
+        watched = watched_of(observation.facts)
+        if award := award_given(observation) or (watched and off_the_device(watched)):
+            return award
         total = len(observation.cases)
         strict = options.changed_inputs == "fails"
         good = {

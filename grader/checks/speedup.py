@@ -14,7 +14,15 @@ from grader.checks.interval import median
 from grader.checks.manual import award_given
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
 from grader.checks.ratio import MARGIN, Measured, decided, measured, number
-from grader.checks.watched import WATCHED, idle_device, trace_quantities, unrecorded, watch, watched_of
+from grader.checks.watched import (
+    WATCHED,
+    idle_device,
+    trace_quantities,
+    unproven,
+    unrecorded,
+    watch,
+    watched_of,
+)
 from grader.config.codec import to_plain
 from grader.errors import ReferenceFailedError
 from grader.model.observation import Fault, Observation, Outcome, Quantity
@@ -37,7 +45,8 @@ class Speedup:
     """Time two functions in alternating rounds, each call on fresh inputs; take the median of the ratios.
 
     Where the item has a GPU, the fast function is called under observation first, on inputs of the same kind:
-    what launches no kernel, or is right without its kernels, did not do its work there and earns nothing.
+    what launches no kernel, or is right for the host's inputs where numba's kernels got others, did not do
+    its work there and earns nothing; where that is not clear a person looks.
 
     The clock is held outside the program, which stands still before and after each timed call; what handing
     over a result costs is measured in the reference and subtracted. The result of every timed call is held
@@ -188,6 +197,9 @@ class Speedup:
         if reaches is False:
             reason = f"{told}; at least {options.at_least:g} are needed"
             return Award(fraction=0.0, reason=reason, flags=flags)
+        watched = watched_of(observation.facts)
+        if watched is not None and (award := unproven(watched)):
+            return award
         if doubt := implausible(seen, observation.facts, times=options.plausible):
             flags = (*flags, f"implausible: {told}; {doubt}")
             return Award(

@@ -11,14 +11,16 @@ from grader.checks.calls import cases_of
 from grader.config.codec import from_plain
 from grader.model.observation import Outcome, Quantity
 from grader.model.score import Award
-from grader.model.trace import Trace, Watched
+from grader.model.trace import Exchanged, Proven, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase
+    from grader.bench.bench import Bench, Call, InputCase, Proof
 
+NOTE: Proof = "note"
+NOTHING: Proof = ""
 WATCHED = "watched"
 """Under which name it stands among the facts of an observation."""
-_FIRST_DRAW, _SECOND_DRAW = 1_000_001, 1_000_002
+_NOTED_DRAW, _PLAIN_DRAW, _EXCHANGED_DRAW = 1_000_001, 1_000_002, 1_000_003
 """Numbers of draws that no round of timed calls reaches: what is observed is of the same kind, and new."""
 
 
@@ -31,34 +33,58 @@ def watch(
 ) -> Watched | Call:
     """Call a function under observation; the call itself if it did not return.
 
-    A second call with other inputs follows, in which the kernels of numba are kept from running: whatever is
-    right then was not computed by them. Other inputs, because memory that was freed may still hold what the
-    first call left there.
+    Where numba launches kernels, what they get is noted in the first call. A second one, on other inputs, is
+    what is seen of the program; what the first one left in memory is gone then. In a third, on others again,
+    the kernels get the inputs of the first in place of their own: where the result was made shows in whose
+    it is right for.
     """
     from grader.bench.compare import compare
 
-    def right(case: InputCase, call: Call) -> str:
-        wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-        return compare(call.value, wanted, tolerances).note
+    def wanted(case: InputCase) -> Any:
+        return oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+
+    def wrong(case: InputCase, call: Call) -> str:
+        return compare(call.value, wanted(case), tolerances).note
 
     module, _, function = of.rpartition(".")
-    first = cases_of(bench, family, draw=_FIRST_DRAW)[-1]
+    noted, plain, exchanged = (
+        cases_of(bench, family, draw=draw)[-1] for draw in (_NOTED_DRAW, _PLAIN_DRAW, _EXCHANGED_DRAW)
+    )
     with bench.subject(module, observed=True) as subject:
         if subject.imported.outcome is not Outcome.OBSERVED:
             return subject.imported
-        call = subject.call(function, first)
-        if call.outcome is not Outcome.OBSERVED:
-            return call
-        trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-        wrong = right(first, call)
-        if wrong or not trace.framework_launches:
-            return Watched(trace=trace, wrong=wrong)
-        second = cases_of(bench, family, draw=_SECOND_DRAW)[-1]
-        without = subject.call(function, second, withhold=True)
-        if without.trace is not None and without.trace.launch_count:
-            return Watched(trace=trace)  # some are none of numba's, and cannot be kept from running
-        dependent = without.outcome is not Outcome.OBSERVED or bool(right(second, without))
-        return Watched(trace=trace, right_without_kernels=not dependent)
+        # a simulator poisons memory that nobody wrote, and does not count what is read for the note
+        for case, proof in ((noted, NOTE),) if bench.simulated else ((noted, NOTE), (plain, NOTHING)):
+            call = subject.call(function, case, proof=proof)
+            if call.outcome is not Outcome.OBSERVED:
+                return call
+            trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
+            if (difference := wrong(case, call)) or not trace.framework_launches:
+                return Watched(trace=trace, wrong=difference)
+        last = subject.call(function, exchanged, proof="exchange")
+        told, why = _where_made(last, wrong(noted, last), wrong(exchanged, last))
+        return Watched(trace=trace, proof=told, unproven=why)
+
+
+def _where_made(call: Call, not_noted: str, not_own: str) -> tuple[Proven, str]:
+    """Where a result was made whose kernels got the noted inputs, and why that is not clear.
+
+    `not_noted` is how it differs from what is right for these, `not_own` for the call's own.
+    """
+    shown = (call.trace and call.trace.exchange) or Exchanged(arrays=0, problem="nothing was exchanged")
+    by_host, by_device = not not_own, not not_noted
+    doubts = (
+        (call.outcome is not Outcome.OBSERVED, call.note),
+        (bool(shown.problem), shown.problem),
+        (by_host and by_device, "the results for both inputs are the same"),
+        (not by_host and not by_device, "it is right for neither inputs"),
+        (by_device and not shown.arrays, "no argument of a kernel carries the inputs"),
+        (by_device and not shown.written, "no kernel wrote what was returned"),
+    )
+    for doubtful, why in doubts:
+        if doubtful:
+            return Proven.UNCLEAR, why
+    return (Proven.HOST if by_host else Proven.DEVICE), ""
 
 
 def watched_of(facts: Mapping[str, Any]) -> Watched | None:
@@ -80,9 +106,27 @@ def idle_device(watched: Watched) -> str:
         return ""
     if not trace.launch_count:
         return "no kernel was launched: the work was done on the CPU"
-    if watched.right_without_kernels:
-        return "the result is right even if no kernel runs: the work was done on the CPU"
+    if watched.proof is Proven.HOST:
+        return "the result follows what the CPU holds, whatever lies on the GPU: the work was done on the CPU"
     return ""
+
+
+def unproven(watched: Watched) -> Award | None:
+    """Open until a person has looked, where it is not clear where the result was made; otherwise None."""
+    if watched.proof is not Proven.UNCLEAR:
+        return None
+    flag = f"unproven: {watched.unproven}"
+    reason = f"a person looks: it is not clear that the GPU does the work ({watched.unproven})"
+    return Award(fraction=0.0, reason=reason, flags=(flag,), undecided=True)
+
+
+def off_the_device(watched: Watched) -> Award | None:
+    """Judge whether the device did the work: 0 if not, open if nobody can tell yet, None if it did."""
+    if idle := idle_device(watched):
+        return Award(fraction=0.0, reason=idle)
+    if not watched.trace.complete:
+        return unrecorded("it could not be seen whether the GPU does the work", watched)
+    return unproven(watched)
 
 
 def trace_quantities(trace: Trace) -> Iterator[tuple[str, Quantity]]:

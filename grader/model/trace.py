@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 Dim3 = tuple[int, ...]
 """x, y, z: always three."""
@@ -82,6 +83,29 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Exchanged:
+    """What exchanging the inputs of kernels in one call showed."""
+
+    arrays: int
+    """How many arguments of launches were exchanged."""
+    problem: str = ""
+    """Why not all could be that carry inputs."""
+    written: bool = False
+    """Whether the result stands in what kernels wrote."""
+
+
+class Proven(StrEnum):
+    """Where a result was made, by exchanging the inputs of kernels."""
+
+    DEVICE = "device"
+    """It follows what lies on the device, and stands in what kernels wrote."""
+    HOST = "host"
+    """It follows what the host holds."""
+    UNCLEAR = "unclear"
+    """Neither; a person looks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """One call, seen by one source. It is made beside the program: evidence, not proof."""
 
@@ -117,6 +141,8 @@ class Trace:
     """Calls of the CUDA runtime and driver, by name."""
     unseen: tuple[str, ...] = ()
     """The names of the fields above that this source cannot see: what stands there means nothing."""
+    exchange: Exchanged | None = None
+    """What exchanging the inputs of kernels showed, in the call in which that was done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +152,11 @@ class Watched:
     trace: Trace
     wrong: str = ""
     """The first difference between the observed call's result and the oracle's; empty if there is none."""
-    right_without_kernels: bool | None = None
-    """Whether a second call, during which no kernel ran, was right all the same; None if not tried."""
+    proof: Proven | None = None
+    """Whether the result was made on the device, by a call in which its inputs were exchanged there; None if
+    that was not tried."""
+    unproven: str = ""
+    """Why it is not proven, in a few words."""
 
 
 def works_of(trace: Trace, count: int) -> tuple[DeviceWork, ...]:

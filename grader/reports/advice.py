@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
 from grader.model.score import Standing
-from grader.model.trace import Watched
+from grader.model.trace import Proven, Watched
 from grader.reports.device import Split, split_of, watched_in
 from grader.reports.numbers import amount, number
 
@@ -142,9 +142,9 @@ RULES: tuple[Rule, ...] = (
         "inputs take through the function.",
     ),
     (
-        lambda seen: bool(seen.watched and seen.watched.right_without_kernels),
-        "Whether what is returned is what the kernel wrote: here it comes from elsewhere, with or without "
-        "the kernel.",
+        lambda seen: bool(seen.watched and seen.watched.proof is Proven.HOST),
+        "Whether what is returned is what the kernel wrote: here it was computed on the CPU, beside the "
+        "kernel.",
     ),
     (
         lambda seen: bool(_RACE.search(seen.difference)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.model.trace import Trace, Traffic, Watched
+from grader.model.trace import Proven, Trace, Traffic, Watched
 from grader.reports.markup import text
 from grader.reports.numbers import amount, seconds, size
 from grader.reports.several_gpus import gpus_table, listed_in_tables, place, transfers_table
@@ -26,6 +26,11 @@ SOURCES = {
     "simulator": "the simulator",
     "virtual_gpus": "the virtual GPUs, where an operator of torch counts as a kernel",
     "none": "nobody",
+}
+_MADE = {
+    Proven.DEVICE: "the result is that of the kernels' inputs",
+    Proven.HOST: "the result is that of the program's inputs, and was made on the CPU",
+    Proven.UNCLEAR: "it is not clear from whose inputs the result was made",
 }
 UNSEEN = {
     "sites": "where memory was allocated",
@@ -202,9 +207,8 @@ def _told(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
             f"{counted(collectives, 'kernel')} of collectives (NCCL) {are} counted for no GPU: "
             "they wait for each other."
         )
-    if watched.right_without_kernels is not None:
-        so = "right all the same" if watched.right_without_kernels else "not right without them"
-        yield f"In a second call its kernels were kept from running: the result was {so}."
+    if watched.proof is not None:
+        yield f"In another call its kernels got other inputs than the program: {_MADE[watched.proof]}."
     if trace.peak_bytes is not None and "peak_bytes" not in trace.unseen:
         yield f"At one time it had at most {size(trace.peak_bytes)} of device memory{together}."
     if trace.synchronisations is not None and "synchronisations" not in trace.unseen:

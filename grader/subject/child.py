@@ -172,8 +172,9 @@ class _Student:
             value = function(*args, **kwargs)
             self._synchronise()
         else:
-            withhold = document.get("withhold", False)
-            value, more["trace"] = self._observer.watch(lambda: function(*args, **kwargs), withhold=withhold)
+            value, more["trace"] = self._observer.watch(
+                lambda: function(*args, **kwargs), (*args, *kwargs.values()), document.get("proof", "")
+            )
         self._last = value
         after = [_outline(v) for v in (*args, *kwargs.values())]
         changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if not _same(a, b)]

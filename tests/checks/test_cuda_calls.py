@@ -346,7 +346,7 @@ class ObservedSubject:
     imported: Call = field(default_factory=lambda: Call(outcome=Outcome.OBSERVED))
     output: str = ""
 
-    def call(self, function, case, *, withhold=False):
+    def call(self, function, case, *, proof=""):
         assert function == "fit"
         self.output = f"{case.kwargs}\n"
         return self.train(*case.args, **case.kwargs)

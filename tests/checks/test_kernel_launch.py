@@ -15,7 +15,7 @@ from grader.config.codec import to_plain
 from grader.config.decode import decode
 from grader.model.observation import Observation, Outcome
 from grader.model.options import measuring
-from grader.model.trace import Launch, Trace
+from grader.model.trace import Exchanged, Launch, Proven, Trace
 
 KIND = KernelLaunch()
 KEYS = {"of": "work.larger", "inputs": "numbers", "kernel": "max_kernel"}
@@ -39,11 +39,9 @@ def trace_of(*launches, **more):
     return Trace(source="cupti", **(told | more))
 
 
-def award(*launches, trace=None, right_without_kernels=False, wrong="", **keys):
+def award(*launches, trace=None, proof=Proven.DEVICE, wrong="", **keys):
     """What a stored observation of these launches earns."""
-    watched = Watched(
-        trace=trace or trace_of(*launches), wrong=wrong, right_without_kernels=right_without_kernels
-    )
+    watched = Watched(trace=trace or trace_of(*launches), wrong=wrong, proof=proof)
     facts = json.loads(json.dumps({WATCHED: to_plain(watched)}))
     observation = Observation(item="launch", outcome=Outcome.OBSERVED, facts=facts)
     return KIND.award(options(**keys), observation, {})
@@ -175,21 +173,21 @@ def test_a_name_may_be_a_pattern(asked, named, fraction):
 
 
 def test_no_launch_at_all_is_work_of_the_cpu():
-    assert verdict(right_without_kernels=None) == (
+    assert verdict(proof=None) == (
         0.0,
         "no kernel was launched: the work was done on the CPU",
     )
 
 
 def test_a_launch_as_asked_on_which_nothing_depends_earns_nothing():
-    assert verdict(launched(), right_without_kernels=True) == (
+    assert verdict(launched(), proof=Proven.HOST) == (
         0.0,
-        "the result is right even if no kernel runs: the work was done on the CPU",
+        "the result follows what the CPU holds, whatever lies on the GPU: the work was done on the CPU",
     )
 
 
 def test_a_wrong_result_earns_nothing_whatever_was_launched():
-    assert verdict(launched(), wrong="at [0, 0]: got 1, expected 2", right_without_kernels=None) == (
+    assert verdict(launched(), wrong="at [0, 0]: got 1, expected 2", proof=None) == (
         0.0,
         "the result of the observed call is wrong: at [0, 0]: got 1, expected 2",
     )
@@ -223,7 +221,7 @@ def test_sources_are_compared_by_the_product_of_the_sides():
 
 @pytest.mark.parametrize("by_numba", [None, ()])
 def test_numba_need_not_tell_of_kernels_that_are_not_its_own(by_numba):
-    found = award(trace=trace_of(launched(), framework_launches=by_numba), right_without_kernels=None)
+    found = award(trace=trace_of(launched(), framework_launches=by_numba), proof=None)
     assert (found.fraction, found.undecided, found.flags) == (1.0, False, ())
 
 
@@ -234,7 +232,7 @@ def test_a_record_that_was_cut_contradicts_nobody():
 
 def test_a_record_that_is_not_complete_decides_nothing_whatever_else_it_says():
     void = trace_of(launched(), complete=False, problem="the observer missed 1 launch of its own")
-    for keys in ({}, {"right_without_kernels": True}, {"wrong": "got 1, expected 2"}):
+    for keys in ({}, {"proof": Proven.HOST}, {"wrong": "got 1, expected 2"}):
         found = award(trace=void, **keys)
         assert (found.fraction, found.undecided, found.again, found.flags) == (0.0, True, True, ())
         assert found.reason.endswith("the observer missed 1 launch of its own")
@@ -277,13 +275,20 @@ class LaunchBench:
     @contextmanager
     def subject(self, module, *, observed=False):
         self.imported = Call(outcome=Outcome.OBSERVED)
+        self.noted = None
         yield self
 
-    def call(self, function, case, *, withhold=False):
+    def call(self, function, case, *, proof=""):
         if self._ends is not None:
             return self._ends
         (x,) = case.args
-        return Call(outcome=Outcome.OBSERVED, value=0 if withhold else x + 1, trace=trace_of(launched()))
+        trace = trace_of(
+            launched(), exchange=Exchanged(arrays=1, written=True) if proof == "exchange" else None
+        )
+        self.noted = x if proof == "note" else self.noted
+        return Call(
+            outcome=Outcome.OBSERVED, value=(self.noted if proof == "exchange" else x) + 1, trace=trace
+        )
 
 
 def test_what_is_observed_is_enough_to_judge_months_later():

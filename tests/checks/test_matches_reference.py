@@ -16,6 +16,7 @@ from grader.checks.matches_reference import MatchesReference
 from grader.errors import CourseError
 from grader.model.observation import STUDENTS_DOING, Observation, Outcome
 from grader.model.options import measuring
+from grader.model.trace import Launch, Proven, Trace, Watched
 
 KIND = MatchesReference()
 CASES = {"one": (1.0,), "two": (2.0,), "three": (3.0,)}
@@ -264,7 +265,7 @@ def test_an_observation_without_cases_earns_nothing(make_bench):
 
 def test_only_keys_that_judge_leave_stored_evidence_fresh():
     keys = {"of", "inputs", "simulated_inputs", "expected", "accept", "tolerance", "precision", "dtype"}
-    assert set(measuring(options())) == keys | {"loops_over", "compiled"}
+    assert set(measuring(options())) == keys | {"loops_over", "compiled", "made_on_gpu"}
 
 
 def test_evidence_of_special_values_is_strict_json(make_bench):
@@ -370,3 +371,29 @@ def test_compiled_needs_inputs_for_the_loops():
 def test_what_ran_on_no_input_is_shown_to_a_person(real_bench):
     text = dedent(LOOPS).replace("def f(A):", "def f(A):\n    if A.size > 99:\n        return A + A")
     assert followed(real_bench, text)[2:] == ("work.py:4 ran on none of the small inputs",)
+
+
+@pytest.mark.parametrize(
+    ("proof", "fraction", "undecided"),
+    [(Proven.DEVICE, 1.0, False), (Proven.HOST, 0.0, False), (Proven.UNCLEAR, 0.0, True), (None, 1.0, False)],
+)
+def test_a_result_that_is_to_be_made_on_a_gpu_is_also_watched(
+    make_bench, monkeypatch, proof, fraction, undecided
+):
+    launch = Launch(kernel="k", grid=(1, 1, 1), block=(1, 1, 1))
+    trace = Trace(source="cupti", launches=(launch,), launch_count=1)
+    monkeypatch.setattr(
+        "grader.checks.matches_reference.watch",
+        lambda *args: Watched(trace=trace, proof=proof, unproven="why"),
+    )
+    bench = make_bench(lambda x: 2 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
+    observation = KIND.observe(options(expected="double", made_on_gpu=True), bench)
+    award = KIND.award(options(expected="double", made_on_gpu=True), observation, {})
+    assert (award.fraction, award.undecided) == (fraction, undecided)
+
+
+def test_what_is_wrong_is_not_watched(make_bench, monkeypatch):
+    monkeypatch.setattr("grader.checks.matches_reference.watch", lambda *args: pytest.fail("watched"))
+    bench = make_bench(lambda x: 3 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
+    observation = KIND.observe(options(expected="double", made_on_gpu=True), bench)
+    assert KIND.award(options(expected="double", made_on_gpu=True), observation, {}).fraction == 0.0

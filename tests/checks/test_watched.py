@@ -1,4 +1,4 @@
-"""One call under observation is followed by one without kernels, and only what was seen is concluded."""
+"""Of three observed calls the last one's kernels get other inputs; only what was seen is concluded."""
 
 from __future__ import annotations
 
@@ -15,11 +15,19 @@ import pytest
 
 from grader.bench.bench import Call, InputCase
 from grader.bench.tolerance import Tolerance, Tolerances
-from grader.checks.watched import WATCHED, Watched, idle_device, trace_quantities, watch, watched_of
+from grader.checks.watched import (
+    WATCHED,
+    Watched,
+    idle_device,
+    trace_quantities,
+    unproven,
+    watch,
+    watched_of,
+)
 from grader.config.codec import to_plain
 from grader.errors import CourseError
 from grader.model.observation import Outcome
-from grader.model.trace import Launch, Trace, Traffic
+from grader.model.trace import Exchanged, Launch, Proven, Trace, Traffic
 
 LAUNCH = Launch(kernel="double_kernel", grid=(4, 1, 1), block=(8, 1, 1))
 BY_NUMBA = Trace(source="cupti", launches=(LAUNCH,), launch_count=1, framework_launches=(LAUNCH,))
@@ -32,26 +40,28 @@ def double(x):
     return 2 * x
 
 
+EXCHANGED = Exchanged(arrays=1, written=True)
+
+
 @dataclass
 class ObservedSubject:
-    """Answers with what `program` makes of a call: a value, or a Call of its own."""
+    """Answers with what `program` makes of the inputs of the host and of the device: a value, or a Call."""
 
-    program: Callable[[Any, bool], Any]
+    program: Callable[[Any, Any], Any]
     trace: Trace | None
     imported: Call = RETURNED
-    calls: list[tuple[str, Any, bool]] = field(default_factory=list)
-    out_of_reach: bool = False
-    """Whether its kernels run even if they are withheld: they are not numba's."""
+    shown: Exchanged | None = EXCHANGED
+    calls: list[tuple[str, Any, str]] = field(default_factory=list)
 
-    def call(self, function: str, case: InputCase, *, withhold: bool = False) -> Call:
+    def call(self, function: str, case: InputCase, *, proof: str = "") -> Call:
         (x,) = case.args
-        self.calls.append((function, x, withhold))
-        value = self.program(x, withhold)
+        self.calls.append((function, x, proof))
+        value = self.program(x, self.calls[0][1] if proof == "exchange" else x)
         if isinstance(value, Call):
             return value
         trace = self.trace
-        if trace is not None and withhold and not self.out_of_reach:
-            trace = replace(trace, launches=(), launch_count=0)
+        if trace is not None and proof == "exchange":
+            trace = replace(trace, exchange=self.shown)
         return Call(outcome=Outcome.OBSERVED, value=value, trace=trace)
 
 
@@ -61,6 +71,7 @@ class ObservedBench:
 
     subject_of: ObservedSubject
     cases: int = 1
+    simulated: bool = False
     opened: list[tuple[str, bool]] = field(default_factory=list)
 
     def draw(self, family: str, number: int) -> tuple[InputCase, ...]:
@@ -77,12 +88,12 @@ def bench_of(program, trace=BY_NUMBA, *, cases=1, imported=RETURNED):
     return ObservedBench(ObservedSubject(program, trace, imported), cases)
 
 
-def on_the_device(x, withhold):
-    return -1.0 if withhold else 2 * x
+def on_the_device(host, device):
+    return 2 * device
 
 
-def on_the_cpu(x, withhold):
-    return 2 * x
+def on_the_cpu(host, device):
+    return 2 * host
 
 
 def watching(bench, oracle=double, tolerances=None):
@@ -95,69 +106,102 @@ def test_the_file_is_imported_once_with_an_observer_beside_it():
     assert bench.opened == [("work", True)]
 
 
-def test_a_second_call_without_kernels_has_inputs_of_its_own():
+def test_every_call_has_inputs_of_its_own():
     bench = bench_of(on_the_device, cases=3)
     watching(bench)
-    (function, first, withheld_first), (again, second, withheld_second) = bench.subject_of.calls
-    assert (function, again) == ("double", "double")
-    assert (withheld_first, withheld_second) == (False, True)
-    assert first != second
-    assert first % 1 == second % 1 == 2 / 8, "the last case of the family"
+    functions, inputs, proofs = zip(*bench.subject_of.calls, strict=True)
+    assert functions == ("double",) * 3
+    assert proofs == ("note", "", "exchange")
+    assert len(set(inputs)) == 3
+    assert {x % 1 for x in inputs} == {2 / 8}, "the last case of the family"
+    assert min(inputs) > 10**6, "what no round of timed calls reaches"
 
 
-def test_what_no_round_of_timed_calls_reaches_is_drawn():
+def test_a_simulator_needs_no_call_between_the_two():
     bench = bench_of(on_the_device)
-    watching(bench)
-    assert min(x for _, x, _ in bench.subject_of.calls) > 10**6
+    bench.simulated = True
+    assert watching(bench).proof is Proven.DEVICE
+    assert [proof for _, _, proof in bench.subject_of.calls] == ["note", "exchange"]
 
 
-def test_nothing_is_concluded_from_kernels_that_could_not_be_withheld():
-    bench = bench_of(on_the_cpu)
-    bench.subject_of.out_of_reach = True
-    assert watching(bench).right_without_kernels is None
+def by_turns(host, device):
+    return on_the_cpu(host, device) if host == device else CRASHED
+
+
+def same_for_all(host, device):
+    return 7.0
 
 
 @pytest.mark.parametrize(
-    ("program", "right_without_kernels"),
+    ("program", "shown", "proof", "why"),
     [
-        (on_the_device, False),
-        (on_the_cpu, True),
-        (lambda x, withhold: CRASHED if withhold else 2 * x, False),
+        (on_the_device, EXCHANGED, Proven.DEVICE, ""),
+        (on_the_cpu, EXCHANGED, Proven.HOST, ""),
+        (on_the_cpu, Exchanged(arrays=0), Proven.HOST, ""),
+        (by_turns, EXCHANGED, Proven.UNCLEAR, CRASHED.note),
+        (lambda host, device: host + device, EXCHANGED, Proven.UNCLEAR, "it is right for neither inputs"),
+        (on_the_device, Exchanged(arrays=0, written=True), Proven.UNCLEAR, "no argument of a kernel"),
+        (on_the_device, Exchanged(arrays=1), Proven.UNCLEAR, "no kernel wrote what was returned"),
+        (on_the_device, Exchanged(arrays=1, problem="differs"), Proven.UNCLEAR, "differs"),
+        (on_the_cpu, Exchanged(arrays=0, problem="differs"), Proven.UNCLEAR, "differs"),
+        (on_the_device, None, Proven.UNCLEAR, "nothing was exchanged"),
     ],
 )
-def test_what_is_right_without_kernels_did_not_come_from_them(program, right_without_kernels):
-    watched = watching(bench_of(program))
-    assert watched == Watched(trace=BY_NUMBA, right_without_kernels=right_without_kernels)
+def test_where_a_result_was_made_shows_in_whose_inputs_it_is_right_for(program, shown, proof, why):
+    bench = bench_of(program)
+    bench.subject_of.shown = shown
+    watched = watching(bench)
+    assert (watched.trace, watched.wrong, watched.proof) == (BY_NUMBA, "", proof)
+    assert watched.unproven.startswith(why)
+    assert bool(watched.unproven) == (proof is Proven.UNCLEAR)
+
+
+def test_nothing_is_concluded_where_both_inputs_have_one_result():
+    watched = watching(bench_of(same_for_all), lambda x: 7.0)
+    assert (watched.proof, watched.unproven) == (Proven.UNCLEAR, "the results for both inputs are the same")
 
 
 def test_the_first_result_given_again_is_not_right_for_the_second_inputs():
     kept = []
 
-    def keeps(x, withhold):
-        kept.append(2 * x)
+    def keeps(host, device):
+        kept.append(2 * host)
         return kept[0]
 
-    assert watching(bench_of(keeps)).right_without_kernels is False
+    watched = watching(bench_of(keeps))
+    assert watched.wrong
+    assert watched.proof is None
 
 
-def test_a_wrong_result_is_said_and_nothing_is_tried_without_kernels():
-    bench = bench_of(lambda x, withhold: 3 * x)
+def test_a_wrong_result_is_said_and_nothing_is_exchanged():
+    bench = bench_of(lambda host, device: 3 * host)
     watched = watching(bench)
     assert watched.wrong.startswith("got 3")
-    assert watched.right_without_kernels is None
+    assert watched.proof is None
     assert len(bench.subject_of.calls) == 1
 
 
 @pytest.mark.parametrize("launches", [None, ()])
-def test_kernels_that_are_not_numbas_cannot_be_kept_from_running(launches):
+def test_kernels_that_are_not_numbas_get_their_own_inputs(launches):
     trace = Trace(source="cupti", launches=(LAUNCH,), launch_count=1, framework_launches=launches)
     bench = bench_of(on_the_cpu, trace)
     assert watching(bench) == Watched(trace=trace)
     assert len(bench.subject_of.calls) == 1
 
 
+@pytest.mark.parametrize("proof", [None, *Proven])
+def test_only_what_is_not_clear_waits_for_a_person(proof):
+    award = unproven(Watched(trace=BY_NUMBA, proof=proof, unproven="why"))
+    if proof is not Proven.UNCLEAR:
+        assert award is None
+    else:
+        assert (award.fraction, award.undecided, award.again) == (0.0, True, False)
+        assert award.reason == "a person looks: it is not clear that the GPU does the work (why)"
+        assert award.flags == ("unproven: why",)
+
+
 def test_a_call_that_does_not_return_is_what_came_of_it():
-    assert watching(bench_of(lambda x, withhold: CRASHED)) is CRASHED
+    assert watching(bench_of(lambda host, device: CRASHED)) is CRASHED
 
 
 def test_a_file_that_cannot_be_imported_is_not_called():
@@ -183,14 +227,14 @@ def test_an_oracle_that_changes_its_arguments_disturbs_nobody():
 
     bench = Vectors(ObservedSubject(on_the_device, BY_NUMBA))
     watched = watching(bench, greedy)
-    assert (watched.wrong, watched.right_without_kernels) == ("", False)
+    assert (watched.wrong, watched.proof) == ("", Proven.DEVICE)
     assert all(x[0] > 10**6 for _, x, _ in bench.subject_of.calls)
-    assert len({x[0] for _, x, _ in bench.subject_of.calls}) == 2
+    assert len({x[0] for _, x, _ in bench.subject_of.calls}) == 3
     assert bench.subject_of.calls[1][1][0] - bench.subject_of.calls[0][1][0] == 1
 
 
 def test_tolerances_reach_the_comparison():
-    bench = bench_of(lambda x, withhold: 2.001 * x)
+    bench = bench_of(lambda host, device: 2.001 * device)
     assert watching(bench).wrong
     wide = Tolerances(float64=Tolerance(rtol=0.01, atol=0.0))
     assert watching(bench, tolerances=wide).wrong == ""
@@ -204,12 +248,12 @@ def test_a_family_without_cases_is_the_courses_fault():
 @pytest.mark.parametrize(
     ("watched", "said"),
     [
-        (Watched(trace=BY_NUMBA, right_without_kernels=False), ""),
+        (Watched(trace=BY_NUMBA, proof=Proven.DEVICE), ""),
         (Watched(trace=BY_OTHERS), ""),
-        (Watched(trace=BY_NUMBA, right_without_kernels=True), "right even if no kernel runs"),
+        (Watched(trace=BY_NUMBA, proof=Proven.HOST), "the result follows what the CPU holds"),
         (Watched(trace=Trace(source="cupti")), "no kernel was launched"),
         (Watched(trace=Trace(source="none", complete=False, problem="no device")), ""),
-        (Watched(trace=Trace(source="cupti", complete=False), right_without_kernels=True), ""),
+        (Watched(trace=Trace(source="cupti", complete=False), proof=Proven.HOST), ""),
     ],
 )
 def test_the_device_is_called_idle_only_on_a_complete_record(watched, said):
@@ -232,7 +276,7 @@ def test_what_was_watched_comes_back_from_stored_evidence():
         api={"cuLaunchKernelEx": 1},
         unseen=("stream",),
     )
-    watched = Watched(trace=trace, wrong="at [0]: got 1, expected 2", right_without_kernels=False)
+    watched = Watched(trace=trace, wrong="at [0]: got 1, expected 2", proof=Proven.DEVICE)
     facts = json.loads(json.dumps({WATCHED: to_plain(watched)}))
     assert watched_of(facts) == watched
 

@@ -38,15 +38,17 @@ def test_a_numba_call_is_seen_by_the_observer_and_by_numba_alike(start):
             assert trace.peak_bytes >= 16_000
 
 
-def test_withheld_kernels_do_not_run(start):
+def test_kernels_get_the_noted_inputs_and_the_program_keeps_its_own(start):
+    y, x = numbers(1000, 1), numbers(1000, 2)
     with start(DOUBLE, observed=True) as subject:
-        first = subject.call("double", case(numbers(1000, 1)))
-        x = numbers(1000, 2)
-        call = subject.call("double", case(x), withhold=True)
-        assert first.trace.launch_count == 1
-        assert call.trace.launch_count == 0
-        assert len(call.trace.framework_launches) == 1
-        assert not np.array_equal(call.value, 2 * x)
+        noted = subject.call("double", case(y), proof="note")
+        plain = subject.call("double", case(numbers(1000, 3)))
+        call = subject.call("double", case(x), proof="exchange")
+        assert noted.trace.exchange is None
+        assert plain.trace.exchange is None
+        assert (call.trace.exchange.arrays, call.trace.exchange.problem) == (1, "")
+        assert call.trace.exchange.written
+        assert np.array_equal(call.value, 2 * y)
 
 
 def test_calls_without_any_gpu_work_have_an_empty_and_complete_record(start):

@@ -286,7 +286,7 @@ FAST = Speedup.Options(of="max_functions.max_gpu", over="max_functions.max_cpu",
 CURVE = Scaling.Options(of="max_functions.max_numba", inputs="big", at_least={"4": 3.0})
 
 
-def traced(*launches, right_without_kernels=False, wrong="", **keys):
+def traced(*launches, proof="device", wrong="", **keys):
     """Facts of an observed call, as they are kept: kernels by name, grid, block and seconds."""
     ran = tuple(
         Launch(kernel=kernel, grid=grid, block=block, seconds=took) for kernel, grid, block, took in launches
@@ -302,8 +302,8 @@ def traced(*launches, right_without_kernels=False, wrong="", **keys):
         "synchronisations": 2,
     }
     trace = Trace(launches=ran, **{"launch_count": len(ran), **told, **keys})
-    without = right_without_kernels if ran and not wrong else None
-    return {"watched": loads(dumps({"trace": trace, "wrong": wrong, "right_without_kernels": without}))}
+    tried = proof if ran and not wrong else None
+    return {"watched": loads(dumps({"trace": trace, "wrong": wrong, "proof": tried}))}
 
 
 RAN = ("max_kernel", (1000, 1, 1), (1000, 1, 1), 0.00005)
@@ -359,7 +359,7 @@ def gpu():
             {"facts": traced(("max_kernel", (1001, 1, 1), (32, 32, 1), 0.00005))},
         ),
         "no kernel": ("kernel_launch", MAX, 0.0, {"facts": traced()}),
-        "not by the kernel": ("kernel_launch", MAX, 0.0, {"facts": traced(RAN, right_without_kernels=True)}),
+        "not by the kernel": ("kernel_launch", MAX, 0.0, {"facts": traced(RAN, proof="host")}),
         "not to be seen": (
             "kernel_launch", MAX, 0.0,
             {"facts": traced(complete=False, problem="of 2 launches of its own the observer saw 1")},
@@ -451,7 +451,7 @@ def on_gpus(*devices, launched=(), transfers=(), parts=None, had=None, **keys):
             **keys,
         }
     )
-    watched = {"trace": trace, "wrong": "", "right_without_kernels": None}
+    watched = {"trace": trace, "wrong": "", "proof": None}
     return loads(dumps({"watched": watched, "devices": had or len(devices), "parts": parts or {}}))
 
 

@@ -113,7 +113,7 @@ def test_nothing_is_told_of_what_a_student_does_not_see(make):
     card = make.graded(
         items,
         [
-            make.seen("a", facts=make.traced(make.ran, right_without_kernels=True)),
+            make.seen("a", facts=make.traced(make.ran, proof="host")),
             make.seen("b", 0.0, cases=(wrong,)),
             make.seen("hidden", 0.0, cases=(wrong,)),
         ],

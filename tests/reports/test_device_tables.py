@@ -88,9 +88,16 @@ def test_a_record_with_gaps_shows_nothing_of_it(observed):
     assert "max_kernel" not in source
 
 
-@pytest.mark.parametrize(("right", "said"), [(True, "right all the same"), (False, "not right without them")])
-def test_says_what_came_of_the_call_without_kernels(observed, right, said):
-    assert f"the result was {said}." in shown(observed(LAUNCHED, right_without_kernels=right))
+@pytest.mark.parametrize(
+    ("proof", "said"),
+    [
+        ("device", "the result is that of the kernels&#x27; inputs"),
+        ("host", "the result is that of the program&#x27;s inputs, and was made on the CPU"),
+        ("unclear", "it is not clear from whose inputs the result was made"),
+    ],
+)
+def test_says_what_came_of_the_call_with_exchanged_inputs(observed, proof, said):
+    assert f"got other inputs than the program: {said}." in shown(observed(LAUNCHED, proof=proof))
 
 
 @pytest.mark.parametrize("kept", ["text", {"trace": {}}, {"trace": {"source": "cupti"}, "new": 1}, 7])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ..driver import DeviceError, synchronise
@@ -90,20 +90,29 @@ class Observer:
         if self._source is not None:
             self._source.start()
 
-    def watch(self, act: Callable[[], Any], *, withhold: bool = False) -> tuple[Any, dict[str, Any]]:
-        """Do something and give what came of it, with the record as plain JSON.
+    def watch(
+        self, act: Callable[[], Any], arguments: Sequence[Any] = (), proof: str = ""
+    ) -> tuple[Any, dict[str, Any]]:
+        """Do something with arguments and give what came of it, with the record as plain JSON.
+
+        With a `proof`, the inputs of its kernels are noted (`note`) or exchanged (`exchange`).
 
         Raises:
             whatever `act` raises, or DeviceError if what it started on a device fails.
         """
+        exchange = self._numba.exchange if self._played is None else self._played.exchange
+        if exchange is not None:
+            exchange.begin(proof, arguments)
+        value, record = self._watch(act)
+        if exchange is not None:
+            record.exchange = exchange.end(value)
+        return value, record.plain()
+
+    def _watch(self, act: Callable[[], Any]) -> tuple[Any, Record]:
         if self._played is not None:
-            self._played.watch(withhold=withhold)
-            try:
-                return act(), self._played.record().plain()
-            finally:
-                self._played.watch(withhold=False)
+            self._played.watch()
+            return act(), self._played.record()
         self._numba.seen.clear()
-        self._numba.withhold = withhold
         canary = None
         problem = self._why_none
         if self._source is not None:
@@ -114,17 +123,14 @@ class Observer:
                 self._source.begin()
             except DeviceError as error:
                 problem, canary = f"the observer has no device ({error})", None
-        try:
-            value = act()
-            if canary is not None and self._source is not None:
-                self._source.end()
-            synchronise()
-        finally:
-            self._numba.withhold = False
+        value = act()
+        if canary is not None and self._source is not None:
+            self._source.end()
+        synchronise()
         record = self._record(canary, problem)
         if self._numba.installed:
             record.framework_launches = list(self._numba.seen)
-        return value, record.plain()
+        return value, record
 
     def _record(self, canary: Canary | None, problem: str) -> Record:
         if self._source is None or canary is None:

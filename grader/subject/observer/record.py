@@ -36,6 +36,8 @@ class Record:
         self.api: dict[str, int] = {}
         self.unseen: tuple[str, ...] = ()
         self.problem = ""
+        self.exchange: dict[str, Any] | None = None
+        """What exchanging the inputs of its kernels showed; None if they were not."""
 
     def launched(self, launch: dict[str, Any]) -> None:
         """Note a launch, and what its device did; a collective is no work of its own."""
@@ -105,6 +107,7 @@ class Record:
             "synchronisations": self.synchronisations,
             "api": self.api,
             "unseen": list(self.unseen),
+            "exchange": self.exchange,
         }
 
 

@@ -6,6 +6,7 @@ import sys
 from itertools import count
 from typing import Any
 
+from .exchange import Array, Exchange, HostArray
 from .record import HOST, LAUNCHES, Record, launch
 
 _ORDERS = ("forward", "reversed", "shuffled")
@@ -36,13 +37,16 @@ class Simulated:
 
     def __init__(self, device: Any) -> None:
         self._device = device
-        self._withheld = False
+        self.exchange = Exchange(self._array_of, lambda: None)
 
-    def watch(self, *, withhold: bool) -> None:
-        """A call begins, with or without its kernels."""
+    def watch(self) -> None:
+        """A call begins."""
         self._device.forget()
-        self._device.withhold(withhold)
-        self._withheld = withhold
+        self._device.around_launches(self.exchange.launch)
+
+    def _array_of(self, argument: Any) -> Array | None:
+        elements = self._device.elements_of(argument)
+        return None if elements is None else HostArray(elements)
 
     def record(self) -> Record:
         """What it did."""
@@ -53,7 +57,7 @@ class Simulated:
             for one in self._device.launches()
         ]
         record.framework_launches = launches[:LAUNCHES]
-        for one in () if self._withheld else launches:
+        for one in launches:
             record.launched(one)
         for direction, copies in self._device.copies().items():
             ends = HOST if direction.startswith("host") else 0, HOST if direction.endswith("host") else 0

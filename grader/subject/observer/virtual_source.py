@@ -31,10 +31,11 @@ class Virtual:
 
     def __init__(self, devices: Any) -> None:
         self._devices = devices
+        self.exchange = None
+        """Kernels of numba, whose inputs alone are exchanged, do not run on virtual GPUs."""
 
-    def watch(self, *, withhold: bool) -> None:
-        """A call begins. Kernels of numba, which alone can be withheld, do not run on virtual GPUs."""
-        del withhold
+    def watch(self) -> None:
+        """A call begins."""
         self._devices.forget()
 
     def record(self) -> Record:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from .numbas import config, cuda, devicearray, kernel, kernelapi, simulator
+import numpy as np
+
+from .numbas import config, cuda, devicearray, elements, kernel, kernelapi, simulator
 
 if not config.ENABLE_CUDASIM:
     raise ImportError("numba was imported without NUMBA_ENABLE_CUDASIM=1; set it before the program starts")
@@ -22,7 +25,7 @@ from .launch import device
 from .memory import const, local, shared
 from .schedule import Order
 
-__all__ = ["copies", "forget", "launches", "run_in", "withhold"]
+__all__ = ["around_launches", "copies", "elements_of", "forget", "launches", "run_in"]
 
 
 def run_in(order: str, seed: int) -> None:
@@ -33,9 +36,17 @@ def run_in(order: str, seed: int) -> None:
     device.order = Order(order, seed)
 
 
-def withhold(yes: bool) -> None:
-    """From now on, only record launches and let no kernel run; or let them run again."""
-    device.withheld = yes
+def around_launches(around: Callable[[Sequence[Any], Callable[[], None]], None]) -> None:
+    """From now on `around` gets the arguments of each launch, and what runs it."""
+    device.around = around
+
+
+def elements_of(argument: Any) -> Any:
+    """The numpy array that an argument of a launch stands for; None for a number."""
+    value = argument.value if isinstance(argument, kernel.ArgHint) else argument
+    if isinstance(value, transfers.DeviceArray):
+        return elements(value)
+    return value if isinstance(value, np.ndarray) and value.ndim else None
 
 
 def forget() -> None:

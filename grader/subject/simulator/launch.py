@@ -1,4 +1,4 @@
-"""Launches of kernels: refused where a GPU refuses them, recorded, and run unless they are withheld."""
+"""Launches of kernels: refused where a GPU refuses them, recorded, and run."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from .transfers import DeviceArray
 _THREADS_FOR_ALL = 1024
 """What a driver suggests for a kernel that uses few registers."""
 _NO_ARGUMENTS = (list, dict, set, str)
+Around = Callable[[tuple[Any, ...], Callable[[], None]], None]
+"""What is done with the arguments of a launch, and with what runs it."""
 
 
 class Device:
@@ -26,15 +28,18 @@ class Device:
 
     def __init__(self) -> None:
         self.order = schedule.Order("forward", 0)
-        self.withheld = False
+        self.around: Around = lambda args, run: run()
         self.launched: list[dict[str, Any]] = []
         self._busy = threading.Lock()
 
     def launch(self, configured: Configured, args: tuple[Any, ...]) -> None:
-        """Run a kernel, or only record it if kernels are withheld.
+        """Run a kernel, and record it.
 
         Raises numba's CudaAPIError for a grid that a GPU refuses, and what the kernel raises.
         """
+        self.around(args, lambda: self._launch(configured, args))
+
+    def _launch(self, configured: Configured, args: tuple[Any, ...]) -> None:
         grid, block, dynamic_bytes = configured.grid, configured.block, configured.dynamic_bytes
         refuse_launch(grid, block, dynamic_bytes)
         function = configured.kernel.fn
@@ -45,9 +50,8 @@ class Device:
             record = {"kernel": function.__name__, "grid": list(grid), "block": list(block)}
             self.launched.append(record)
             try:
-                if not self.withheld:
-                    with np.errstate(all="ignore"):
-                        schedule.run(function, seen, (grid, block), self.order)
+                with np.errstate(all="ignore"):
+                    schedule.run(function, seen, (grid, block), self.order)
             finally:
                 record["shared_bytes"] = shared.bytes
             for copy_back in copies_back:

@@ -170,34 +170,6 @@ def test_a_read_only_array_can_be_read_in_a_kernel_and_not_be_stored_to(simulate
         simulated(code.replace("STATEMENT", "a[0] = b[0]"))
 
 
-def test_withheld_kernels_are_recorded_refused_and_not_run(simulated):
-    stored, kept, launches, refused = simulated(
-        """
-        from numba.cuda.cudadrv.driver import CudaAPIError
-        @cuda.jit
-        def ones(a):
-            a[cuda.threadIdx.x] = 1
-
-        simulator.withhold(True)
-        stored = cuda.device_array(4)
-        ones[1, 4](stored)
-        launches = simulator.launches()
-        try:
-            ones[1, 2000](stored)
-        except CudaAPIError:
-            refused = True
-        simulator.withhold(False)
-        kept = np.zeros(4)
-        ones[1, 4](kept)
-        result = np.isnan(stored.copy_to_host()), kept, launches, refused
-        """
-    )
-    assert stored == [True] * 4
-    assert kept == [1] * 4
-    assert launches == [{"kernel": "ones", "grid": [1, 1, 1], "block": [4, 1, 1], "shared_bytes": 0}]
-    assert refused
-
-
 def test_what_no_kernel_takes_is_refused(simulated):
     with pytest.raises(Exception, match="TypeError: a kernel takes arrays and numbers, and no list"):
         simulated(NOTHING + "nothing[1, 1]([1, 2])")

@@ -1,0 +1,228 @@
+"""Exchanges the inputs of numba's kernels for another call's, behind the host's back.
+
+Two calls of the same shapes: in the first, `note`, what the array arguments of each launch hold is noted. In
+the second, `exchange`, every argument that carries inputs gets what stood in its place then, for as long as
+the kernel runs; afterwards it gets its own content back, unless the kernel wrote to it. So the host has only
+the inputs of the second call, and the kernels only those of the first: a result that is right for the first
+was made from what lies on the device. The idea, and what its parts are for: docs/security.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+LAUNCHES = 64
+"""Of calls with more launches nothing is concluded."""
+BYTES = 2**30
+"""So of calls whose arguments hold more, all launches together."""
+
+Content = np.ndarray[Any, Any]
+
+
+class Array(Protocol):
+    """An argument of a launch whose content can be read and written."""
+
+    def read(self) -> Content:
+        """A copy of the content, on the host."""
+        ...
+
+    def write(self, content: Content) -> None:
+        """Replace the content.
+
+        Raises:
+            ValueError: it cannot be written as a whole.
+        """
+        ...
+
+
+class HostArray:
+    """An array of the host that numba copies for a launch, or one of a simulator."""
+
+    def __init__(self, array: Content) -> None:
+        self._array = array
+
+    def read(self) -> Content:
+        """A copy of the content."""
+        return self._array.copy()
+
+    def write(self, content: Content) -> None:
+        """Replace the content."""
+        self._array[...] = content
+
+
+class Exchange:
+    """What is noted of one call, and put into the launches of the other."""
+
+    def __init__(self, array_of: Callable[[Any], Array | None], settle: Callable[[], None]) -> None:
+        """`array_of` finds the array in an argument, None for a number; `settle` waits for the devices."""
+        self._array_of = array_of
+        self._settle = settle
+        self._doing = ""
+        self._noted: list[list[Content | None]] = []
+        self._noted_inputs: list[Content] = []
+        self._noted_result: Content | None = None
+        self._begin([])
+
+    def _begin(self, inputs: list[Content]) -> None:
+        self._inputs = inputs
+        self._launches: list[list[Content | None]] = []
+        self._written: list[Content] = []
+        self._bytes = 0
+        self._exchanged = 0
+        self._problem = ""
+
+    def begin(self, doing: str, arguments: Sequence[Any]) -> None:
+        """A call begins: to `note` its launches, or to `exchange` them for the noted ones; "" for neither."""
+        self._doing = doing
+        self._begin([value.copy() for value in arguments if isinstance(value, np.ndarray) and value.ndim])
+        if doing == "note":
+            self._noted = self._launches
+            self._noted_inputs = self._inputs
+
+    def launch(self, arguments: Sequence[Any], go: Callable[[], Any]) -> Any:
+        """Do something around a launch, which `go` does."""
+        if not self._doing or len(self._launches) >= LAUNCHES or self._bytes > BYTES:
+            if self._doing:
+                self._problem = "more launches, or larger arrays, than are exchanged"
+            return go()
+        arrays = [self._array_of(argument) for argument in arguments]
+        self._settle()
+        before = [None if array is None else array.read() for array in arrays]
+        self._bytes += sum(content.nbytes for content in before if content is not None)
+        number = len(self._launches)
+        self._launches.append(before)
+        put: dict[int, Content] = {}
+        if self._doing == "exchange":
+            put = self._put(number, arrays, before)
+            self._clear(arrays, before, put)
+        value = go()
+        self._settle()
+        for place, array in enumerate(arrays):
+            if array is None:
+                continue
+            after = array.read()
+            if not _same(after, put.get(place, before[place])):
+                self._written.append(after)
+            elif place in put:
+                array.write(before[place])  # type: ignore[arg-type]  # there is an array, so it was read
+        return value
+
+    def _put(
+        self, number: int, arrays: Sequence[Array | None], before: Sequence[Content | None]
+    ) -> dict[int, Content]:
+        """Write the noted inputs into the arguments that carry inputs; by place."""
+        if number >= len(self._noted) or len(self._noted[number]) != len(before):
+            self._problem = "the two calls launch differently"
+            return {}
+        put = {}
+        for place, (array, own, noted) in enumerate(zip(arrays, before, self._noted[number], strict=True)):
+            if array is None or own is None or noted is None or own.shape != noted.shape:
+                continue
+            carried = carries(own, self._inputs)
+            if own.dtype == noted.dtype and carried and carried == carries(noted, self._noted_inputs):
+                try:
+                    array.write(noted)
+                except ValueError as error:
+                    self._problem = f"an argument cannot be exchanged: {error}"
+                    continue
+                put[place] = noted
+                self._exchanged += 1
+        return put
+
+    def _clear(
+        self, arrays: Sequence[Array | None], before: list[Content | None], put: dict[int, Content]
+    ) -> None:
+        """Zero what still holds the noted call's result: a kernel that writes it again must be seen."""
+        for place, (array, own) in enumerate(zip(arrays, before, strict=True)):
+            if array is None or own is None or place in put or self._noted_result is None:
+                continue
+            if _same(own, self._noted_result) and not any(_same(own, one) for one in self._written):
+                before[place] = np.zeros_like(own)
+                array.write(before[place])  # type: ignore[arg-type]  # assigned one line above
+
+    def end(self, result: Any) -> dict[str, Any] | None:
+        """A call has ended; what it showed of kernels, as plain JSON, if it exchanged their inputs."""
+        doing, self._doing = self._doing, ""
+        if doing == "note":
+            self._noted_result = np.array(result) if isinstance(result, np.ndarray) else None
+        if doing != "exchange":
+            return None
+        if not self._problem and len(self._launches) != len(self._noted):
+            self._problem = "the two calls launch differently"
+        return {
+            "arrays": self._exchanged,
+            "problem": self._problem,
+            "written": made_of(result, self._written),
+        }
+
+
+def carries(content: Content, inputs: Sequence[Content]) -> tuple[Any, ...] | None:
+    """What of the inputs an array holds, and what beside them, comparable between calls; None for nothing.
+
+    It carries an input if the input's values, in the array's type, are all among its own in whatever order
+    (transposed, padded, two inputs in one array), or if it is a contiguous part of one.
+    """
+    left: dict[Any, int] | None = None
+    whole = []
+    for number, values in enumerate(inputs):
+        cast = _cast(values, content.dtype)
+        if cast is None:
+            continue
+        if content.size >= cast.size:
+            left = _counts(content) if left is None else left
+            of_input = _counts(cast)
+            if all(left.get(value, 0) >= count for value, count in of_input.items()):
+                left = {v: n - of_input.get(v, 0) for v, n in left.items() if n > of_input.get(v, 0)}
+                whole.append(number)
+        elif content.size > 1:
+            part = np.ascontiguousarray(content).tobytes()
+            for way, turned in (("rows", cast), ("columns", cast.T)):
+                at = np.ascontiguousarray(turned).tobytes().find(part)
+                if at >= 0:
+                    return number, way, at
+    # what was hidden beside the inputs, made by the host, differs between the calls
+    return (tuple(whole), tuple(sorted(left.items()))) if whole and left is not None else None
+
+
+def made_of(result: Any, written: Sequence[Content]) -> bool:
+    """Whether a result stands in what kernels wrote: as it is, among padding, turned, or in parts."""
+    if not isinstance(result, np.ndarray):
+        try:
+            result = np.asarray(result)
+        except ValueError:
+            return False
+    if result.dtype.kind not in "biufc":
+        return False
+    covered, whole = 0, np.ascontiguousarray(result).tobytes()
+    for content in written:
+        if content.size >= result.size:
+            cast = _cast(result, content.dtype)
+            if cast is not None:
+                there, needed = _counts(content), _counts(cast)
+                if all(there.get(value, 0) >= count for value, count in needed.items()):
+                    return True
+        elif content.dtype == result.dtype and np.ascontiguousarray(content).tobytes() in whole:
+            covered += content.size
+    return bool(covered >= result.size)
+
+
+def _cast(values: Content, kind: np.dtype[Any]) -> Content | None:
+    """The values in another type, if that is one for numbers of their kind."""
+    if kind.fields or kind.kind not in "biufc" or (kind.kind in "iub" and values.dtype.kind in "fc"):
+        return None
+    with np.errstate(all="ignore"):
+        return values.astype(kind)
+
+
+def _counts(values: Content) -> dict[Any, int]:
+    there, counts = np.unique(values, return_counts=True)
+    return dict(zip(there.tolist(), counts.tolist(), strict=True))
+
+
+def _same(one: Content | None, other: Content | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
