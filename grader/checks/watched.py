@@ -121,7 +121,12 @@ def unproven(watched: Watched) -> Award | None:
 
 
 def off_the_device(watched: Watched) -> Award | None:
-    """Judge whether the device did the work: 0 if not, open if nobody can tell yet, None if it did."""
+    """Judge whether the device did the work: 0 if not, open if nobody can tell yet, None if it did.
+
+    A result that is wrong for the new inputs of the observed calls is none of work: it was kept, or guessed.
+    """
+    if watched.wrong:
+        return Award(fraction=0.0, reason=f"called again with new inputs: {watched.wrong}")
     if idle := idle_device(watched):
         return Award(fraction=0.0, reason=idle)
     if not watched.trace.complete:

@@ -392,6 +392,15 @@ def test_a_result_that_is_to_be_made_on_a_gpu_is_also_watched(
     assert (award.fraction, award.undecided) == (fraction, undecided)
 
 
+def test_a_result_that_is_wrong_for_new_inputs_was_kept(make_bench, monkeypatch):
+    watched = Watched(trace=Trace(source="cupti"), wrong="got 1, expected 2")
+    monkeypatch.setattr("grader.checks.matches_reference.watch", lambda *args: watched)
+    bench = make_bench(lambda x: 2 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
+    observation = KIND.observe(options(expected="double", made_on_gpu=True), bench)
+    earned = award(observation, expected="double", made_on_gpu=True)
+    assert earned == (0.0, "called again with new inputs: got 1, expected 2")
+
+
 def test_what_is_wrong_is_not_watched(make_bench, monkeypatch):
     monkeypatch.setattr("grader.checks.matches_reference.watch", lambda *args: pytest.fail("watched"))
     bench = make_bench(lambda x: 3 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
