@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 RATE = re.compile(rb"(?m)^[ \t]*learning_rate[ \t]*=[ \t]*([0-9.]+(?:[eE][-+]?[0-9]+)?)[ \t]*(?:#.*)?\r?$")
 """A line of main.py that assigns a plain number."""
+TRAINING_CPU_S = 120.0
+"""The most CPU time of a training, which takes 5 s; numbers below 1e-38 slow some processors down."""
 COMPARED_STEPS = 4
 """At so many steps of the training, drawn from the seed, the student's functions are called with its sums."""
 
@@ -194,6 +196,8 @@ def _train(
         _EndedError: one of the student's functions did not return.
         Unusable: one of them gave what no network can be trained with.
     """
+    from time import thread_time
+
     from numpy import arange
     from numpy.random import default_rng
 
@@ -211,16 +215,22 @@ def _train(
     batches = drawn_batches(value, len(rows), options.mini_batch_size, sizes[-1])
     samples = rng.normal(scale=4, size=(64, 64))
     compared = {int(step) for step in rng.integers(len(batches) * options.epochs, size=COMPARED_STEPS)}
-    other = ""
+    other, ends_s = "", thread_time() + TRAINING_CPU_S
     for tables in (False, True):
         network = Network(weights, biases, rate, *functions.choose(samples, tables=tables))
+        cases: list[Case] = []
         try:
-            return [
-                _epoch(epoch, network, batches, functions, compared, training, test)
-                for epoch in range(options.epochs)
-            ]
+            while len(cases) < options.epochs:
+                cases.append(_epoch(len(cases), network, batches, functions, compared, training, test))
+                if thread_time() > ends_s:
+                    raise Unusable(
+                        "a training with the values of utils.py computes for longer than "
+                        f"{TRAINING_CPU_S:g} s; do they hold numbers that are no zeros and below 1e-38?"
+                    )
         except _OtherValuesError as error:
             other = str(error)
+        else:
+            return cases
     raise Unusable(f"{other} does not give one value for a number, whatever stands beside it")
 
 

@@ -14,6 +14,9 @@ TABLE_SAME = 2e-3
 TABLE = np.linspace(-100.0, 100.0, 200 * 1024 + 1)
 """The arguments of a table, evenly spaced; activations of this network stay far inside."""
 
+LARGEST_BATCH = 64
+"""A batch may hold this many times the samples that belong in it; with larger ones nothing is learnt."""
+
 Function = Callable[[np.ndarray], np.ndarray]
 
 
@@ -45,8 +48,8 @@ def numbers(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
         Unusable: it is something else.
     """
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = _floats(value)
+    except ValueError:
         raise Unusable(f"{name} does not give numbers") from None
     if array.shape != shape:
         raise Unusable(f"{name} gives shape {array.shape} for an array of shape {shape}")
@@ -65,10 +68,12 @@ def drawn_weights(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
         Unusable: there are not as many, or one has another shape.
     """
     shapes = list(pairwise(sizes))
-    return [
-        numbers("random_weights", matrix, shape).astype(np.float32)
-        for matrix, shape in zip(in_list("random_weights", value, len(shapes)), shapes, strict=True)
-    ]
+    matrices = in_list("random_weights", value, len(shapes))
+    with np.errstate(over="ignore"):
+        return [
+            numbers("random_weights", matrix, shape).astype(np.float32)
+            for matrix, shape in zip(matrices, shapes, strict=True)
+        ]
 
 
 def zero_biases(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
@@ -82,8 +87,9 @@ def zero_biases(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
     biases = []
     for vector, size in zip(in_list("zeros_biases", vectors, count), sizes[1:], strict=True):
         try:
-            biases.append(np.broadcast_to(np.asarray(vector, np.float32), (1, size)).copy())
-        except (TypeError, ValueError):
+            with np.errstate(over="ignore"):
+                biases.append(np.broadcast_to(_floats(vector).astype(np.float32), (1, size)).copy())
+        except ValueError:
             raise Unusable(f"zeros_biases gives no vector of length {size} where one belongs") from None
     return biases
 
@@ -101,21 +107,26 @@ def drawn_batches(value: object, count: int, size: int, classes: int) -> list[tu
         raise Unusable(
             f"create_batches gives {len(value)} batches; {count} samples, {size} in each, fill {needed}"
         )
-    batches = []
+    batches, total = [], 0
     for batch in value:
         if not isinstance(batch, list | tuple) or len(batch) != 2:
             raise Unusable("create_batches gives a batch that is no pair (data, labels)")
+        for part in batch:  # before it is converted, which takes up to eight times its memory
+            sized = isinstance(part, list | tuple) or (isinstance(part, np.ndarray) and part.ndim)
+            if sized and len(part) > LARGEST_BATCH * size:
+                raise Unusable(f"create_batches gives a batch of {len(part)} samples where {size} belong")
         try:
-            rows, labels = (np.array(part, dtype=np.float64) for part in batch)
-        except (TypeError, ValueError):
+            rows, labels = map(_floats, batch)
+        except ValueError:
             raise Unusable("create_batches gives a batch that does not hold numbers") from None
-        if rows.shape != (len(labels), 1) or labels.ndim != 1:
+        if rows.shape != (labels.size, 1) or labels.ndim != 1:
             raise Unusable("create_batches gives a batch with another number of labels than rows of data")
         if not (_whole(rows, count) and _whole(labels, classes)):
             raise Unusable("create_batches gives a batch that holds what was not in the training set")
+        total += len(labels)
+        if total > 2 * count:
+            raise Unusable("create_batches gives every sample more than twice")
         batches.append((rows[:, 0].astype(np.int64), labels.astype(np.int64)))
-    if sum(len(labels) for _, labels in batches) > 2 * count:
-        raise Unusable("create_batches gives every sample more than twice")
     return batches
 
 
@@ -128,6 +139,20 @@ def in_list(name: str, value: object, count: int) -> Sequence[object]:
     if not isinstance(value, list | tuple) or len(value) != count:
         raise Unusable(f"{name} does not give a list of {count}")
     return value
+
+
+def _floats(value: object) -> np.ndarray:
+    """Convert a value of the student's to float64.
+
+    Raises:
+        ValueError: it holds something else than real numbers, or an integer that no float64 is near.
+    """
+    if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        raise ValueError("complex numbers")  # NumPy would leave out the imaginary part, and warn
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from None
 
 
 def _whole(values: np.ndarray, below: int) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 
 ANSWER_BYTES = 4000
 """The longest answer; a pipe takes 4096 bytes at once."""
-TEXT = 500
+TEXT = 300
+"""The most characters of an error: each takes up to 12 bytes, as two escapes of JSON."""
 
 
 def answered(functions: Sequence[Callable[..., Any]], question: bytes) -> bytes:

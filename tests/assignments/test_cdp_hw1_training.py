@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -296,11 +297,11 @@ def sigmoid_prime(x):
             "create_batches gives a batch that is no pair (data, labels)",
         ),
         (
-            "create_batches(data, labels, size):\n    return [(data, labels[:-1])]",
+            "create_batches(data, labels, size):\n    return [(data[:16], labels[:15])]",
             "create_batches gives a batch with another number of labels than rows of data",
         ),
         (
-            "create_batches(data, labels, size):\n    return [(data + 1, labels)]",
+            "create_batches(data, labels, size):\n    return [(data[-16:] + 1, labels[-16:])]",
             "create_batches gives a batch that holds what was not in the training set",
         ),
         (
@@ -309,8 +310,13 @@ def sigmoid_prime(x):
             "create_batches gives 50000 batches; 50000 samples, 16 in each, fill 3125",
         ),
         (
-            "create_batches(data, labels, size):\n    return 3 * [(data, labels)]",
+            "create_batches(data, labels, size):\n"
+            "    return 3 * [(data[i : i + 50], labels[i : i + 50]) for i in range(0, len(data), 50)]",
             "create_batches gives every sample more than twice",
+        ),
+        (
+            "create_batches(data, labels, size):\n    return [(data, labels)]",
+            "create_batches gives a batch of 50000 samples where 16 belong",
         ),
         ("sigmoid(x):\n    return 'x'", "sigmoid does not give numbers"),
         (
@@ -329,6 +335,56 @@ def test_what_cannot_be_trained_with_is_named(bench, function, reason):
     assert earned == 0.0
     award = Trains().award(Trains.Options(), observation, {})
     assert award.reason == f"the network cannot be trained: {reason}"
+
+
+VALUES = {
+    "an integer beyond all floats": 10**400,
+    "a list of one": [10**400],
+    "a complex array": np.ones((16, 1)) * 1j,
+    "a complex number": 1j,
+    "a number": 5.0,
+    "a text": "5",
+    "a dict": {"x": 1.0},
+    "a ragged list": [[1.0], [1.0, 2.0]],
+    "nothing": None,
+    "an array without elements": np.zeros((0, 10**6)),
+    "many dimensions": np.ones((1,) * 32),
+    "a type of another kind": object(),
+    "an unsigned array of 32 MB": np.zeros((2**25, 1), np.uint8),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_no_value_makes_the_examiner_fail(name):
+    value, sizes = VALUES[name], [3, 16, 2]
+    for read in (
+        lambda: training.numbers("sigmoid", value, (3, 16)),
+        lambda: training.drawn_weights([value, value], sizes),
+        lambda: training.zero_biases([value, [value]], sizes),
+        lambda: training.drawn_batches([(value, value)], 50_000, 16, 10),
+        lambda: training.drawn_batches([(np.zeros((16, 1)), value)], 50_000, 16, 10),
+        lambda: training.drawn_batches([(value, np.zeros(16))], 50_000, 16, 10),
+        lambda: training.drawn_batches([value], 50_000, 16, 10),
+    ):
+        with suppress(training.Unusable):
+            read()
+
+
+def test_batches_larger_than_the_training_set_are_refused_before_they_are_converted(monkeypatch):
+    converted = []
+    monkeypatch.setattr(training, "_floats", converted.append)
+    large = np.zeros((2**25, 1), np.uint8), np.zeros(2**25, np.uint8)
+    with pytest.raises(training.Unusable, match=r"gives a batch of 33554432 samples where 16 belong$"):
+        training.drawn_batches([large], 50_000, 16, 10)
+    assert not converted
+
+
+def test_a_training_that_computes_for_too_long_is_ended(bench, monkeypatch):
+    """Numbers below 1e-38 take a processor up to a hundred times as long."""
+    monkeypatch.setattr(checks, "TRAINING_CPU_S", 0.01)
+    observation, earned = look(bench(utils=UTILS), epochs=1, sizes=SMALL)
+    assert earned == 0.0
+    assert observation.cases[-1].note.startswith("a training with the values of utils.py computes for longer")
 
 
 def test_a_wrong_slope_that_still_goes_downhill_is_trained_with(bench):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from grader.bench.bench import InputCase
-from grader.bench.questions import answered
+from grader.bench.questions import ANSWER_BYTES, answered
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 
@@ -92,6 +92,13 @@ ATTACKS = {
     function._questions.nonce = bytes(8)
     function()
     """,
+    "asks_for_a_long_error": """
+    questions = function._questions
+    Question = sys.modules[type(questions).__module__].Question
+    questions._calls.send(Question(questions.nonce, '["😀😀😀"]'.replace("😀", "😀" * 300).encode()).pack())
+    while True:
+        pass
+    """,
 }
 
 
@@ -116,7 +123,10 @@ def test_who_asks_without_end_runs_into_its_limit(classroom, name):
         b"9" * 4000,
         b"[0, 1, 2]",
         b"\xff",
+        json.dumps(["\N{GRINNING FACE}" * 900], ensure_ascii=False).encode(),
     ],
 )
 def test_no_question_makes_the_examiner_fail(question):
-    assert "error" in json.loads(answered([len], question))
+    answer = answered([len], question)
+    assert "error" in json.loads(answer)
+    assert len(answer) <= ANSWER_BYTES
