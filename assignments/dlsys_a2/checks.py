@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,6 +27,7 @@ SHAPES = [(784, 256), (256, 100), (100, 10), (256,), (100,), (10,)]
 A_STEP = Tolerances(float32=Tolerance(rtol=1e-2, atol=3e-3))
 """Of a batch of the course's step: near zero a relu may go either way for a few of 1000 pictures."""
 NO_PARAMETERS = "the network's parameters are no longer arrays of the course's shapes"
+FINITE_AGAIN = "the network's parameters are numbers again after they were NaN or infinite"
 Look = Callable[[Case, Any], Case]
 """What is seen in a value that came back: a case as it is, with more in it."""
 
@@ -154,8 +155,8 @@ class _Learning:
 
     def epoch(self, seen: Case, value: Any) -> Case:
         """Count what the network takes the other pictures for after an epoch."""
-        if not self._take(value):
-            return replace(seen, agrees={"parameters": False}, note=NO_PARAMETERS)
+        if wrong := self._take(value):
+            return replace(seen, agrees={"parameters": False}, note=wrong)
         answers = self._bench.expected("classes")(self._parameters, self._pictures)
         measured = {
             "loss": Quantity(value=value[0], taken_by="subject"),
@@ -165,32 +166,44 @@ class _Learning:
 
     def batch(self, samples: list[Any], seen: Case, value: Any) -> Case:
         """Compute a batch again, from the parameters that the network had before."""
-        from numpy import isfinite
-
         from grader.bench.compare import compare
 
         before = self._parameters
-        if not self._take(value):
-            return replace(seen, agrees={"parameters": False}, note=NO_PARAMETERS)
-        if not all(isfinite(array).all() for array in (*before, *self._parameters)):
-            return seen  # a step that went too far is no wrong one
-        compared = compare(self._parameters, self._bench.expected("batch")(before, *samples), A_STEP)
+        if wrong := self._take(value):
+            return replace(seen, agrees={"parameters": False}, note=wrong)
+        if not _are_finite(before):
+            return seen  # an earlier step went too far, which is no wrong one
+        after = self._bench.expected("batch")(before, *samples)
+        if not _are_finite(after):
+            return seen  # this one goes too far
+        compared = compare(self._parameters, after, A_STEP)
         note = f"the parameters after one more batch: {compared.note}" if compared.note else ""
         return replace(seen, agrees={"parameters": compared.agrees}, note=note)
 
-    def _take(self, value: Any) -> bool:
-        """Whether this is a loss, and arrays of the network's shapes."""
-        from numpy import ndarray
+    def _take(self, value: Any) -> str:
+        """Take the parameters of a loss and parameters; what is wrong with them, empty if nothing is."""
+        from numpy import errstate, ndarray
 
         if type(value) is not tuple or len(value) != 2 or type(value[0]) is not float:
-            return False
+            return NO_PARAMETERS
         arrays = value[1]
         if type(arrays) is not list or any(type(array) is not ndarray for array in arrays):
-            return False
+            return NO_PARAMETERS
         if [array.shape for array in arrays] != SHAPES or any(array.dtype.kind != "f" for array in arrays):
-            return False
-        self._parameters = [array.astype("float32") for array in arrays]
-        return True
+            return NO_PARAMETERS
+        were_finite = not self._parameters or _are_finite(self._parameters)
+        with errstate(over="ignore"):
+            self._parameters = [array.astype("float32") for array in arrays]
+        # no step leads from NaN, or from infinity, to a number
+        return "" if were_finite or not _are_finite(self._parameters) else FINITE_AGAIN
+
+
+def _are_finite(arrays: Iterable[Any]) -> bool:
+    """Whether single precision holds all numbers of some arrays."""
+    from numpy import errstate, isfinite
+
+    with errstate(over="ignore"):
+        return all(isfinite(array.astype("float32")).all() for array in arrays)
 
 
 def _compared(wanted: Any, tolerance: Tolerances, seen: Case, value: Any) -> Case:

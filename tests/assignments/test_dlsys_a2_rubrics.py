@@ -237,6 +237,45 @@ def look(bench, **options):
     return observation, earned
 
 
+class Oracles:
+    """A bench that has oracles and nothing else."""
+
+    @staticmethod
+    def expected(name):
+        return getattr(expected, name)
+
+
+NOT_FINITE = "not finite"
+
+
+@pytest.mark.parametrize(
+    ("steps", "agrees"),
+    [
+        pytest.param(["epoch", "batch"], True, id="a right step"),
+        pytest.param(["epoch", f"batch {NOT_FINITE}"], False, id="a step from finite parameters to NaN"),
+        pytest.param([f"epoch {NOT_FINITE}", f"batch {NOT_FINITE}", f"epoch {NOT_FINITE}"], True, id="lost"),
+        pytest.param([f"epoch {NOT_FINITE}", "epoch"], False, id="an epoch from NaN to finite parameters"),
+        pytest.param([f"epoch {NOT_FINITE}", "batch"], False, id="a step from NaN to finite parameters"),
+    ],
+)
+def test_parameters_that_are_not_finite_stay_so_and_come_from_nowhere(steps, agrees):
+    rng = np.random.default_rng(2)
+    pictures = rng.integers(0, 256, (1000, 784)).astype(np.uint8) * (rng.random((1000, 784)) < 0.2)
+    labels = rng.integers(10, size=1000)
+    learning = checks._Learning(Oracles, pictures, labels)
+    parameters = [rng.normal(scale=0.02, size=shape).astype(np.float32) for shape in checks.SHAPES]
+    seen = Case(name="a case", outcome=Outcome.OBSERVED)
+    for step in steps:
+        if step.startswith("batch"):
+            look = lambda case, value: learning.batch([pictures, labels], case, value)  # noqa: E731
+            parameters = [a.astype(np.float32) for a in expected.batch(parameters, pictures, labels)]
+        else:
+            look = learning.epoch
+        returned = [np.full_like(a, np.nan) for a in parameters] if NOT_FINITE in step else parameters
+        seen = look(replace(seen, agrees={}), (0.5, returned))
+    assert all(seen.agrees.values()) == agrees, seen.note
+
+
 @pytest.mark.slow
 def test_the_reference_learns_and_its_steps_are_those_of_float64(bench):
     observation, earned = look(bench(), epochs=2, at_least=0.6)
