@@ -230,11 +230,7 @@ def drawn(layers, parameters, x, labels, rate, steps, device=""):
     parameters = [_wide(array) for array in parameters]
     losses = []
     for _ in range(steps):
-        inputs, sums = [_wide(x)], []
-        for number in range(0, len(parameters), 2):
-            sums.append(inputs[-1] @ parameters[number] + parameters[number + 1])
-            if number // 2 < len(layers):
-                inputs.append(_applied(layers[number // 2], sums[-1])[0])
+        inputs, sums = forwards(layers, parameters, x)
         losses.append(float(softmax_cross_entropy(sums[-1], labels)[0]))
         slope, after = softmax(sums[-1]) - labels, list(parameters)
         for number in reversed(range(len(sums))):
@@ -244,6 +240,16 @@ def drawn(layers, parameters, x, labels, rate, steps, device=""):
                 slope = (slope @ parameters[2 * number].T) * _applied(layers[number - 1], sums[number - 1])[1]
         parameters = after
     return losses, parameters
+
+
+def forwards(layers, parameters, x):
+    """What goes into each layer of such a network, and the layer's sums; the last ones are the logits."""
+    inputs, sums = [_wide(x)], []
+    for number in range(0, len(parameters), 2):
+        sums.append(inputs[-1] @ parameters[number] + parameters[number + 1])
+        if number // 2 < len(layers):
+            inputs.append(_applied(layers[number // 2], sums[-1])[0])
+    return inputs, sums
 
 
 def _applied(how, z):

@@ -473,3 +473,16 @@ def on_this_machine(folder, report):
 
 if __name__ == "__main__":
     on_this_machine(*map(Path, sys.argv[1:]))
+
+
+@pytest.mark.parametrize("seed", [1, *range(100, 110)])
+def test_a_softmax_without_the_largest_logit_trains_drawn_networks_in_single_precision(seed):
+    """Seed 1 drew one with logits of 122 apart, where e**z is infinite."""
+    for network in inputs.drawn_networks(np.random.default_rng(seed)):
+        layers, parameters, x, labels, rate, steps = network.args
+        for step in range(steps):
+            _, passed = expected.drawn(layers, parameters, x, labels, rate, step)
+            logits = expected.forwards(layers, passed, x)[1][-1].astype(np.float32)
+            powers = np.exp(logits)
+            loss = -(labels * np.log(powers / powers.sum(axis=1, keepdims=True))).sum(axis=1).mean()
+            assert loss == pytest.approx(expected.softmax_cross_entropy(logits, labels)[0], rel=1e-4)
