@@ -174,11 +174,12 @@ class _Functions:
         """
         from numpy import hstack
 
-        from .training import TABLE_SAME, same
+        from .training import TABLE_SAME, TABLE_SHARE, same
 
         numbers = hstack(sums).astype("float64")
         for name, stand_in in self._stand_ins.items():
-            if not same(self._values(name, f"step {step}", numbers), stand_in(numbers), TABLE_SAME):
+            values = self._values(name, f"step {step}", numbers)
+            if not same(values, stand_in(numbers), TABLE_SAME, TABLE_SHARE):
                 raise _OtherValuesError(name)
 
     def _values(self, name: str, what: str, samples: Any) -> Any:

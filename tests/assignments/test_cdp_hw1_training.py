@@ -342,6 +342,7 @@ VALUES = {
     "a list of one": [10**400],
     "a complex array": np.ones((16, 1)) * 1j,
     "a complex number": 1j,
+    "a number beyond float64": np.full((3, 16), np.longdouble("1e4000")),
     "a number": 5.0,
     "a text": "5",
     "a dict": {"x": 1.0},
@@ -393,6 +394,16 @@ def test_a_wrong_slope_that_still_goes_downhill_is_trained_with(bench):
     observation, earned = look(bench(utils=half), epochs=1, sizes=SMALL, at_least=0.7)
     assert earned == 1.0
     assert observation.quantities["accuracy"].value < 0.95
+
+
+def test_a_function_that_jumps_is_trained_with(bench):
+    """A table has a few values between both sides of a jump, which are none of the function's."""
+    rounded = """
+def sigmoid_prime(x):
+    return np.round(sigmoid(x) * (1 - sigmoid(x)), 2)
+"""
+    _, earned = look(bench(utils=UTILS + rounded), epochs=1, sizes=SMALL, at_least=0.7)
+    assert earned == 1.0
 
 
 def test_half_precision_is_good_enough_for_a_network(bench):
