@@ -90,6 +90,7 @@ def serve(calls: Calls, arena: mmap.mmap, order: dict[str, Any], folders: Sequen
         questions.nonce = request.nonce
         decoder = Decoder(arguments, views=True)
         reply = student.answer(decoder.open(request.start, request.length), decoder)
+        questions.end()
         try:
             encoder = Encoder(results)
             start, length = encoder.close(reply(encoder))

@@ -19,17 +19,24 @@ class Questions:
         self._calls = calls
         self._lock = Lock()
         self.nonce = b""
-        """That of the call; questions that bear another one are not answered."""
+        """That of the call, empty between two; questions that bear another one are not answered."""
+
+    def end(self) -> None:
+        """Answer no thread any more: what comes next over the pipe is not for it."""
+        with self._lock:
+            self.nonce = b""
 
     def ask(self, number: int, *args: Any) -> Any:
         """What a function gives for arguments that JSON has.
 
         Raises:
-            ValueError: they take more than 4 kB, or the function does not take them.
+            ValueError: they take more than 4 kB, or the function does not take them, or the call is over.
         """
-        question = Question(self.nonce, json.dumps([number, *args]).encode())
+        text = json.dumps([number, *args]).encode()
         with self._lock:
-            self._calls.send(question.pack())
+            if not self.nonce:
+                raise ValueError("the call is over")
+            self._calls.send(Question(self.nonce, text).pack())
             answer = None
             while answer is None:
                 answer = Question.read(self._calls.recv(), self.nonce)

@@ -77,6 +77,28 @@ def test_what_a_function_does_not_take_is_an_error_in_the_program(classroom):
         assert subject.call("ask", case(lambda: 3)).value == 3
 
 
+def test_a_thread_that_goes_on_asking_takes_no_message_of_the_next_call(classroom):
+    code = """
+        import threading
+
+        def ask(function):
+            threading.Thread(target=go_on, args=(function,), daemon=True).start()
+            return [function() for _ in range(50)]
+
+        def go_on(function):
+            while True:
+                try:
+                    function()
+                except ValueError as error:
+                    if str(error) != "the call is over":
+                        raise
+    """
+    with classroom.hand_in(code) as subject:
+        for answer in range(5):
+            call = subject.call("ask", case(lambda answer=answer: answer))
+            assert (call.note, call.value) == ("", 50 * [answer])
+
+
 ATTACKS = {
     "asks_without_end": """
     while True:
