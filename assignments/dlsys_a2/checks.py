@@ -105,6 +105,8 @@ class Learns:
         watched = watched_of(observation.facts)
         if watched and (idle := idle_device(watched)):
             return Award(fraction=0.0, reason=idle)
+        if watched and watched.wrong:
+            return Award(fraction=0.0, reason=f"the result of the observed call is wrong: {watched.wrong}")
         wrong = next((case for case in observation.cases if not all(case.agrees.values())), None)
         if wrong:
             return Award(fraction=0.0, reason=f"{wrong.name}: {wrong.note}")

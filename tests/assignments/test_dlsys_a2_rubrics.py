@@ -143,7 +143,7 @@ FAMILIES = {"inputs": "few_batches", "networks": "drawn_networks"}
 LAUNCHED = Trace(source="cupti", launches=(KERNEL,), launch_count=1)
 
 
-def award(*, trace=None, wrong="", shares=(0.5, 0.95, 0.7)):
+def award(*, trace=None, observed="", wrong="", shares=(0.5, 0.95, 0.7)):
     def seen(name, **more):
         return Case(name=name, outcome=Outcome.OBSERVED, **more)
 
@@ -156,7 +156,7 @@ def award(*, trace=None, wrong="", shares=(0.5, 0.95, 0.7)):
             *(seen("an epoch", quantities={"accuracy": Quantity(value=share)}) for share in shares),
             seen("a batch", agrees={"parameters": True}),
         ),
-        facts={} if trace is None else {WATCHED: to_plain(Watched(trace=trace))},
+        facts={} if trace is None else {WATCHED: to_plain(Watched(trace=trace, wrong=observed))},
     )
     return checks.Learns().award(checks.Learns.Options(**FAMILIES), observation, {})
 
@@ -174,6 +174,7 @@ def test_right_steps_and_enough_right_answers_after_the_best_epoch_earn_it(trace
         ({"wrong": "off by 1"}, "a network: off by 1"),
         ({"shares": (0.5, 0.9, 0.8)}, "90.00% of the other pictures are right; 93% are asked for"),
         ({"trace": replace(LAUNCHED, launch_count=0)}, "no kernel was launched"),
+        ({"trace": LAUNCHED, "observed": "off by 1"}, "the result of the observed call is wrong: off by 1"),
     ],
 )
 def test_what_is_not_as_it_must_be_loses_it(measured, reason):
