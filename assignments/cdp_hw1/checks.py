@@ -33,7 +33,8 @@ class Trains:
     values, `create_batches` the order of the samples. `sigmoid` and `sigmoid_prime` are called with numbers
     first: where they give ours, ours compute the training, and otherwise a table of what they gave. At steps
     that are drawn from the seed they are called with the sums of that step, and must give what was used. The
-    drawn weights of a matrix are put into another order, so that nobody hands in what was learnt elsewhere.
+    drawn weights of a matrix get another order and other signs, so that nobody hands in what was learnt
+    elsewhere.
     """
 
     name: ClassVar[str] = "trains"
@@ -207,8 +208,12 @@ def _train(
     rng = default_rng(seed)
     sizes = list(options.sizes)
     weights = drawn_weights(functions.call("random_weights", "the layers", sizes), sizes)
-    # Numbers that are drawn are as good in any other order; numbers that were learnt somewhere else are not.
-    weights = [rng.permuted(matrix, axis=None) for matrix in weights]
+    # Numbers that are drawn around 0 are as good in any order and with any signs; what was learnt elsewhere
+    # is not. An order alone leaves weights as they are that are all alike, and with them sums that are known.
+    weights = [
+        rng.permuted(matrix, axis=None) * rng.choice([-1, 1], matrix.shape).astype("float32")
+        for matrix in weights
+    ]
     biases = zero_biases(functions.call("zeros_biases", "the layers", sizes), sizes)
     in_list("zeros_weights", functions.call("zeros_weights", "the layers", sizes), len(weights))
     rows = arange(len(training.labels))[:, None]

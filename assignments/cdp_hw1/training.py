@@ -69,15 +69,18 @@ def drawn_weights(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
     """The matrices that `random_weights` gave, in float32.
 
     Raises:
-        Unusable: there are not as many, or one has another shape.
+        Unusable: there are not as many, or one has another shape, or nothing in it was drawn.
     """
     shapes = list(pairwise(sizes))
-    matrices = in_list("random_weights", value, len(shapes))
+    values = in_list("random_weights", value, len(shapes))
     with np.errstate(over="ignore"):
-        return [
+        matrices = [
             numbers("random_weights", matrix, shape).astype(np.float32)
-            for matrix, shape in zip(matrices, shapes, strict=True)
+            for matrix, shape in zip(values, shapes, strict=True)
         ]
+    if any(matrix.min() == matrix.max() for matrix in matrices):
+        raise Unusable("random_weights gives one number at every place of a matrix")
+    return matrices
 
 
 def zero_biases(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
