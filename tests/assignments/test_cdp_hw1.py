@@ -24,6 +24,7 @@ ITEMS = {item["id"]: item for item in RUBRIC["items"]}
 
 # These end, hang or flood the process that imports them; only a sandbox may run them.
 HOSTILE = {
+    "trains_at_import",
     *("chatty", "creeping_memory_hog", "deep_recursion", "endless_nesting", "evil_objects", "eve"),
     *("exits_in_a_call", "exits_politely", "forges_lines", "forges_verdict", "frank", "huge_result"),
     *("leaves_a_daemon", "memory_hog", "patches_libraries", "raises_system_exit", "snoops"),
