@@ -7,6 +7,8 @@ import sys
 from types import ModuleType
 
 from grader.subject import child
+from grader.subject.protocol import Calls
+from grader.subject.questions import Questions
 from grader.subject.wire import Decoder, Encoder
 
 
@@ -26,5 +28,6 @@ def test_a_tool_can_import_nothing_from_the_hand_in(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "grader.subject.tools.probe", probe)
     buffer = memoryview(bytearray(4096))
     document = {"do": "tool", "tool": "probe", "args": ["shadow_of_a_library"]}
-    answer = child._Student([str(tmp_path)], lambda: None).answer(document, Decoder(buffer))
+    student = child._Student([str(tmp_path)], Questions(Calls(-1, -1)), lambda: None)
+    answer = student.answer(document, Decoder(buffer))
     assert answer(Encoder(buffer)) == {"value": {"l": ["not found", "shadow_of_a_library"]}}
