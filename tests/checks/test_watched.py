@@ -156,6 +156,29 @@ def test_where_a_result_was_made_shows_in_whose_inputs_it_is_right_for(program, 
     assert bool(watched.unproven) == (proof is Proven.UNCLEAR)
 
 
+class Shaped(ObservedBench):
+    """Each draw has vectors of another length, but for the hundredth after the noted one."""
+
+    def draw(self, family, number):
+        again = 1_000_003 + self.cases
+        length = 1_000_001 if number == again else number
+        return (InputCase(name="ones", args=(np.full(length % 1000, float(number)),)),)
+
+
+def test_the_exchanged_inputs_have_the_shapes_of_the_noted_ones():
+    bench = Shaped(ObservedSubject(on_the_device, BY_NUMBA), cases=40)
+    assert watching(bench).proof is Proven.DEVICE
+    noted, _, exchanged = (x for _, x, _ in bench.subject_of.calls)
+    assert noted.shape == exchanged.shape
+    assert noted[0] != exchanged[0]
+
+
+def test_nothing_is_exchanged_where_no_draw_has_the_shapes():
+    bench = Shaped(ObservedSubject(on_the_device, BY_NUMBA), cases=400)
+    assert watching(bench) == Watched(trace=BY_NUMBA)
+    assert len(bench.subject_of.calls) == 2
+
+
 def test_nothing_is_concluded_where_both_inputs_have_one_result():
     watched = watching(bench_of(same_for_all), lambda x: 7.0)
     assert (watched.proof, watched.unproven) == (Proven.UNCLEAR, "the results for both inputs are the same")
