@@ -119,7 +119,7 @@ class _OtherValuesError(Exception):
 
 
 def _check(call: Call) -> Any:
-    """What a call gave.
+    """Return the value of a call.
 
     Raises:
         _EndedError: it did not return.
@@ -137,7 +137,7 @@ class _Functions:
         self._stand_ins: dict[str, Function] = {}
 
     def call(self, name: str, what: str, *args: Any) -> Any:
-        """What one of them gives.
+        """Call one of them and return its value.
 
         Raises:
             _EndedError: it did not return.
@@ -145,7 +145,7 @@ class _Functions:
         return _check(self._subject.call(name, case(what, *args)))
 
     def choose(self, samples: Any, *, tables: bool) -> tuple[Function, Function]:
-        """What stands for `sigmoid` and `sigmoid_prime`: ours where both give the same for `samples`.
+        """Choose stand-ins for `sigmoid` and `sigmoid_prime`: ours where both give the same for `samples`.
 
         Otherwise, and with `tables`, a table of what the student's function gives.
 
@@ -192,7 +192,7 @@ class _Functions:
 def _train(
     options: Trains.Options, rate: float, seed: int, functions: _Functions, training: Any, test: Any
 ) -> list[Case]:
-    """What is right of the test set after each epoch.
+    """Train epoch by epoch and count what is right of the test set.
 
     Raises:
         _EndedError: one of the student's functions did not return.

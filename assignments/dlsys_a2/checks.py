@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.api import case
 from grader.bench.tolerance import Tolerance, Tolerances
 from grader.checks.calls import cases_of
-from grader.checks.watched import WATCHED, idle_device, unrecorded, watch, watched_of
+from grader.checks.watched import WATCHED, idle_or_wrong, unrecorded, watch, watched_of
 from grader.config.codec import to_plain
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import InputsName, option
@@ -103,10 +103,8 @@ class Learns:
         """All points if every step is that of a training, and enough is right after it."""
         del related
         watched = watched_of(observation.facts)
-        if watched and (idle := idle_device(watched)):
-            return Award(fraction=0.0, reason=idle)
-        if watched and watched.wrong:
-            return Award(fraction=0.0, reason=f"the result of the observed call is wrong: {watched.wrong}")
+        if watched and (problem := idle_or_wrong(watched)):
+            return Award(fraction=0.0, reason=problem)
         wrong = next((case for case in observation.cases if not all(case.agrees.values())), None)
         if wrong:
             return Award(fraction=0.0, reason=f"{wrong.name}: {wrong.note}")

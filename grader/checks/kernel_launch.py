@@ -14,7 +14,7 @@ from grader.checks.calls import function_name
 from grader.checks.manual import award_given
 from grader.checks.watched import (
     WATCHED,
-    idle_device,
+    idle_or_wrong,
     trace_quantities,
     unproven,
     unrecorded,
@@ -137,11 +137,7 @@ def _undecided(watched: Watched) -> Award | None:
 
 
 def _lost(options: KernelLaunch.Options, watched: Watched) -> Award | None:
-    problem = (
-        idle_device(watched)
-        or (watched.wrong and f"the result of the observed call is wrong: {watched.wrong}")
-        or _wrong_launches(options, watched.trace)
-    )
+    problem = idle_or_wrong(watched) or _wrong_launches(options, watched.trace)
     return Award(fraction=0.0, reason=problem) if problem else None
 
 

@@ -127,6 +127,12 @@ def idle_device(watched: Watched) -> str:
     return ""
 
 
+def idle_or_wrong(watched: Watched) -> str:
+    """Say why an observed call earns nothing; empty if the device worked and the result was right."""
+    wrong = f"the result of the observed call is wrong: {watched.wrong}" if watched.wrong else ""
+    return idle_device(watched) or wrong
+
+
 def unproven(watched: Watched) -> Award | None:
     """Open until a person has looked, where it is not clear where the result was made; otherwise None."""
     if watched.proof is not Proven.UNCLEAR:
