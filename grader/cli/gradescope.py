@@ -17,7 +17,6 @@ from grader.cli.course import open_course, require_linux
 from grader.cli.echo import echo
 from grader.cli.files import PATH, remove, write
 from grader.errors import SubmissionError, UsageError
-from grader.grading.sessions import open_session
 
 if TYPE_CHECKING:
     from grader.config.roster import Roster
@@ -68,6 +67,7 @@ def command(
     """
     require_linux()
     from grader.cli.display import Display
+    from grader.grading.sessions import open_session
     from grader.lms.contract import Rules
     from grader.lms.fill import UNTIMED
     from grader.lms.gradescope import Gradescope, refusal

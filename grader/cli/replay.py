@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from grader.cli.course import open_course, require_linux
+from grader.cli.course import ENGINE, open_course, require_linux
 from grader.cli.echo import echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import ExitCode
-from grader.grading.sessions import LOCAL, open_session
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ _NARROWEST = 60
     help="The hand-in; otherwise the files that were kept with the score.",
 )
 @click.option("--rubric", help="A rubric's name or file; otherwise the one that the score was given by.")
-@click.option("--engine", default=LOCAL, show_default=True, metavar="NAME", help="Where workers run.")
+@ENGINE
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -58,6 +57,7 @@ def command(
     """
     require_linux()
     from grader.files import scratch
+    from grader.grading.sessions import open_session
 
     course, plugins = open_course(context)
     with open_session(plugins, engine) as session, scratch("grader-replay-") as place:

@@ -12,14 +12,13 @@ from typing import Any
 
 import click
 
-from grader.cli.course import open_course, require_linux
+from grader.cli.course import ENGINE, open_course, require_linux
 from grader.cli.display import ClassDisplay, Display
 from grader.cli.echo import echo
 from grader.cli.files import ONE_OF_MANY, PATH
 from grader.cli.hand_ins import find_hand_ins, timed
 from grader.cli.outcome import Outcome
 from grader.errors import UsageError
-from grader.grading.sessions import LOCAL, open_session
 from grader.reports.class_progress import ClassProgress
 
 
@@ -63,7 +62,7 @@ from grader.reports.class_progress import ClassProgress
     metavar="N",
     help="How many hand-ins are looked at side by side; otherwise one for each core.",
 )
-@click.option("--engine", default=LOCAL, show_default=True, metavar="NAME", help="Where workers run.")
+@ENGINE
 @click.pass_context
 def command(
     context: click.Context,
@@ -101,6 +100,8 @@ def command(
             from grader.cli.book import Recorder, opened
 
             plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+        from grader.grading.sessions import open_session
+
         alone = len(found.hand_ins) == 1 and not found.older[0]
         gpus = 0 if alone else _gpus()
         at_once = 1 if alone else min(jobs or len(os.sched_getaffinity(0)), len(found.hand_ins))

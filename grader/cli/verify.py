@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.course import open_course, require_linux
+from grader.cli.course import ENGINE, open_course, require_linux
 from grader.cli.display import ClassDisplay
 from grader.cli.echo import echo, echo_json
 from grader.cli.files import PATH, PathType
 from grader.errors import worst
-from grader.grading.sessions import LOCAL
 from grader.reports.class_progress import ClassProgress
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     help="Only this folder, as if it were the reference of --assignment.",
 )
 @click.option("--out", type=PATH, help="Keep the results in this folder.")
-@click.option("--engine", default=LOCAL, show_default=True, metavar="NAME", help="Where workers run.")
+@ENGINE
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 @click.pass_context
 def command(context: click.Context, /, out: Path | None, engine: str, as_json: bool, **asked: Any) -> int:

@@ -14,8 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from grader.config.codec import check_schema, dumps, loads, to_plain
-from grader.config.decode import decode
+from grader.config.codec import dumps, from_plain, loads, to_plain
 from grader.config.problem import show_path
 from grader.errors import NotObservedError
 from grader.model.evidence import SCHEMA, Evidence, Exam
@@ -224,11 +223,7 @@ def decode_record(line: bytes, *, where: str) -> Record:
         kind = RECORDS[data.pop("record")]
     except (ValueError, TypeError, KeyError):
         raise NotObservedError(f"{where}: is not a record of an exam; {ADVICE}") from None
-    check_schema(kind, data, where=where)
-    record, problems = decode(kind, data, finite=False)
-    if record is None:
-        raise NotObservedError(*(f"{where}: {problem}; {ADVICE}" for problem in problems))
-    return record
+    return from_plain(kind, data, where=where, advice=ADVICE)
 
 
 class StoredEvidence:
