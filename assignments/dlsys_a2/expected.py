@@ -242,6 +242,13 @@ def drawn(layers, parameters, x, labels, rate, steps, device=""):
     return losses, parameters
 
 
+def slopes(layers, parameters, x, labels):
+    """The loss of such a network, and its gradients."""
+    losses, after = drawn(layers, parameters, x, labels, 1.0, 1)
+    gradients = [_wide(before) - new for before, new in zip(parameters, after, strict=True)]
+    return losses[0], [gradient.astype(np.float32) for gradient in gradients]
+
+
 def forwards(layers, parameters, x):
     """What goes into each layer of such a network, and the layer's sums; the last ones are the logits."""
     inputs, sums = [_wide(x)], []

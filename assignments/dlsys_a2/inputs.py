@@ -465,6 +465,17 @@ def drawn_networks_on_gpu(rng):
         yield case(one.name, *one.args, "gpu")
 
 
+def exchanged_network(rng):
+    """The course's network and a batch, as `training.load` takes them."""
+    parameters = [
+        array.astype(np.float32)
+        for shape in ((784, 256), (256, 100), (100, 10))
+        for array in (rng.normal(scale=0.1, size=shape), rng.normal(scale=0.1, size=shape[1]))
+    ]
+    x = _uniform(rng, 0, 1, 1000, 784)
+    yield case("a batch of 1000", ["relu", "relu"], parameters, x, _one_hot(rng, 1000, 10))
+
+
 def few_batches(rng):
     yield case("5000 pictures", *_pictures(rng, 5000), 1)
 

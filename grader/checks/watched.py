@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NOTE: Proof = "note"
 NOTHING: Proof = ""
+FOLLOWS_HOST = "the result follows what the CPU holds, whatever lies on the GPU"
 WATCHED = "watched"
 """Under which name it stands among the facts of an observation."""
 _NOTED_DRAW, _PLAIN_DRAW, _EXCHANGED_DRAW = 1_000_001, 1_000_002, 1_000_003
@@ -73,12 +74,13 @@ def _alike(bench: Bench, family: str, noted: InputCase) -> InputCase | None:
     """A new case whose arrays have the shapes of the noted one's; None if none is drawn."""
     for draw in range(_EXCHANGED_DRAW, _EXCHANGED_DRAW + _DRAWS):
         case = cases_of(bench, family, draw=draw)[-1]
-        if _shapes(case) == _shapes(noted):
+        if shapes_of(case) == shapes_of(noted):
             return case
     return None
 
 
-def _shapes(case: InputCase) -> list[Any]:
+def shapes_of(case: InputCase) -> list[Any]:
+    """The shapes of a case's arguments, None for those that are no arrays."""
     return [getattr(value, "shape", None) for value in (*case.args, *case.kwargs.values())]
 
 
@@ -120,10 +122,10 @@ def idle_device(watched: Watched) -> str:
     trace = watched.trace
     if not trace.complete:
         return ""
-    if not trace.launch_count:
-        return "no kernel was launched: the work was done on the CPU"
     if watched.proof is Proven.HOST:
-        return "the result follows what the CPU holds, whatever lies on the GPU: the work was done on the CPU"
+        return f"{watched.unproven or FOLLOWS_HOST}: the work was done on the CPU"
+    if not trace.launch_count and watched.proof is not Proven.DEVICE:
+        return "no kernel was launched: the work was done on the CPU"
     return ""
 
 

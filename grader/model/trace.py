@@ -139,6 +139,8 @@ class Trace:
     """Calls that waited for a device or a stream."""
     api: Mapping[str, int] = field(default_factory=dict)
     """Calls of the CUDA runtime and driver, by name."""
+    api_before: Mapping[str, int] = field(default_factory=dict)
+    """The same calls from the begin of the process to that of the call."""
     unseen: tuple[str, ...] = ()
     """The names of the fields above that this source cannot see: what stands there means nothing."""
     exchange: Exchanged | None = None

@@ -29,7 +29,7 @@ SOURCES = {
 }
 _MADE = {
     Proven.DEVICE: "the result is that of the kernels' inputs",
-    Proven.HOST: "the result is that of the program's inputs, and was made on the CPU",
+    Proven.HOST: "the result was made on the CPU",
     Proven.UNCLEAR: "it is not clear from whose inputs the result was made",
 }
 UNSEEN = {

@@ -82,6 +82,7 @@ TRAINED = Tolerances(float64=Tolerance(rtol=1e-4, atol=0.0), float32=Tolerance(r
 
 MODULES = (
     "hand_in",
+    "device_memory",
     "kernels",
     "graphs",
     "training",
@@ -204,6 +205,70 @@ def test_the_reference_agrees_with_the_oracle_on_numpy(drivers, of, family, seed
 @pytest.mark.parametrize(("of", "family"), ON_GPU, ids=str)
 def test_the_drivers_agree_with_the_oracle_where_the_kernels_are_right(drivers, of, family):
     assert deviations(drivers, of, family) == []
+
+
+# With other inputs on the GPU than the host has.
+
+
+@pytest.fixture
+def exchanged(drivers, monkeypatch):
+    """What `run` gives, what is right for the inputs on the GPU, and for those of the host."""
+    monkeypatch.setattr(drivers.device_memory, "_DRIVER", None)
+    monkeypatch.setattr(drivers.kernels, "_loaded", [])
+
+    def run(driver, placed, loaded, right):
+        driver.place(*placed)
+        driver.load(*loaded)
+        return driver.run(), right(*placed), right(*loaded)
+
+    return run
+
+
+def drawn_twice(family):
+    return [list(getattr(inputs, family)(np.random.default_rng(seed)))[-1].args for seed in (0, 1)]
+
+
+@pytest.mark.parametrize("operation", KERNELS)
+def test_an_operation_is_called_with_the_inputs_that_lie_on_the_gpu(drivers, exchanged, operation):
+    drawn, loaded = drawn_twice(KERNELS[operation][0])
+    placed = [new if hasattr(new, "shape") else same for new, same in zip(drawn, loaded, strict=True)]
+    oracle = getattr(expected, operation)
+    got, right, _ = exchanged(
+        drivers.kernels, (operation, *placed), (operation, *loaded), lambda _, *arrays: oracle(*arrays)
+    )
+    tolerance = WIDER.get((f"kernels.{operation}", KERNELS[operation][0]), Tolerance(rtol=1e-5, atol=1e-6))
+    assert compare(got, right, Tolerances(float32=tolerance)).note == ""
+
+
+def test_an_operation_that_remembers_what_the_host_has_shows_it(drivers, exchanged, monkeypatch):
+    kept = {}
+
+    def remembers(source, target):
+        values(target)[...] = kept.setdefault("result", np.maximum(values(source), 0))
+        return 0
+
+    monkeypatch.setattr(drivers.base._LIB, "DLGpuRelu", remembers, raising=False)
+    placed, loaded = drawn_twice("relu")
+    got, right, of_host = exchanged(
+        drivers.kernels, ("relu", *placed), ("relu", *loaded), lambda _, x: expected.relu(x)
+    )
+    assert not compare(got, right).agrees
+    assert compare(got, of_host).agrees
+
+
+def test_a_network_is_run_with_the_arrays_that_lie_on_the_gpu(drivers, exchanged):
+    placed, loaded = drawn_twice("exchanged_network")
+    got, right, of_host = exchanged(drivers.training, placed, loaded, expected.slopes)
+    tolerances = Tolerances(float64=TRAINED.float64, float32=Tolerance(rtol=1e-2, atol=0.5))
+    assert compare(got, right, tolerances).note == ""
+    assert not compare(got, of_host, tolerances).agrees
+
+
+def test_a_result_that_is_no_array_on_the_gpu_is_refused(drivers, exchanged, monkeypatch):
+    monkeypatch.setattr(drivers.autodiff.Executor, "run", lambda self, feed: [np.zeros(1)] * 7)
+    placed, loaded = drawn_twice("exchanged_network")
+    with pytest.raises(ValueError, match="does not lie in the memory of the GPU"):
+        exchanged(drivers.training, placed, loaded, expected.slopes)
 
 
 def test_the_files_of_the_course_are_the_same_everywhere():

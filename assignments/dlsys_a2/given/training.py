@@ -1,5 +1,6 @@
 """Trains the course's multilayer perceptron with the hand-in's executors, as a driver or as a program."""
 
+import device_memory
 import hand_in
 import numpy as np
 
@@ -44,20 +45,11 @@ def drawn(layers, parameters, x, labels, rate, steps, device):
     Returns:
         The loss before each step, and the parameters after the last one, float32.
     """
-    ad = hand_in.module("autodiff")
-    names = [ad.Variable(f"{'Wb'[number % 2]}{number // 2 + 1}") for number in range(len(parameters))]
-    value = x_node = ad.Variable("x")
-    labels_node = ad.Variable("labels")
-    for number in range(0, len(names), 2):
-        product = ad.matmul_op(value, names[number])
-        value = product + ad.broadcastto_op(names[number + 1], product)
-        if number // 2 < len(layers):
-            value = _applied(ad, layers[number // 2], value)
-    loss = ad.softmaxcrossentropy_op(value, labels_node)
-    executor = ad.Executor([loss, *ad.gradients(loss, names)], ctx=CONTEXTS[device])
+    ad, variables, results = _graph(layers, len(parameters))
+    executor = ad.Executor(results, ctx=CONTEXTS[device])
     parameters, losses = [array.copy() for array in parameters], []
     for _ in range(steps):
-        feed = {x_node: x, labels_node: labels, **dict(zip(names, parameters, strict=True))}
+        feed = dict(zip(variables, (x, labels, *parameters), strict=True))
         if executor.ctx is not None:
             feed = {node: ndarray.array(array, ctx=executor.ctx) for node, array in feed.items()}
         cost, *gradients = (_array(one) for one in executor.run(feed))
@@ -67,6 +59,57 @@ def drawn(layers, parameters, x, labels, rate, steps, device):
             for array, gradient in zip(parameters, gradients, strict=True)
         ]
     return losses, parameters
+
+
+_placed = []
+_loaded = []
+"""Arrays that wait on the GPU; and an executor, with what it is fed."""
+
+
+def place(layers, parameters, x, labels):
+    """Put what a network is fed on the GPU, for `run`; nothing of the hand-in is loaded yet."""
+    del layers
+    _placed[:] = map(device_memory.placed, (x, labels, *parameters))
+
+
+def load(layers, parameters, x, labels):
+    """Run the network that `drawn` makes of these layers, with other arrays of the same shapes."""
+    ad, variables, results = _graph(layers, len(parameters))
+    feed = map(device_memory.placed, (x, labels, *parameters))
+    executor = ad.Executor(results, ctx=CONTEXTS["gpu"])
+    _loaded[:] = executor, dict(zip(variables, feed, strict=True))
+    executor.run(_loaded[1])
+
+
+def run():
+    """Run it once more, with the placed arrays copied over the others on the GPU.
+
+    Returns:
+        The loss, and its gradients by the parameters.
+    """
+    executor, feed = _loaded
+    for source, target in zip(_placed, feed.values(), strict=True):
+        device_memory.copy(source, target)
+    device_memory.wait()
+    results = executor.run(feed)
+    device_memory.wait()
+    cost, *gradients = map(device_memory.read, results)
+    return float(cost[0]), gradients
+
+
+def _graph(layers, count):
+    """`autodiff`, the variables of a network (inputs, labels, parameters), its loss and their gradients."""
+    ad = hand_in.module("autodiff")
+    names = [ad.Variable(f"{'Wb'[number % 2]}{number // 2 + 1}") for number in range(count)]
+    value = x_node = ad.Variable("x")
+    labels_node = ad.Variable("labels")
+    for number in range(0, count, 2):
+        product = ad.matmul_op(value, names[number])
+        value = product + ad.broadcastto_op(names[number + 1], product)
+        if number // 2 < len(layers):
+            value = _applied(ad, layers[number // 2], value)
+    loss = ad.softmaxcrossentropy_op(value, labels_node)
+    return ad, (x_node, labels_node, *names), [loss, *ad.gradients(loss, names)]
 
 
 def _applied(ad, how, value):

@@ -53,6 +53,7 @@ class Cupti:
             kinds.DRIVER,
         )
         self._records: list[Any] = []
+        self._before: Counter[str] = Counter()
         self._native = NativeCalls()
 
     def start(self) -> None:
@@ -63,10 +64,11 @@ class Cupti:
             self._cupti.activity_enable(kind)
 
     def open(self) -> None:
-        """Forget what was."""
+        """Forget what was, but for the names of the calls."""
         with suppress(Exception):  # not every version can say which library asked for memory
             self._cupti.activity_enable_allocation_source(1)
         self._cupti.activity_flush_all(_FORCED)
+        self._before.update(map(self._name, self._of("RUNTIME", "DRIVER")))
         self._records.clear()
 
     def begin(self) -> None:
@@ -94,6 +96,7 @@ class Cupti:
         self._cupti.activity_flush_all(_FORCED)
         record = Record(self.name)
         record.synchronisations = 0
+        record.api_before = dict(self._before)
         launches = self._note_launches(record, canary)
         allocations = self._note_memory(record, canary)
         self._note_copies(record)

@@ -32,7 +32,7 @@ class TorchProfiler:
     """One profile per call; raises ImportError where torch is missing."""
 
     name = "torch.profiler"
-    UNSEEN = ("allocations", "sites", "frees", "peak_bytes")
+    UNSEEN = ("allocations", "sites", "frees", "peak_bytes", "api_before")
 
     def __init__(self) -> None:
         import torch

@@ -1,0 +1,155 @@
+"""Whether an operation in CUDA C++ works on the GPU: a driver of the course exchanges its inputs there.
+
+The driver has three functions, called in a fresh observed child one after the other: `place` puts inputs on
+the GPU while nothing of the submission is loaded, `load` gives the operation others of the same shapes, and
+`run` copies the first over the second, on the device, and calls it. So the host never has what the operation
+works on, unless it copies it from the device, and what is copied is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from grader.checks.calls import cases_of
+from grader.checks.watched import FOLLOWS_HOST, shapes_of
+from grader.errors import CourseError, NotObservedError
+from grader.model.observation import Outcome
+from grader.model.trace import Proven, Trace, Watched
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench, Call, InputCase
+    from grader.bench.tolerance import Tolerances
+
+_PLACED_DRAW, _LOADED_DRAW = 1_000_201, 1_000_202
+"""Numbers of draws that no round of timed calls reaches."""
+PLACE, LOAD, RUN = "place", "load", "run"
+SHARE = 64
+"""At most one byte in so many of the inputs may come to the host, and of the result from it."""
+SMALL_BYTES = 64
+"""So many may in any case: a flag, a size, a sum."""
+LAUNCHES = 64
+"""Parameters of more launches could carry a result."""
+
+_DOORS = re.compile(
+    r"HostAlloc|MallocHost|AllocHost|HostRegister|Managed|Ipc|Export|Import|External|PoolCreate|MemCreate"
+    r"|Graphics|Multicast|GetHandle|Mem(Prefetch|Advise)"
+)
+"""Calls after which memory of the host, or another process, is in reach of kernels."""
+_PLAIN = re.compile(
+    r"(cu|cuda)("
+    r"Launch(Kernel|CooperativeKernel)\w*|(Get|Peek|Set|Init|Driver|Runtime|Thread|Device|Ctx|Primary)\w*|"
+    r"Event\w+|Stream(Create|Destroy|Synchronize|Query|WaitEvent|Get|Is)\w*|"
+    r"(Func|Kernel|Occupancy|Pointer)\w+|(Module|Library)Get\w+|"
+    r"Mem(cpy|set)\w*|Mem(Alloc|Free)(Async|Pitch|FromPoolAsync)?|Malloc(Async|Pitch|3D)?|Free(Async)?|"
+    r"MemGetInfo|GetDriverEntryPoint\w*"
+    r")"
+)
+"""Calls by which data moves only as the records of copies say."""
+
+
+def watch_operation(
+    bench: Bench, of: str, family: str, oracle: Callable[..., Any], tolerances: Tolerances | None = None
+) -> Watched | Call:
+    """Call an operation, which is a function of a driver, with a family's last case on the GPU."""
+    driver, _, operation = of.rpartition(".")
+    loaded = cases_of(bench, family, draw=_LOADED_DRAW)[-1]
+    drawn = cases_of(bench, family, draw=_PLACED_DRAW)[-1]
+    # numbers are no arrays, and go from the host to the GPU with the call
+    args = zip(drawn.args, loaded.args, strict=True)
+    placed = replace(drawn, args=tuple(new if hasattr(new, "shape") else same for new, same in args))
+    if shapes_of(placed) != shapes_of(loaded):
+        raise CourseError(f"inputs.py: {family}: must always give the same shapes, for exchanged_inputs")
+    return watch_exchange(
+        bench,
+        driver,
+        replace(placed, args=(operation, *placed.args)),
+        replace(loaded, args=(operation, *loaded.args)),
+        (oracle(*deepcopy(placed.args)), oracle(*deepcopy(loaded.args))),
+        tolerances,
+    )
+
+
+def watch_exchange(
+    bench: Bench,
+    driver: str,
+    placed: InputCase,
+    loaded: InputCase,
+    wanted: tuple[Any, Any],
+    tolerances: Tolerances | None = None,
+) -> Watched | Call:
+    """Have the driver's operation called with `placed` on the device and `loaded` on the host.
+
+    `wanted` is what is right for the one and for the other. The call itself if one of the three did not
+    return.
+    """
+    from grader.bench.compare import compare
+
+    nothing = replace(placed, args=(), kwargs={})
+    with bench.subject(driver, observed=True) as subject:
+        if subject.imported.outcome is not Outcome.OBSERVED:
+            return subject.imported
+        for function, given in ((PLACE, placed), (LOAD, loaded), (RUN, nothing)):
+            call = subject.call(function, given)
+            if call.outcome is not Outcome.OBSERVED and function == PLACE:
+                raise NotObservedError(f"the inputs could not be put on the GPU: {call.note}")
+            if call.outcome is not Outcome.OBSERVED:
+                return call
+    trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
+    not_placed, not_loaded = (compare(call.value, right, tolerances).note for right in wanted)
+    proof, why = judged(trace, not_placed, not_loaded, bytes_of(placed.args), bytes_of(call.value))
+    wrong = not_placed if proof is Proven.DEVICE else ""
+    return Watched(trace=trace, proof=proof, unproven=why, wrong=wrong)
+
+
+def judged(
+    trace: Trace, not_placed: str, not_loaded: str, input_bytes: int, result_bytes: int
+) -> tuple[Proven, str]:
+    """Where a result was made, and why that is not the device.
+
+    `not_placed` is how the result differs from what is right for the inputs on the device, `not_loaded` from
+    what is right for those that the host has.
+    """
+    for why in _on_host(trace, input_bytes, result_bytes):
+        return Proven.HOST, why
+    if not_placed and not not_loaded:
+        return Proven.HOST, FOLLOWS_HOST
+    if "api_before" in trace.unseen:
+        return (
+            Proven.UNCLEAR,
+            f"{trace.source} does not tell which memory kernels reach; install cupti-python",
+        )
+    if unknown := sorted(name for name in trace.api if not _PLAIN.fullmatch(name)):
+        return Proven.UNCLEAR, f"it called {unknown[0]}, of which the records of copies tell nothing"
+    if trace.launch_count > LAUNCHES:
+        return Proven.UNCLEAR, f"it launched {trace.launch_count} kernels, more than {LAUNCHES}"
+    return Proven.DEVICE, ""
+
+
+def _on_host(trace: Trace, input_bytes: int, result_bytes: int) -> Iterator[str]:
+    """What shows that the host did the work, or had its hands in it."""
+    doors = [name for name in (*trace.api, *trace.api_before) if _DOORS.search(name)]
+    if doors:
+        yield f"{min(doors)} gives kernels memory of the host, and nobody can see what is done there"
+    most = {"device_to_host": result_bytes + _small(input_bytes), "host_to_device": _small(result_bytes)}
+    copied = {way: trace.copies[way].bytes if way in trace.copies else 0 for way in most}
+    if copied["device_to_host"] > most["device_to_host"]:
+        yield f"{copied['device_to_host'] - result_bytes:,} bytes were copied from the GPU to the host"
+    if copied["host_to_device"] > most["host_to_device"]:
+        yield f"{copied['host_to_device']:,} bytes were copied from the host to the GPU"
+
+
+def _small(size: int) -> int:
+    return max(size // SHARE, SMALL_BYTES)
+
+
+def bytes_of(value: Any) -> int:
+    """The bytes of all arrays in a value."""
+    if isinstance(value, Mapping):
+        return sum(map(bytes_of, value.values()))
+    if isinstance(value, (list, tuple)):
+        return sum(map(bytes_of, value))
+    return int(getattr(value, "nbytes", 0))

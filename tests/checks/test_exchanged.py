@@ -1,0 +1,106 @@
+"""Where an operation in CUDA C++ was done is judged by its result, and by what was copied."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.checks.exchanged import LAUNCHES, SHARE, judged
+from grader.checks.watched import off_the_device
+from grader.model.trace import Launch, Proven, Trace, Traffic, Watched
+
+INPUTS, RESULT = 64_000, 32_000
+KERNEL = Launch(kernel="k", grid=(1, 1, 1), block=(1, 1, 1))
+PLAIN = {"cudaLaunchKernel": 1, "cuMemcpyDtoD": 2, "cuMemcpyDtoH": 1, "cudaMalloc": 1, "cudaFree": 1}
+DIFFERS = "differs in 1 of 10 elements"
+
+
+def trace(*, to_host=0, from_host=0, api=(), before=(), launches=1, **more):
+    copies = {
+        "device_to_host": Traffic(count=1, bytes=RESULT + to_host),
+        "host_to_device": Traffic(count=1, bytes=from_host),
+        "device_to_device": Traffic(count=2, bytes=INPUTS),
+    }
+    return Trace(
+        source="cupti",
+        launches=(KERNEL,) * min(launches, 1),
+        launch_count=launches,
+        copies=copies,
+        api={**PLAIN, **dict.fromkeys(api, 1)},
+        api_before={"cudaMalloc": 9, **dict.fromkeys(before, 1)},
+        **more,
+    )
+
+
+def judge(not_placed="", not_loaded=DIFFERS, **of_trace):
+    return judged(trace(**of_trace), not_placed, not_loaded, INPUTS, RESULT)
+
+
+@pytest.mark.parametrize(
+    "of_trace",
+    [
+        {},
+        {"to_host": INPUTS // SHARE, "from_host": RESULT // SHARE},
+        {"api": ["cudaStreamCreateWithFlags", "cudaEventRecord", "cudaMallocAsync", "cudaDeviceSynchronize"]},
+        {"api": ["cudaMemcpyToSymbol", "cuLaunchKernelEx", "cudaFuncSetAttribute", "cudaMemsetAsync"]},
+        {"before": ["cuModuleLoadData", "cudaStreamCreate"]},
+        {"launches": 0, "api": ["cudaMemset"]},
+        {"launches": LAUNCHES},
+    ],
+    ids=str,
+)
+def test_work_on_the_gpu_is_proven(of_trace):
+    proof, why = judge(**of_trace)
+    assert (proof, why) == (Proven.DEVICE, "")
+    seen = Watched(trace=trace(**of_trace), proof=proof)
+    assert off_the_device(seen) is None
+
+
+@pytest.mark.parametrize(
+    ("of_trace", "why"),
+    [
+        ({"to_host": INPUTS // SHARE + 1}, "1,001 bytes were copied from the GPU to the host"),
+        ({"from_host": RESULT // SHARE + 1}, "501 bytes were copied from the host to the GPU"),
+        ({"api": ["cudaHostAlloc"]}, "cudaHostAlloc gives kernels memory of the host"),
+        ({"api": ["cudaMallocManaged"]}, "cudaMallocManaged gives"),
+        ({"before": ["cuMemHostRegister"]}, "cuMemHostRegister gives"),
+        ({"before": ["cudaMemPoolCreate"]}, "cudaMemPoolCreate gives"),
+        ({"api": ["cuIpcGetMemHandle"]}, "cuIpcGetMemHandle gives"),
+        ({"not_placed": DIFFERS, "not_loaded": ""}, "the result follows what the CPU holds"),
+    ],
+    ids=str,
+)
+def test_work_on_the_host_is_final(of_trace, why):
+    differs = {key: of_trace.pop(key) for key in ("not_placed", "not_loaded") if key in of_trace}
+    proof, reason = judge(**differs, **of_trace)
+    assert proof is Proven.HOST
+    assert reason.startswith(why)
+    award = off_the_device(Watched(trace=trace(**of_trace), proof=proof, unproven=reason))
+    assert (award.fraction, award.undecided) == (0, False)
+    assert award.reason == f"{reason}: the work was done on the CPU"
+
+
+@pytest.mark.parametrize(
+    ("of_trace", "why"),
+    [
+        ({"api": ["cuGraphLaunch"]}, "it called cuGraphLaunch"),
+        ({"api": ["cudaMemcpyNobodyKnows", "cuModuleLoadData"]}, "it called cuModuleLoadData"),
+        ({"launches": LAUNCHES + 1}, "it launched 65 kernels"),
+        ({"unseen": ("api_before",)}, "cupti does not tell which memory kernels reach"),
+    ],
+    ids=str,
+)
+def test_what_the_records_do_not_tell_is_left_to_a_person(of_trace, why):
+    proof, reason = judge(**of_trace)
+    assert (proof, reason.startswith(why)) == (Proven.UNCLEAR, True)
+
+
+def test_a_result_that_is_right_for_neither_is_wrong_and_not_a_proof():
+    assert judge(not_placed=DIFFERS)[0] is Proven.DEVICE
+    award = off_the_device(Watched(trace=trace(), proof=Proven.DEVICE, wrong=DIFFERS))
+    assert (award.fraction, award.reason) == (0, f"called again with new inputs: {DIFFERS}")
+
+
+def test_without_a_record_nothing_is_decided():
+    seen = Watched(trace=Trace(source="none", complete=False, problem="no cupti"), proof=Proven.DEVICE)
+    award = off_the_device(seen)
+    assert (award.undecided, award.again) == (True, True)
