@@ -188,6 +188,10 @@ class Bench(Protocol):
         """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
         ...
 
+    def sent_bytes(self) -> tuple[int, ...] | None:
+        """What the devices have sent over their buses so far, each; None where they do not count."""
+        ...
+
     @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""

@@ -128,6 +128,10 @@ class Workbench:
         """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
         return self._lent.bus_bytes_per_s
 
+    def sent_bytes(self) -> tuple[int, ...] | None:
+        """What the devices have sent over their buses so far, each; None where they do not count."""
+        return self._lent.sent_bytes()
+
     @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""

@@ -3,7 +3,8 @@
 The driver has three functions, called in a fresh observed child one after the other: `place` puts inputs on
 the GPU while nothing of the submission is loaded, `load` gives the operation others of the same shapes, and
 `run` copies the first over the second, on the device, and calls it. So the host never has what the operation
-works on, unless it copies it from the device, and what is copied is counted.
+works on, unless it copies it from the device, and what is copied is counted: by the records of the program's
+process, and by the GPU's own counter, outside of it. `rest` does what `run` does without the operation.
 """
 
 from __future__ import annotations
@@ -16,21 +17,26 @@ from typing import TYPE_CHECKING, Any
 
 from grader.checks.calls import cases_of
 from grader.checks.watched import FOLLOWS_HOST, shapes_of
+from grader.cuda.traffic import sent_between
 from grader.errors import CourseError, NotObservedError
 from grader.model.observation import Outcome
 from grader.model.trace import Proven, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase
+    from grader.bench.bench import Bench, Call, InputCase, Subject
     from grader.bench.tolerance import Tolerances
 
 _PLACED_DRAW, _LOADED_DRAW = 1_000_201, 1_000_202
 """Numbers of draws that no round of timed calls reaches."""
-PLACE, LOAD, RUN = "place", "load", "run"
+PLACE, LOAD, RUN, REST = "place", "load", "run", "rest"
 SHARE = 64
 """At most one byte in so many of the inputs may come to the host, and of the result from it."""
 SMALL_BYTES = 64
 """So many may in any case: a flag, a size, a sum."""
+HIDDEN_SHARE, HIDDEN_BYTES = 8, 2**17
+"""What a GPU may send besides: this part of the inputs, or so many bytes; launches take some thousands."""
+TURNS = 3
+"""How often `run` and `rest` are compared by what the GPU sends."""
 LAUNCHES = 64
 """Parameters of more launches could carry a result."""
 
@@ -98,11 +104,35 @@ def watch_exchange(
                 raise NotObservedError(f"the inputs could not be put on the GPU: {call.note}")
             if call.outcome is not Outcome.OBSERVED:
                 return call
+        hidden = _bytes_beside(bench, subject, nothing)
     trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
     not_placed, not_loaded = (compare(call.value, right, tolerances).note for right in wanted)
-    proof, why = judged(trace, not_placed, not_loaded, bytes_of(placed.args), bytes_of(call.value))
+    inputs = bytes_of(placed.args)
+    proof, why = judged(trace, not_placed, not_loaded, inputs, bytes_of(call.value))
+    if proof is not Proven.HOST and hidden > max(inputs // HIDDEN_SHARE, HIDDEN_BYTES):
+        proof, why = (
+            Proven.HOST,
+            f"{hidden:,} bytes of which no record tells went from the GPU to the host",
+        )
     wrong = not_placed if proof is Proven.DEVICE else ""
     return Watched(trace=trace, proof=proof, unproven=why, wrong=wrong)
+
+
+def _bytes_beside(bench: Bench, subject: Subject, nothing: InputCase) -> int:
+    """Return what the GPU sends at least for the operation; 0 where it does not count, or others use it.
+
+    The operation alone makes the difference between `run` and `rest`, which take turns: what anybody else
+    does on the GPU shows in some of both.
+    """
+    sent: dict[str, list[int]] = {RUN: [], REST: []}
+    for function in (RUN, REST) * TURNS:
+        before = bench.sent_bytes()
+        call = subject.call(function, nothing)
+        count = sent_between(before, bench.sent_bytes())
+        if count is None or call.outcome is not Outcome.OBSERVED:
+            return 0
+        sent[function].append(count)
+    return max(0, min(sent[RUN]) - max(sent[REST]))
 
 
 def judged(

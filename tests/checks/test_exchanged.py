@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from grader.checks.exchanged import LAUNCHES, SHARE, judged
+from grader.bench.bench import Call, InputCase
+from grader.checks.exchanged import LAUNCHES, REST, RUN, SHARE, _bytes_beside, judged
 from grader.checks.watched import off_the_device
+from grader.model.observation import Outcome
 from grader.model.trace import Launch, Proven, Trace, Traffic, Watched
 
 INPUTS, RESULT = 64_000, 32_000
@@ -104,3 +106,36 @@ def test_without_a_record_nothing_is_decided():
     seen = Watched(trace=Trace(source="none", complete=False, problem="no cupti"), proof=Proven.DEVICE)
     award = off_the_device(seen)
     assert (award.undecided, award.again) == (True, True)
+
+
+class Counting:
+    """A GPU that counts what it sends, and a driver whose calls send what is given."""
+
+    def __init__(self, runs, rests, *, counts=True, outcome=Outcome.OBSERVED):
+        self.left = {RUN: list(runs), REST: list(rests)}
+        self.sent = 2**32 - 1000
+        self.counts = counts
+        self.outcome = outcome
+
+    def sent_bytes(self):
+        return (self.sent % 2**32,) if self.counts else None
+
+    def call(self, function, case):
+        self.sent += self.left[function].pop(0)
+        return Call(outcome=self.outcome)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "beside"),
+    [
+        (Counting([1_030_000] * 3, [30_000, 20_000, 10_000]), 1_000_000),
+        (Counting([30_000, 900_000, 20_000], [30_000, 20_000, 10_000]), 0),
+        (Counting([1_030_000] * 3, [30_000, 2_000_000, 10_000]), 0),
+        (Counting([1_030_000] * 3, [30_000] * 3, counts=False), 0),
+        (Counting([1_030_000] * 3, [30_000] * 3, outcome=Outcome.CRASHED), 0),
+    ],
+    ids=["hidden copies", "once by somebody else", "others use the GPU", "no counter", "it crashed"],
+)
+def test_what_the_gpu_sends_for_the_operation_alone_is_told_by_turns(gpu, beside):
+    nothing = InputCase(name="nothing", args=())
+    assert _bytes_beside(gpu, gpu, nothing) == beside

@@ -138,9 +138,20 @@ def load(operation, *arguments):
 
 def run():
     """Call it once more, with the placed arrays copied over the others on the GPU."""
+    _exchange()
+    return _run_loaded()
+
+
+def rest():
+    """Do all that `run` does but the operation itself."""
+    _exchange()
+    return device_memory.read(_loaded[0].output)
+
+
+def _exchange():
     for source, target in zip(_waiting, _arrays(_loaded[0].arguments), strict=True):
         device_memory.copy(source, target)
-    return _run_loaded()
+    device_memory.wait()
 
 
 def _run_loaded():

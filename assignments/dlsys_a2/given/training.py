@@ -63,7 +63,8 @@ def drawn(layers, parameters, x, labels, rate, steps, device):
 
 _placed = []
 _loaded = []
-"""Arrays that wait on the GPU; and an executor, with what it is fed."""
+_results = []
+"""Arrays that wait on the GPU; an executor, with what it is fed; and the arrays that it gave last."""
 
 
 def place(layers, parameters, x, labels):
@@ -87,14 +88,23 @@ def run():
     Returns:
         The loss, and its gradients by the parameters.
     """
+    _exchange()
     executor, feed = _loaded
-    for source, target in zip(_placed, feed.values(), strict=True):
+    _results[:] = executor.run(feed)
+    return rest()
+
+
+def rest():
+    """Do all that `run` does but the graph itself: give what it gave last."""
+    _exchange()
+    cost, *gradients = map(device_memory.read, _results)
+    return float(cost[0]), gradients
+
+
+def _exchange():
+    for source, target in zip(_placed, _loaded[1].values(), strict=True):
         device_memory.copy(source, target)
     device_memory.wait()
-    results = executor.run(feed)
-    device_memory.wait()
-    cost, *gradients = map(device_memory.read, results)
-    return float(cost[0]), gradients
 
 
 def _graph(layers, count):
