@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.checks.calls import cases_of
-from grader.checks.watched import FOLLOWS_HOST, shapes_of
+from grader.checks.watched import FOLLOWS_HOST, right, shapes_of, with_arrays_of
 from grader.cuda.traffic import sent_between
 from grader.errors import CourseError, NotObservedError
 from grader.model.observation import Outcome
@@ -65,8 +64,7 @@ def watch_operation(
     loaded = cases_of(bench, family, draw=_LOADED_DRAW)[-1]
     drawn = cases_of(bench, family, draw=_PLACED_DRAW)[-1]
     # numbers are no arrays, and go from the host to the GPU with the call
-    args = zip(drawn.args, loaded.args, strict=True)
-    placed = replace(drawn, args=tuple(new if hasattr(new, "shape") else same for new, same in args))
+    placed = with_arrays_of(drawn, loaded)
     if shapes_of(placed) != shapes_of(loaded):
         raise CourseError(f"inputs.py: {family}: must always give the same shapes, for exchanged_inputs")
     return watch_exchange(
@@ -74,7 +72,7 @@ def watch_operation(
         driver,
         replace(placed, args=(operation, *placed.args)),
         replace(loaded, args=(operation, *loaded.args)),
-        (oracle(*deepcopy(placed.args)), oracle(*deepcopy(loaded.args))),
+        (right(oracle, placed), right(oracle, loaded)),
         tolerances,
     )
 

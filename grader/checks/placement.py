@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
+from grader.checks.exchanged import bytes_of
 from grader.checks.manual import award_given
-from grader.checks.watched import WATCHED, unrecorded, watched_of
+from grader.checks.watched import (
+    NOTE,
+    WATCHED,
+    off_the_device,
+    right,
+    unrecorded,
+    watched_of,
+    where_torch_computed,
+    with_arrays_of,
+)
 from grader.config.codec import to_plain
 from grader.errors import CourseError
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
-from grader.model.trace import DeviceWork, Trace, Watched, shares_of, works_of
+from grader.model.trace import DeviceWork, Proven, Trace, Watched, shares_of, works_of
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.bench.bench import Bench, Call, InputCase
 
 TOLD = 4
 """How many parts a sentence names."""
-_DRAW = 1_000_004
-"""A number of a draw that no round of timed calls reaches."""
+_DRAW, _OTHER_DRAW = 1_000_004, 1_000_005
+"""Numbers of draws that no round of timed calls reaches."""
 _CPU = "cpu"
 
 HINTS = {
@@ -84,11 +93,17 @@ class Placement:
         on_cpu: Literal["refused", "allowed"] = option(
             "Whether a part may lie on the CPU.", judges=True, default="refused"
         )
+        made_on_gpu: bool = option(
+            "Whether the result must be that of other inputs if torch copies those to the devices.",
+            default=False,
+        )
 
         def __post_init__(self) -> None:
             """Refuse what no program can reach."""
             if self.share_at_least > 1:
                 raise ValueError("share_at_least: is a share, between 0 and 1")
+            if self.made_on_gpu and not self.expected:
+                raise ValueError("made_on_gpu needs expected: an oracle")
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Call once under observation."""
@@ -100,9 +115,13 @@ class Placement:
         oracle = bench.expected(options.expected) if options.expected else None
         family = options.simulated_inputs if bench.simulated else options.inputs
         case = cases_of(bench, family, draw=_DRAW)[-1]
+        proof: tuple[Proven | None, str] = None, ""
         with bench.subject(module, observed=True) as subject:
             usable = subject.imported.outcome is Outcome.OBSERVED
-            call = subject.call(function, case) if usable else subject.imported
+            call = subject.call(function, case, proof=NOTE) if usable else subject.imported
+            if call.outcome is Outcome.OBSERVED and oracle is not None and options.made_on_gpu:
+                other = with_arrays_of(cases_of(bench, family, draw=_OTHER_DRAW)[-1], case)
+                proof = _where(subject.call(function, other, proof="exchange"), case, other, oracle, options)
             output = subject.output
         if call.outcome is not Outcome.OBSERVED:
             return Observation(
@@ -116,10 +135,9 @@ class Placement:
         result, parts = _apart(call.value, options)
         wrong = ""
         if oracle is not None:
-            wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-            wrong = compare(result, wanted, options.tolerance).note
+            wrong = compare(result, right(oracle, case), options.tolerance).note
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-        watched = Watched(trace=trace, wrong=wrong)
+        watched = Watched(trace=trace, wrong=wrong, proof=proof[0], unproven=proof[1])
         return Observation(
             item=bench.item,
             outcome=Outcome.OBSERVED,
@@ -150,7 +168,23 @@ class Placement:
         ):
             if problem:
                 return Award(fraction=0.0, reason=problem, hint=HINTS[kind])
+        if award := off_the_device(watched):
+            return award
         return Award(fraction=1.0, reason=_told(works), flags=_contradicted(parts, works))
+
+
+def _where(
+    call: Call, noted: InputCase, own: InputCase, oracle: Callable[..., Any], options: Placement.Options
+) -> tuple[Proven, str]:
+    """Where the result of a call was made whose devices have the inputs of the noted one."""
+    from grader.bench.compare import compare
+
+    result, _ = _apart(call.value, options) if call.outcome is Outcome.OBSERVED else (None, {})
+    not_noted, not_own = (
+        compare(result, right(oracle, case), options.tolerance).note for case in (noted, own)
+    )
+    inputs = bytes_of((*own.args, *own.kwargs.values()))
+    return where_torch_computed(call, not_noted, not_own, inputs, bytes_of(result))
 
 
 def _apart(value: Any, options: Placement.Options) -> tuple[Any, Mapping[str, str]]:

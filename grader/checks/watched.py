@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.bench.tolerance import Tolerances
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 NOTE: Proof = "note"
 NOTHING: Proof = ""
+_COPIES_OF_RESULT = 4
+"""So often may a result come to the host, as it is or in other types; a driver reads it as well."""
 FOLLOWS_HOST = "the result follows what the CPU holds, whatever lies on the GPU"
 WATCHED = "watched"
 """Under which name it stands among the facts of an observation."""
@@ -43,11 +46,8 @@ def watch(
     """
     from grader.bench.compare import compare
 
-    def wanted(case: InputCase) -> Any:
-        return oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-
     def wrong(case: InputCase, call: Call) -> str:
-        return compare(call.value, wanted(case), tolerances).note
+        return compare(call.value, right(oracle, case), tolerances).note
 
     module, _, function = of.rpartition(".")
     noted, plain = (cases_of(bench, family, draw=draw)[-1] for draw in (_NOTED_DRAW, _PLAIN_DRAW))
@@ -103,6 +103,58 @@ def _where_made(call: Call, not_noted: str, not_own: str) -> tuple[Proven, str]:
         if doubtful:
             return Proven.UNCLEAR, why
     return (Proven.HOST if by_host else Proven.DEVICE), ""
+
+
+def where_torch_computed(
+    call: Call, not_noted: str, not_own: str, input_bytes: int, result_bytes: int
+) -> tuple[Proven, str]:
+    """Where a result was made whose inputs torch copied to the devices as the noted ones, and why not there.
+
+    `not_noted` is how it differs from what is right for these, `not_own` for the call's own.
+    """
+    trace = call.trace or Trace(source="none", complete=False)
+    sent, returned = (
+        trace.copies[way].bytes if way in trace.copies else 0 for way in ("host_to_device", "device_to_host")
+    )
+    by_host, by_device = not not_own, not not_noted
+    exchanged = trace.exchange is not None and trace.exchange.arrays > 0
+    doubts = (
+        (call.outcome is not Outcome.OBSERVED, call.note),
+        (by_host and by_device, "the results for both inputs are the same"),
+        (not by_host and not by_device, "it is right for neither inputs"),
+        (
+            by_host and not exchanged and sent >= input_bytes // 2,
+            "nothing that was copied to the devices carries the inputs",
+        ),
+        (
+            by_device and returned > _COPIES_OF_RESULT * result_bytes + input_bytes,
+            f"{returned:,} bytes were copied to the host, many times the result",
+        ),
+    )
+    for doubtful, why in doubts:
+        if doubtful:
+            return Proven.UNCLEAR, why
+    return (Proven.HOST, FOLLOWS_HOST) if by_host else (Proven.DEVICE, "")
+
+
+def with_arrays_of(drawn: InputCase, noted: InputCase) -> InputCase:
+    """Take the arrays of one case and everything else of another, which has the same arguments."""
+    return replace(
+        drawn,
+        args=tuple(map(_arrays_of, drawn.args, noted.args)),
+        kwargs={name: _arrays_of(value, noted.kwargs[name]) for name, value in drawn.kwargs.items()},
+    )
+
+
+def _arrays_of(drawn: Any, noted: Any) -> Any:
+    if isinstance(drawn, (list, tuple)):
+        return type(drawn)(map(_arrays_of, drawn, noted))
+    return drawn if hasattr(drawn, "shape") else noted
+
+
+def right(oracle: Callable[..., Any], case: InputCase) -> Any:
+    """What an oracle gives for a case, of which it may change its own copy."""
+    return oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
 
 
 def watched_of(facts: Mapping[str, Any]) -> Watched | None:

@@ -12,6 +12,7 @@ from .numba_source import NumbaLaunches
 from .profiler_source import TorchProfiler
 from .record import Record
 from .simulated_source import Simulated, simulator
+from .torch_exchange import TorchExchange
 from .virtual_source import Virtual, virtual_gpus
 
 
@@ -82,6 +83,7 @@ class Observer:
     def __init__(self, sources: tuple[str, ...] = ALL) -> None:
         """Start; nothing of the program may be imported yet."""
         self._numba = NumbaLaunches()
+        self._torch = TorchExchange()
         self._played = _played()
         self._source, self._why_none = (_source, _why_none) if sources == ALL else _first_source(sources)
         if self._played is not None:
@@ -103,9 +105,11 @@ class Observer:
         exchange = self._numba.exchange if self._played is None else self._played.exchange
         if exchange is not None:
             exchange.begin(proof, arguments)
-        value, record = self._watch(act)
+        self._torch.begin(proof, arguments)
+        value, record = self._watch(lambda: self._torch.act(act))
         if exchange is not None:
             record.exchange = exchange.end(value)
+        record.exchange = self._torch.end() or record.exchange
         return value, record.plain()
 
     def _watch(self, act: Callable[[], Any]) -> tuple[Any, Record]:
