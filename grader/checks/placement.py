@@ -55,9 +55,9 @@ class Placement:
     A program can keep a device busy with work that is of no use: ask for the result as well, here with
     `expected` or by an item that this one needs.
 
-    With `made_on_gpu` it is called once more, on other inputs, and what torch copies of these to the devices is
-    exchanged for the first call's: the result must be that of those. One that is right for the inputs that
-    the host has was computed there; where it is not clear a person looks.
+    With `made_on_gpu` it is called once more, on other inputs, and what torch copies of these to the devices
+    is exchanged for the first call's: the result must be that of those. One that is right for the inputs
+    that the host has was computed there; where it is not clear a person looks.
 
     The item names its devices, as in `devices: {gpu: 2}`; where the machine has fewer it stays open.
     """
