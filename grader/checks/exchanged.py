@@ -58,13 +58,18 @@ _PLAIN = re.compile(
 
 def watch_operation(
     bench: Bench, of: str, family: str, oracle: Callable[..., Any], tolerances: Tolerances | None = None
-) -> Watched | Call:
-    """Call an operation, which is a function of a driver, with a family's last case on the GPU."""
+) -> Watched | Call | None:
+    """Call an operation, which is a function of a driver, with a family's last case on the GPU.
+
+    Where a GPU is played, a family whose draws have other shapes decides nothing: None.
+    """
     driver, _, operation = of.rpartition(".")
     loaded = cases_of(bench, family, draw=_LOADED_DRAW)[-1]
     drawn = cases_of(bench, family, draw=_PLACED_DRAW)[-1]
     # numbers are no arrays, and go from the host to the GPU with the call
     placed = with_arrays_of(drawn, loaded)
+    if shapes_of(placed) != shapes_of(loaded) and bench.simulated:
+        return None
     if shapes_of(placed) != shapes_of(loaded):
         raise CourseError(f"inputs.py: {family}: must always give the same shapes, for exchanged_inputs")
     return watch_exchange(
@@ -122,6 +127,8 @@ def _bytes_beside(bench: Bench, subject: Subject, nothing: InputCase) -> int:
     The operation alone makes the difference between `run` and `rest`, which take turns: what anybody else
     does on the GPU shows in some of both.
     """
+    if bench.sent_bytes() is None:
+        return 0
     sent: dict[str, list[int]] = {RUN: [], REST: []}
     for function in (RUN, REST) * TURNS:
         before = bench.sent_bytes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -169,10 +169,7 @@ class MatchesReference:
             if isinstance(followed, Observation):
                 return followed
             facts = {**facts, elements.FACT: followed}
-        if right and (options.made_on_gpu or options.exchanged_inputs) and not bench.simulated:
-            look_at = watch_operation if options.exchanged_inputs else watch
-            looked_at = options.exchanged_inputs or family
-            watched = look_at(bench, options.of, looked_at, oracles[best], options.tolerance)
+        if right and (watched := _watched(options, bench, family, oracles[best])):
             if not isinstance(watched, Watched):
                 return replace(observation, outcome=watched.outcome, note=watched.note, cases=())
             facts = {**facts, WATCHED: to_plain(watched)}
@@ -219,6 +216,19 @@ class MatchesReference:
         if options.credit == "all":
             return Award(fraction=0.0, reason=reason)
         return Award(fraction=agreeing / total, reason=f"{agreeing} of {total} cases agree; {reason}")
+
+
+def _watched(
+    options: MatchesReference.Options, bench: Bench, family: str, oracle: Callable[..., Any]
+) -> Watched | Call | None:
+    """What an observed call shows of where the work is done; None if that is not asked."""
+    if options.exchanged_inputs and not bench.devices and bench.simulated:
+        return watch_operation(bench, options.of, family, oracle, options.tolerance)
+    if bench.simulated:
+        return None
+    if options.exchanged_inputs:
+        return watch_operation(bench, options.of, options.exchanged_inputs, oracle, options.tolerance)
+    return watch(bench, options.of, family, oracle, options.tolerance) if options.made_on_gpu else None
 
 
 def _worst(compared: Sequence[Comparison]) -> Comparison:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ from .numba_source import NumbaLaunches
 from .profiler_source import TorchProfiler
 from .record import Record
 from .simulated_source import Simulated, simulator
+from .stand_in_source import StandIn
 from .torch_exchange import TorchExchange
 from .virtual_source import Virtual, virtual_gpus
 
@@ -68,13 +70,13 @@ _source, _why_none = _first_source(ALL)
 """Found when a server imports this: in a child it would cost every check anew."""
 
 
-def _played() -> Simulated | Virtual | None:
+def _played() -> Simulated | Virtual | StandIn | None:
     """What plays devices in this process, and knows by itself what they do."""
     if (gpus := virtual_gpus()) is not None:
         return Virtual(gpus)
     if (device := simulator()) is not None:
         return Simulated(device)
-    return None
+    return StandIn() if "CUDA_ON_CPU_ORDER" in os.environ else None
 
 
 class Observer:
