@@ -188,8 +188,8 @@ class Bench(Protocol):
         """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
         ...
 
-    def sent_bytes(self) -> tuple[int, ...] | None:
-        """What the devices have sent over their buses so far, each; None where they do not count."""
+    def bus_bytes(self) -> tuple[tuple[int, int], ...] | None:
+        """What each device has sent and received over its bus so far; None where one does not count."""
         ...
 
     @property

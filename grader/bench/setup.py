@@ -52,8 +52,8 @@ class Lent:
     """How many devices they are, virtual ones too."""
     bus_bytes_per_s: float = 0.0
     """The most that their buses carry together in one direction; 0 where that is not known."""
-    sent_bytes: Callable[[], tuple[int, ...] | None] = _not_counted
-    """Reads what the devices have sent over their buses so far; None where they do not count."""
+    bus_bytes: Callable[[], tuple[tuple[int, int], ...] | None] = _not_counted
+    """Reads what each device has sent and received over its bus so far; None where one does not count."""
     simulated: bool = False
     """Whether a simulator stands in for them."""
     by: tuple[str, ...] = (SIMULATOR, OBSERVER)

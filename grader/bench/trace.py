@@ -38,6 +38,8 @@ def read_trace(plain: Any) -> Trace:
         peak_bytes=_count_or_none(document["peak_bytes"]),
         synchronisations=_count_or_none(document["synchronisations"]),
         api=_counts(document["api"]),
+        api_before=_counts(document["api_before"]),
+        unrecorded=_count(document["unrecorded"]),
         unseen=tuple(map(_text, _list(document["unseen"]))),
         exchange=_exchange(document["exchange"]),
     )

@@ -128,9 +128,9 @@ class Workbench:
         """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
         return self._lent.bus_bytes_per_s
 
-    def sent_bytes(self) -> tuple[int, ...] | None:
-        """What the devices have sent over their buses so far, each; None where they do not count."""
-        return self._lent.sent_bytes()
+    def bus_bytes(self) -> tuple[tuple[int, int], ...] | None:
+        """What each device has sent and received over its bus so far; None where one does not count."""
+        return self._lent.bus_bytes()
 
     @property
     def cores(self) -> int:

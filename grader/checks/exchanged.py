@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.checks.calls import cases_of
 from grader.checks.watched import FOLLOWS_HOST, right, shapes_of, with_arrays_of
-from grader.cuda.traffic import sent_between
+from grader.cuda.traffic import moved_between
 from grader.errors import CourseError, NotObservedError
 from grader.model.observation import Outcome
 from grader.model.trace import Proven, Trace, Watched
@@ -33,7 +33,7 @@ SHARE = 64
 SMALL_BYTES = 64
 """So many may in any case: a flag, a size, a sum."""
 HIDDEN_SHARE, HIDDEN_BYTES = 8, 2**17
-"""What a GPU may send besides: this part of the inputs, or so many bytes; launches take some thousands."""
+"""What may move besides, of the inputs or the result, or in any case; launches take some thousands."""
 TURNS = 3
 """How often `run` and `rest` are compared by what the GPU sends."""
 LAUNCHES = 64
@@ -112,32 +112,43 @@ def watch_exchange(
     not_placed, not_loaded = (compare(call.value, right, tolerances).note for right in wanted)
     inputs = bytes_of(placed.args)
     proof, why = judged(trace, not_placed, not_loaded, inputs, bytes_of(call.value))
-    if proof is not Proven.HOST and hidden > max(inputs // HIDDEN_SHARE, HIDDEN_BYTES):
-        proof, why = (
-            Proven.HOST,
-            f"{hidden:,} bytes of which no record tells went from the GPU to the host",
-        )
+    why_hidden = _hidden(hidden, inputs, bytes_of(call.value))
+    if proof is not Proven.HOST and why_hidden:
+        proof, why = Proven.HOST, why_hidden
     wrong = not_placed if proof is Proven.DEVICE else ""
     return Watched(trace=trace, proof=proof, unproven=why, wrong=wrong)
 
 
-def _bytes_beside(bench: Bench, subject: Subject, nothing: InputCase) -> int:
-    """Return what the GPU sends at least for the operation; 0 where it does not count, or others use it.
+def _bytes_beside(bench: Bench, subject: Subject, nothing: InputCase) -> tuple[int, int]:
+    """Return what the GPU sends and receives at least for the operation; 0 where it does not count.
 
     The operation alone makes the difference between `run` and `rest`, which take turns: what anybody else
     does on the GPU shows in some of both.
     """
-    if bench.sent_bytes() is None:
-        return 0
-    sent: dict[str, list[int]] = {RUN: [], REST: []}
+    if bench.bus_bytes() is None:
+        return 0, 0
+    moved: dict[str, list[tuple[int, int]]] = {RUN: [], REST: []}
     for function in (RUN, REST) * TURNS:
-        before = bench.sent_bytes()
+        before = bench.bus_bytes()
         call = subject.call(function, nothing)
-        count = sent_between(before, bench.sent_bytes())
-        if count is None or call.outcome is not Outcome.OBSERVED:
-            return 0
-        sent[function].append(count)
-    return max(0, min(sent[RUN]) - max(sent[REST]))
+        bytes_moved = moved_between(before, bench.bus_bytes())
+        if bytes_moved is None or call.outcome is not Outcome.OBSERVED:
+            return 0, 0
+        moved[function].append(bytes_moved)
+    sent, received = (
+        min(one[way] for one in moved[RUN]) - max(one[way] for one in moved[REST]) for way in (0, 1)
+    )
+    return max(0, sent), max(0, received)
+
+
+def _hidden(moved: tuple[int, int], input_bytes: int, result_bytes: int) -> str:
+    """Say what moved over the bus without a record; empty if it may be what launches and waits take."""
+    sent, received = moved
+    if sent > max(input_bytes // HIDDEN_SHARE, HIDDEN_BYTES):
+        return f"{sent:,} bytes of which no record tells went from the GPU to the host"
+    if received > max(result_bytes // HIDDEN_SHARE, HIDDEN_BYTES):
+        return f"{received:,} bytes of which no record tells went from the host to the GPU"
+    return ""
 
 
 def judged(
@@ -152,15 +163,17 @@ def judged(
         return Proven.HOST, why
     if not_placed and not not_loaded:
         return Proven.HOST, FOLLOWS_HOST
-    if "api_before" in trace.unseen:
-        return (
-            Proven.UNCLEAR,
-            f"{trace.source} does not tell which memory kernels reach; install cupti-python",
-        )
-    if unknown := sorted(name for name in trace.api if not _PLAIN.fullmatch(name)):
-        return Proven.UNCLEAR, f"it called {unknown[0]}, of which the records of copies tell nothing"
-    if trace.launch_count > LAUNCHES:
-        return Proven.UNCLEAR, f"it launched {trace.launch_count} kernels, more than {LAUNCHES}"
+    unknown = sorted(name for name in trace.api if not _PLAIN.fullmatch(name))
+    untold = "api_before" in trace.unseen
+    doubts = (
+        (untold, f"{trace.source} does not tell which memory kernels reach; install cupti-python"),
+        (bool(unknown), f"it called {', '.join(unknown[:1])}, of which the records of copies tell nothing"),
+        (trace.unrecorded > 0, f"{trace.unrecorded} calls of CUDA are missing in the records"),
+        (trace.launch_count > LAUNCHES, f"it launched {trace.launch_count} kernels, more than {LAUNCHES}"),
+    )
+    for doubtful, why in doubts:
+        if doubtful:
+            return Proven.UNCLEAR, why
     return Proven.DEVICE, ""
 
 

@@ -13,7 +13,7 @@ from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
 from grader.cuda.health import probe
 from grader.cuda.state import memory_used, state
-from grader.cuda.traffic import SentBytes
+from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
 from grader.machine.lease import Lease, Leases
 from grader.model.job import Task
@@ -202,7 +202,7 @@ def _lent(gpus: Sequence[Gpu]) -> Lent:
         environment=tuple(environment.items()),
         count=len(gpus),
         bus_bytes_per_s=sum(buses) if all(buses) else 0.0,
-        sent_bytes=SentBytes(tuple(gpu.uuid for gpu in gpus)),
+        bus_bytes=BusBytes(tuple(gpu.uuid for gpu in gpus)),
     )
 
 

@@ -141,6 +141,8 @@ class Trace:
     """Calls of the CUDA runtime and driver, by name."""
     api_before: Mapping[str, int] = field(default_factory=dict)
     """The same calls from the begin of the process to that of the call."""
+    unrecorded: int = 0
+    """How many calls are missing among those by their numbers, which CUPTI gives to all."""
     unseen: tuple[str, ...] = ()
     """The names of the fields above that this source cannot see: what stands there means nothing."""
     exchange: Exchanged | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.bench.bench import Call, InputCase
-from grader.checks.exchanged import LAUNCHES, REST, RUN, SHARE, _bytes_beside, judged
+from grader.checks.exchanged import LAUNCHES, REST, RUN, SHARE, _bytes_beside, _hidden, judged
 from grader.checks.watched import off_the_device
 from grader.model.observation import Outcome
 from grader.model.trace import Launch, Proven, Trace, Traffic, Watched
@@ -87,6 +87,7 @@ def test_work_on_the_host_is_final(of_trace, why):
         ({"api": ["cuGraphLaunch"]}, "it called cuGraphLaunch"),
         ({"api": ["cudaMemcpyNobodyKnows", "cuModuleLoadData"]}, "it called cuModuleLoadData"),
         ({"launches": LAUNCHES + 1}, "it launched 65 kernels"),
+        ({"unrecorded": 3}, "3 calls of CUDA are missing"),
         ({"unseen": ("api_before",)}, "cupti does not tell which memory kernels reach"),
     ],
     ids=str,
@@ -109,7 +110,7 @@ def test_without_a_record_nothing_is_decided():
 
 
 class Counting:
-    """A GPU that counts what it sends, and a driver whose calls send what is given."""
+    """A GPU that counts, and a driver whose calls send what is given, and receive half of it."""
 
     def __init__(self, runs, rests, *, counts=True, outcome=Outcome.OBSERVED):
         self.left = {RUN: list(runs), REST: list(rests)}
@@ -117,8 +118,8 @@ class Counting:
         self.counts = counts
         self.outcome = outcome
 
-    def sent_bytes(self):
-        return (self.sent % 2**32,) if self.counts else None
+    def bus_bytes(self):
+        return ((self.sent % 2**32, self.sent // 2 % 2**32),) if self.counts else None
 
     def call(self, function, case):
         self.sent += self.left[function].pop(0)
@@ -128,14 +129,27 @@ class Counting:
 @pytest.mark.parametrize(
     ("gpu", "beside"),
     [
-        (Counting([1_030_000] * 3, [30_000, 20_000, 10_000]), 1_000_000),
-        (Counting([30_000, 900_000, 20_000], [30_000, 20_000, 10_000]), 0),
-        (Counting([1_030_000] * 3, [30_000, 2_000_000, 10_000]), 0),
-        (Counting([1_030_000] * 3, [30_000] * 3, counts=False), 0),
-        (Counting([1_030_000] * 3, [30_000] * 3, outcome=Outcome.CRASHED), 0),
+        (Counting([1_030_000] * 3, [30_000, 20_000, 10_000]), (1_000_000, 500_000)),
+        (Counting([30_000, 900_000, 20_000], [30_000, 20_000, 10_000]), (0, 0)),
+        (Counting([1_030_000] * 3, [30_000, 2_000_000, 10_000]), (0, 0)),
+        (Counting([1_030_000] * 3, [30_000] * 3, counts=False), (0, 0)),
+        (Counting([1_030_000] * 3, [30_000] * 3, outcome=Outcome.CRASHED), (0, 0)),
     ],
     ids=["hidden copies", "once by somebody else", "others use the GPU", "no counter", "it crashed"],
 )
 def test_what_the_gpu_sends_for_the_operation_alone_is_told_by_turns(gpu, beside):
     nothing = InputCase(name="nothing", args=())
     assert _bytes_beside(gpu, gpu, nothing) == beside
+
+
+@pytest.mark.parametrize(
+    ("moved", "why"),
+    [
+        ((8_000_000 // 8, 0), ""),
+        ((8_000_000 // 8 + 1, 0), "1,000,001 bytes of which no record tells went from the GPU to the host"),
+        ((0, 2**17), ""),
+        ((0, 2**17 + 1), "131,073 bytes of which no record tells went from the host to the GPU"),
+    ],
+)
+def test_what_moves_over_the_bus_beside_the_records_is_no_work_of_the_gpu(moved, why):
+    assert _hidden(moved, 8_000_000, 400) == why

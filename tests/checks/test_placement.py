@@ -6,6 +6,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
 from grader.bench.bench import Call, InputCase
@@ -43,6 +44,7 @@ class Bench:
     """One call that returns and leaves a trace behind, in the place of a program with GPUs."""
 
     call: Call
+    exchanged: Call | None = None
     devices: int = 2
     simulated: bool = False
     imported: Call = field(default_factory=lambda: Call(outcome=Outcome.OBSERVED))
@@ -56,7 +58,7 @@ class Bench:
 
     def draw(self, family, number):
         self.asked.append(family)
-        return (InputCase(name="a case", args=(21,)),)
+        return (InputCase(name="a case", args=(21 if self.exchanged is None else np.full(9, number),)),)
 
     @contextmanager
     def subject(self, module, *, observed):
@@ -67,9 +69,9 @@ class Bench:
             imported: Call
             output: str
 
-            def call(_, function, case):
+            def call(_, function, case, *, proof=""):
                 assert function == "f"
-                return self.call
+                return self.exchanged if proof == "exchange" else self.call
 
         yield Subject(self.imported, self.output)
 
@@ -105,6 +107,35 @@ def test_the_device_that_did_nothing_is_named(seconds, devices, reason):
     assert found.fraction == 0.0
     assert found.reason.startswith(reason)
     assert found.hint == HINTS["idle"]
+
+
+NOTED, OWN = 2 * np.full(9, 1_000_004), 2 * np.full(9, 1_000_005)
+EXCHANGED = {"arrays": 1, "problem": "", "written": True}
+
+
+def copied(*, to=0, back=0):
+    both = {"host_to_device": to, "device_to_host": back}
+    return {way: {"count": 1, "bytes": size, "seconds": None} for way, size in both.items()}
+
+
+@pytest.mark.parametrize(
+    ("value", "of_trace", "fraction", "reason"),
+    [
+        (NOTED, {"exchange": EXCHANGED}, 1, "cuda:0 did 50% of the work"),
+        (OWN, {"exchange": EXCHANGED}, 0, "the result follows what the CPU holds"),
+        (OWN, {"exchange": None, "copies": copied(to=10)}, 0, "the result follows what the CPU holds"),
+        (OWN, {"exchange": None, "copies": copied(to=72)}, None, "nothing that was copied to the devices"),
+        (NOTED + 1, {"exchange": EXCHANGED}, None, "it is right for neither inputs"),
+        (NOTED, {"exchange": EXCHANGED, "copies": copied(back=1000)}, None, "1,000 bytes were copied to the"),
+    ],
+)
+def test_the_result_must_be_that_of_the_inputs_on_the_devices(value, of_trace, fraction, reason):
+    trace = trace_of([0.1], [0.1])
+    bench = Bench(returned(NOTED, trace), returned(value, trace_of([0.1], [0.1], **of_trace)))
+    chosen = options(made_on_gpu=True)
+    earned = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    assert (None if earned.undecided else earned.fraction) == fraction
+    assert reason in earned.reason
 
 
 def test_a_share_is_one_of_time_and_not_of_kernels():

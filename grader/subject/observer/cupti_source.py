@@ -97,6 +97,7 @@ class Cupti:
         record = Record(self.name)
         record.synchronisations = 0
         record.api_before = dict(self._before)
+        record.unrecorded = self._unrecorded()
         launches = self._note_launches(record, canary)
         allocations = self._note_memory(record, canary)
         self._note_copies(record)
@@ -111,6 +112,16 @@ class Cupti:
                 f"saw {launches} and {allocations}"
             )
         return record
+
+    def _unrecorded(self) -> int:
+        """Count the correlation numbers that no record has; they go on while records are switched off."""
+        calls = self._of("RUNTIME", "DRIVER")
+        of_call = [one.correlation_id for one in calls if self._since <= one.start <= self._until]
+        if not of_call:
+            return 0
+        first, last = min(of_call), max(of_call)
+        there = {one.correlation_id for one in calls}
+        return sum(number not in there for number in range(first, last + 1))
 
     def _of(self, *kinds: str) -> list[Any]:
         wanted = {int(self._cupti.ActivityKind[kind]) for kind in kinds}

@@ -35,6 +35,7 @@ class Record:
         self.synchronisations: int | None = None
         self.api: dict[str, int] = {}
         self.api_before: dict[str, int] = {}
+        self.unrecorded = 0
         self.unseen: tuple[str, ...] = ()
         self.problem = ""
         self.exchange: dict[str, Any] | None = None
@@ -108,6 +109,7 @@ class Record:
             "synchronisations": self.synchronisations,
             "api": self.api,
             "api_before": self.api_before,
+            "unrecorded": self.unrecorded,
             "unseen": list(self.unseen),
             "exchange": self.exchange,
         }
