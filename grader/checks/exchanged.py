@@ -40,10 +40,12 @@ LAUNCHES = 64
 """Parameters of more launches could carry a result."""
 
 _DOORS = re.compile(
-    r"HostAlloc|MallocHost|AllocHost|HostRegister|Managed|Ipc|Export|Import|External|PoolCreate|MemCreate"
-    r"|Graphics|Multicast|GetHandle|Mem(Prefetch|Advise)"
+    r"HostAlloc|MallocHost|AllocHost|HostRegister|Managed|Ipc(Get|Open)|MemExportTo|ImportF|ImportExternal"
+    r"|MemGetHandle|Mem(Prefetch|Advise)"
 )
 """Calls after which memory of the host, or another process, is in reach of kernels."""
+_POOLS = re.compile(r"MemPoolCreate|MemCreate|MemMap|Graphics(Register|Map)|Multicast")
+"""Calls after which it may be."""
 _PLAIN = re.compile(
     r"(cu|cuda)("
     r"Launch(Kernel|CooperativeKernel)\w*|(Get|Peek|Set|Init|Driver|Runtime|Thread|Device|Ctx|Primary)\w*|"
@@ -163,7 +165,10 @@ def judged(
         return Proven.HOST, why
     if not_placed and not not_loaded:
         return Proven.HOST, FOLLOWS_HOST
-    unknown = sorted(name for name in trace.api if not _PLAIN.fullmatch(name))
+    unknown = sorted(
+        {name for name in trace.api if not _PLAIN.fullmatch(name)}
+        | {name for name in (*trace.api, *trace.api_before) if _POOLS.search(name)}
+    )
     untold = "api_before" in trace.unseen
     doubts = (
         (untold, f"{trace.source} does not tell which memory kernels reach; install cupti-python"),

@@ -44,7 +44,7 @@ def judge(not_placed="", not_loaded=DIFFERS, **of_trace):
         {"to_host": INPUTS // SHARE, "from_host": RESULT // SHARE},
         {"api": ["cudaStreamCreateWithFlags", "cudaEventRecord", "cudaMallocAsync", "cudaDeviceSynchronize"]},
         {"api": ["cudaMemcpyToSymbol", "cuLaunchKernelEx", "cudaFuncSetAttribute", "cudaMemsetAsync"]},
-        {"before": ["cuModuleLoadData", "cudaStreamCreate"]},
+        {"before": ["cuModuleLoadData", "cuGetExportTable", "cudaStreamCreate"]},
         {"launches": 0, "api": ["cudaMemset"]},
         {"launches": LAUNCHES},
     ],
@@ -65,7 +65,6 @@ def test_work_on_the_gpu_is_proven(of_trace):
         ({"api": ["cudaHostAlloc"]}, "cudaHostAlloc gives kernels memory of the host"),
         ({"api": ["cudaMallocManaged"]}, "cudaMallocManaged gives"),
         ({"before": ["cuMemHostRegister"]}, "cuMemHostRegister gives"),
-        ({"before": ["cudaMemPoolCreate"]}, "cudaMemPoolCreate gives"),
         ({"api": ["cuIpcGetMemHandle"]}, "cuIpcGetMemHandle gives"),
         ({"not_placed": DIFFERS, "not_loaded": ""}, "the result follows what the CPU holds"),
     ],
@@ -87,6 +86,7 @@ def test_work_on_the_host_is_final(of_trace, why):
         ({"api": ["cuGraphLaunch"]}, "it called cuGraphLaunch"),
         ({"api": ["cudaMemcpyNobodyKnows", "cuModuleLoadData"]}, "it called cuModuleLoadData"),
         ({"launches": LAUNCHES + 1}, "it launched 65 kernels"),
+        ({"before": ["cudaMemPoolCreate"]}, "it called cudaMemPoolCreate"),
         ({"unrecorded": 3}, "3 calls of CUDA are missing"),
         ({"unseen": ("api_before",)}, "cupti does not tell which memory kernels reach"),
     ],
@@ -153,3 +153,8 @@ def test_what_the_gpu_sends_for_the_operation_alone_is_told_by_turns(gpu, beside
 )
 def test_what_moves_over_the_bus_beside_the_records_is_no_work_of_the_gpu(moved, why):
     assert _hidden(moved, 8_000_000, 400) == why
+
+
+def test_what_shows_without_a_record_is_final_without_one():
+    seen = Watched(trace=Trace(source="cupti", complete=False, problem="0 of 2"), proof=Proven.HOST)
+    assert off_the_device(seen).undecided is False
