@@ -172,10 +172,12 @@ def unrecorded(what: str, watched: Watched | None) -> Award:
 def idle_device(watched: Watched) -> str:
     """How it is known that the device did not do the work, in one sentence; empty if it did."""
     trace = watched.trace
-    if watched.proof is Proven.HOST:
-        return f"{watched.unproven or FOLLOWS_HOST}: the work was done on the CPU"
+    if watched.proof is Proven.HOST and watched.unproven:  # what shows it is named, and no hole in a record
+        return f"{watched.unproven}: the work was done on the CPU"
     if not trace.complete:
         return ""
+    if watched.proof is Proven.HOST:
+        return f"{FOLLOWS_HOST}: the work was done on the CPU"
     if not trace.launch_count and watched.proof is not Proven.DEVICE:
         return "no kernel was launched: the work was done on the CPU"
     return ""

@@ -156,5 +156,7 @@ def test_what_moves_over_the_bus_beside_the_records_is_no_work_of_the_gpu(moved,
 
 
 def test_what_shows_without_a_record_is_final_without_one():
-    seen = Watched(trace=Trace(source="cupti", complete=False, problem="0 of 2"), proof=Proven.HOST)
+    seen = Watched(
+        trace=Trace(source="cupti", complete=False, problem="0 of 2"), proof=Proven.HOST, unproven="9 bytes"
+    )
     assert off_the_device(seen).undecided is False
