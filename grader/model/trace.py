@@ -110,7 +110,7 @@ class Trace:
     """One call, seen by one source. It is made beside the program: evidence, not proof."""
 
     source: str
-    """`cupti`, `torch.profiler`, `simulator`, `virtual_gpus` or `none`."""
+    """`cupti`, `torch.profiler`, `simulator`, `cuda_on_cpu`, `virtual_gpus` or `none`."""
     complete: bool = True
     """Whether what we did ourselves before and after the call is in it; if not, it is void."""
     problem: str = ""

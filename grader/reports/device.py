@@ -25,6 +25,7 @@ SOURCES = {
     "torch.profiler": "torch.profiler",
     "simulator": "the simulator",
     "virtual_gpus": "the virtual GPUs, where an operator of torch counts as a kernel",
+    "cuda_on_cpu": "the stand-in for the GPU",
     "none": "nobody",
 }
 _MADE = {
