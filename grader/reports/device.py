@@ -30,7 +30,7 @@ SOURCES = {
 }
 _MADE = {
     Proven.DEVICE: "the result is that of the kernels' inputs",
-    Proven.HOST: "the result was made on the CPU",
+    Proven.HOST: "the result is that of the program's inputs, and was made on the CPU",
     Proven.UNCLEAR: "it is not clear from whose inputs the result was made",
 }
 UNSEEN = {
@@ -43,6 +43,7 @@ UNSEEN = {
     "peak_bytes": "the most memory that was taken at one time",
     "synchronisations": "how often the program waited for the GPU",
     "api": "calls of CUDA",
+    "api_before": "calls of CUDA before it",
 }
 """Fields of a trace, for people."""
 
@@ -209,7 +210,9 @@ def _told(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
             "they wait for each other."
         )
     if watched.proof is not None:
-        yield f"In another call its kernels got other inputs than the program: {_MADE[watched.proof]}."
+        by_copies = watched.proof is Proven.HOST and watched.unproven
+        made = f"{watched.unproven}, so it was made on the CPU" if by_copies else _MADE[watched.proof]
+        yield f"In another call its kernels got other inputs than the program: {made}."
     if trace.peak_bytes is not None and "peak_bytes" not in trace.unseen:
         yield f"At one time it had at most {size(trace.peak_bytes)} of device memory{together}."
     if trace.synchronisations is not None and "synchronisations" not in trace.unseen:
