@@ -10,8 +10,8 @@ process, and by the GPU's own counter, outside of it. `rest` does what `run` doe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grader.checks.calls import cases_of
@@ -109,38 +109,68 @@ def watch_exchange(
                 raise NotObservedError(f"the inputs could not be put on the GPU: {call.note}")
             if call.outcome is not Outcome.OBSERVED:
                 return call
-        hidden = _bytes_beside(bench, subject, nothing)
-    trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-    not_placed, not_loaded = (compare(call.value, right, tolerances).note for right in wanted)
-    inputs = bytes_of(placed.args)
-    proof, why = judged(trace, not_placed, not_loaded, inputs, bytes_of(call.value))
-    why_hidden = _hidden(hidden, inputs, bytes_of(call.value))
-    if proof is not Proven.HOST and why_hidden:
-        proof, why = Proven.HOST, why_hidden
-    wrong = not_placed if proof is Proven.DEVICE else ""
-    return Watched(trace=trace, proof=proof, unproven=why, wrong=wrong)
+        turns = _turns(bench, subject, nothing)
+    if failed := next((turn.call for turn in turns if turn.call.outcome is not Outcome.OBSERVED), None):
+        return failed
+    sizes = bytes_of(placed.args), bytes_of(call.value)
+    verdicts = [
+        (*judged(_trace(run), not_placed, not_loaded, *sizes), not_placed)
+        for run in (call, *(turn.call for turn in turns if turn.function == RUN))
+        for not_placed, not_loaded in [[compare(run.value, one, tolerances).note for one in wanted]]
+    ]
+    # what is doubtful in the first call alone decides: the others are held against the bus
+    proof, why, _ = next((one for one in verdicts if one[0] is Proven.HOST), verdicts[0])
+    wrong = next(filter(None, (not_placed for _, _, not_placed in verdicts)), "")
+    hidden = (why for turn in turns if turn.function == REST for why in _on_host(_trace(turn.call), *sizes))
+    if proof is not Proven.HOST and (reason := next(hidden, "") or _hidden(_beside(turns), *sizes)):
+        proof, why = Proven.HOST, reason
+    return Watched(
+        trace=_trace(call), proof=proof, unproven=why, wrong=wrong if proof is Proven.DEVICE else ""
+    )
 
 
-def _bytes_beside(bench: Bench, subject: Subject, nothing: InputCase) -> tuple[int, int]:
-    """Return what the GPU sends and receives at least for the operation; 0 where it does not count.
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A call of `run` or of `rest`, and what the GPU has sent and received in it."""
 
-    The operation alone makes the difference between `run` and `rest`, which take turns: what anybody else
-    does on the GPU shows in some of both.
-    """
-    if bench.bus_bytes() is None:
-        return 0, 0
-    moved: dict[str, list[tuple[int, int]]] = {RUN: [], REST: []}
+    function: str
+    call: Call
+    moved: tuple[int, int]
+
+
+def _turns(bench: Bench, subject: Subject, nothing: InputCase) -> list[Turn]:
+    """Call `run` and `rest` in turns, until one does not return; none where the GPU does not count."""
+    turns: list[Turn] = []
     for function in (RUN, REST) * TURNS:
         before = bench.bus_bytes()
-        call = subject.call(function, nothing)
-        bytes_moved = moved_between(before, bench.bus_bytes())
-        if bytes_moved is None or call.outcome is not Outcome.OBSERVED:
-            return 0, 0
-        moved[function].append(bytes_moved)
+        call = subject.call(function, nothing) if before is not None else None
+        moved = moved_between(before, bench.bus_bytes())
+        if call is None or moved is None:
+            return []
+        turns.append(Turn(function, call, moved))
+        if call.outcome is not Outcome.OBSERVED:
+            break
+    return turns
+
+
+def _beside(turns: Sequence[Turn]) -> tuple[int, int]:
+    """Return what the GPU sends and receives at least for the operation; 0 where it does not count.
+
+    The operation alone makes the difference between `run` and `rest`: what anybody else does on the GPU shows
+    in some of both.
+    """
+    if not turns:
+        return 0, 0
     sent, received = (
-        min(one[way] for one in moved[RUN]) - max(one[way] for one in moved[REST]) for way in (0, 1)
+        min(turn.moved[way] for turn in turns if turn.function == RUN)
+        - max(turn.moved[way] for turn in turns if turn.function == REST)
+        for way in (0, 1)
     )
     return max(0, sent), max(0, received)
+
+
+def _trace(call: Call) -> Trace:
+    return call.trace or Trace(source="none", complete=False, problem="no observer answered")
 
 
 def _hidden(moved: tuple[int, int], input_bytes: int, result_bytes: int) -> str:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+import numpy as np
 import pytest
 
 from grader.bench.bench import Call, InputCase
-from grader.checks.exchanged import LAUNCHES, REST, RUN, SHARE, _bytes_beside, _hidden, judged
+from grader.checks.exchanged import (
+    LAUNCHES,
+    REST,
+    RUN,
+    SHARE,
+    _beside,
+    _hidden,
+    _turns,
+    judged,
+    watch_exchange,
+)
 from grader.checks.watched import off_the_device
 from grader.model.observation import Outcome
 from grader.model.trace import Launch, Proven, Trace, Traffic, Watched
@@ -133,13 +146,71 @@ class Counting:
         (Counting([30_000, 900_000, 20_000], [30_000, 20_000, 10_000]), (0, 0)),
         (Counting([1_030_000] * 3, [30_000, 2_000_000, 10_000]), (0, 0)),
         (Counting([1_030_000] * 3, [30_000] * 3, counts=False), (0, 0)),
-        (Counting([1_030_000] * 3, [30_000] * 3, outcome=Outcome.CRASHED), (0, 0)),
     ],
-    ids=["hidden copies", "once by somebody else", "others use the GPU", "no counter", "it crashed"],
+    ids=["hidden copies", "once by somebody else", "others use the GPU", "no counter"],
 )
 def test_what_the_gpu_sends_for_the_operation_alone_is_told_by_turns(gpu, beside):
     nothing = InputCase(name="nothing", args=())
-    assert _bytes_beside(gpu, gpu, nothing) == beside
+    assert _beside(_turns(gpu, gpu, nothing)) == beside
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT])
+def test_who_ends_while_turns_are_taken_has_ended(outcome):
+    gpu = Counting([9] * 3, [9] * 3, outcome=outcome)
+    assert [turn.call.outcome for turn in _turns(gpu, gpu, InputCase(name="nothing", args=()))] == [outcome]
+
+
+class Exchanging(Counting):
+    """A bench with a GPU on which a driver is called, whose calls of `run` and `rest` give what is said."""
+
+    def __init__(self, *, values=(1, 1, 1, 1), to_host=(0, 0, 0, 0), rests=(0, 0, 0), bus=100):
+        super().__init__([bus] * 3, [100] * 3)
+        self.of_runs = list(zip(values, to_host, strict=True))
+        self.of_rests = list(rests)
+
+    @contextmanager
+    def subject(self, driver, *, observed):
+        assert (driver, observed) == ("kernels", True)
+        yield self
+
+    imported = Call(outcome=Outcome.OBSERVED)
+
+    def call(self, function, case):
+        if function in {RUN, REST} and self.of_runs and len(self.of_runs) < 4:
+            self.sent += self.left[function].pop(0)
+        value, moved = 1, 0
+        if function == RUN:
+            value, moved = self.of_runs.pop(0)
+        elif function == REST:
+            moved = self.of_rests.pop(0)
+        value = np.full(8000, value, np.float32)
+        return Call(outcome=Outcome.OBSERVED, value=value, trace=trace(to_host=moved))
+
+
+@pytest.mark.parametrize(
+    ("bench", "proof", "why"),
+    [
+        (Exchanging(), Proven.DEVICE, ""),
+        (Exchanging(to_host=(0, 0, 9000, 0)), Proven.HOST, "9,000 bytes were copied"),
+        (Exchanging(rests=(0, 0, 9000)), Proven.HOST, "9,000 bytes were copied"),
+        (Exchanging(values=(2, 1, 1, 1)), Proven.HOST, "the result follows what the CPU holds"),
+        (Exchanging(values=(1, 1, 2, 1)), Proven.HOST, "the result follows what the CPU holds"),
+    ],
+)
+def test_every_turn_must_be_work_of_the_gpu(bench, proof, why):
+    ones, twos = (np.full(8000, number, np.float32) for number in (1, 2))
+    case = InputCase(name="a case", args=("relu", np.zeros(16_000, np.float32)))
+    watched = watch_exchange(bench, "kernels", case, case, (ones, twos))
+    assert (watched.proof, watched.wrong) == (proof, "")
+    assert watched.unproven.startswith(why)
+
+
+def test_an_operation_that_does_its_work_once_only_is_wrong():
+    case = InputCase(name="a case", args=("relu", np.zeros(16_000, np.float32)))
+    ones, twos = (np.full(8000, number, np.float32) for number in (1, 2))
+    watched = watch_exchange(Exchanging(values=(1, 1, 1, 5)), "kernels", case, case, (ones, twos))
+    assert watched.proof is Proven.DEVICE
+    assert watched.wrong
 
 
 @pytest.mark.parametrize(
