@@ -70,7 +70,9 @@ class Call:
     sandbox_cpu_s: float = 0.0
     """That of pid 1, which looked at them and stopped them."""
     trace: Trace | None = None
-    """What it did on its devices, if an observer stood beside it."""
+    """What it did on its devices, if that was asked for."""
+    launches_asked: int = 0
+    """How often it was asked from within what is to be done at a launch; a program can do so, too."""
 
     @property
     def own_cpu_s(self) -> float:
@@ -122,13 +124,18 @@ class Subject(Protocol):
         """How the import went; calls are possible only if its outcome is `observed`."""
         ...
 
-    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None) -> Call:
         """Call a function of the imported file; a child that died or hung answers every later call alike.
 
-        In an observed child with `proof="note"` what its kernels get is noted, and with `"exchange"` given to
-        them in place of their inputs: a result that is right for the noted call was made from what lies on
-        the device. Possible for numba's kernels alone.
+        With a proof the call carries a trace, which is made after it. With `"note"` what its kernels get is
+        noted, and with `"exchange"` given to them in place of their inputs: a result that is right for the
+        noted call was made from what lies on the device. Possible for numba's kernels alone. Until the first
+        launch that gets inputs the program cannot tell such a call from one without a proof, which is timed.
         """
+        ...
+
+    def records(self) -> tuple[Trace, ...]:
+        """The observer's records of the calls since the last time it was asked; none without devices."""
         ...
 
     def again(self, case: InputCase) -> Call:
@@ -203,8 +210,8 @@ class Bench(Protocol):
     ) -> AbstractContextManager[Subject]:
         """A fresh child with `module` (a file of the hand-in, without `.py`) imported.
 
-        With `observed` an observer of its devices stands beside it, and its calls carry a trace. It takes
-        time and memory of the program's own: what is timed is never observed.
+        With `observed` everything is recorded that it does on its devices, and its calls carry a trace. That
+        takes time and memory of the program's own: what is timed is never observed so.
 
         With `cores` it stays on so many of the item's own, the same first ones each time, and numerical
         libraries are told so before they are imported; without, on as many as the assignment's limits say.

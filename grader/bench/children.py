@@ -14,6 +14,7 @@ from grader.bench.setup import Setup
 from grader.bench.subject import ChildSubject, DeviceMemory, ReferenceEnds, answers
 from grader.errors import NotObservedError
 from grader.model.assignment import Limits
+from grader.model.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class Order:
     """The file that is imported, without `.py`."""
     setup: Setup
     observed: bool = False
-    """Whether an observer is put beside the program, before anything of it is imported."""
+    """Whether everything that it does on devices is recorded, at the cost of its time."""
     group: str = ""
     """Items of one group share a child; empty for a fresh one."""
     reference_ends: ReferenceEnds | None = field(default=None, compare=False)
@@ -174,9 +175,13 @@ class Shared:
         """What the program printed since this item began."""
         return self.subject.output[self.printed :]
 
-    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None) -> Call:
         """Call a function of the imported file."""
         return self.subject.call(function, case, proof=proof)
+
+    def records(self) -> tuple[Trace, ...]:
+        """The observer's records of the calls since the last time."""
+        return self.subject.records()
 
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more."""

@@ -9,15 +9,16 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from grader.bench.answer import read_answer
+from grader.bench.answer import read_answer, read_records
 from grader.bench.bench import Call, InputCase, Proof, Run
-from grader.bench.child import ARGUMENTS_BYTES, Answer, Child, Exchange
+from grader.bench.child import ARGUMENTS_BYTES, Child, Exchange
 from grader.bench.endings import Ended
-from grader.bench.questions import answered
+from grader.bench.questions import Launches, answered
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
-from grader.subject.questions import TAG
+from grader.model.trace import Trace
+from grader.subject.questions import LAUNCH, TAG
 from grader.subject.wire import Encoder, TooLarge
 
 DeviceMemory = Callable[[], int]
@@ -55,6 +56,8 @@ class ChildSubject:
         self._devices = devices
         self._reference_ends = reference_ends
         self._at_import = at_import
+        self._first_launch = 0
+        """The first one that gets inputs, by the call whose launches were noted last."""
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
@@ -89,19 +92,38 @@ class ChildSubject:
             self._child.output.drain()
         return self._child.output.text()
 
-    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None) -> Call:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
-        request: dict[str, object] = {"do": "call", "function": function, "proof": proof}
-        sent = self._send(case, request)
-        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, sent.answer)
+        sent = self._send(case, {"do": "call", "function": function})
+        launches = Launches(proof or "", self._first_launch)
+        answer = partial(answered, {**sent.outside, LAUNCH: launches})
+        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, answer)
         must_have_had_its_time(exchange, self._reference_ends, function, case)
         now = self._child.arena.arguments
         # bytes with bytes: a view is compared element by element, ten times slower
         changed = [name for name, span in sent.spans.items() if sent.content[span] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
-        if self._devices is None:
+        call = replace(call, launches_asked=launches.asked)
+        if self._devices is not None:
+            call = self._on_devices(call, self._devices(), function)
+        if proof is None or call.outcome is not Outcome.OBSERVED:
             return call
-        call = self._within_device_memory(call, self._devices(), function)
+        if call.trace is None:
+            recorded = self.records()
+            call = replace(call, trace=recorded[-1] if recorded else None)
+        if proof == "note" and call.trace and call.trace.exchange:
+            self._first_launch = call.trace.exchange.first
+        return call
+
+    def records(self) -> tuple[Trace, ...]:
+        """The observer's records of the calls since the last time; see `grader.bench.bench.Subject`."""
+        encoder = Encoder(self._child.arena.arguments)
+        exchange = self._child.exchange(*encoder.close({"do": "records"}), self._limits.call_wall_s)
+        return read_records(self._child, exchange)
+
+    def _on_devices(self, call: Call, used: int, function: str) -> Call:
+        """The call, unless an error of a device, or so many bytes of its memory, end the child."""
+        call = self._within_device_memory(call, used, function)
         if call.outcome is not Outcome.OBSERVED:
             # after an error of a device a process gets nothing else, and what it holds the next one needs
             self._child.stop("was ended after an error on its device")
@@ -146,8 +168,7 @@ class ChildSubject:
             document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
         except TooLarge:
             raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
-        answer = partial(answered, outside) if outside else None
-        return _Sent(document=document, spans=spans, content=content, answer=answer)
+        return _Sent(document=document, spans=spans, content=content, outside=dict(enumerate(outside)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,8 +181,8 @@ class _Sent:
     """Where each argument's arrays lie."""
     content: bytes
     """All of them as they were."""
-    answer: Answer | None
-    """Answers questions for the functions among the arguments, which stay here."""
+    outside: Mapping[int, Callable[..., Any]]
+    """The functions among the arguments, which stay here, by the number that stands in their place."""
 
 
 def answers(child: Child) -> bool:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.bench.bench import KERNEL_RAN, OTHERS_RAN, Bench, Call, InputCase, Subject
 from grader.bench.compare import compare
@@ -14,6 +14,9 @@ from grader.bench.render import call_text, value_text
 from grader.checks.waiting import waited
 from grader.errors import CourseError, ReferenceFailedError
 from grader.model.observation import Case, Outcome, Quantity
+
+if TYPE_CHECKING:
+    from grader.checks.series import SeriesProof
 
 REPEATS = 3
 """How often at most a quick function is called in one round."""
@@ -35,6 +38,23 @@ class Runner:
     """Whether it is the reference's: then a failure is the course's."""
     quick: bool
     """Whether it should be the faster one."""
+    proof: SeriesProof | None = None
+    """Exchanges inputs among its calls, where it should compute on a GPU."""
+
+    def before(self) -> None:
+        """Calls that count begin."""
+        if self.proof:
+            self.proof.before()
+
+    def after(self, calls: Sequence[Call]) -> None:
+        """Calls that count have ended; they are the last ones."""
+        if self.proof:
+            self.proof.after(calls)
+
+    def finish(self) -> None:
+        """No more calls will count."""
+        if self.proof:
+            self.proof.finish()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,12 +176,14 @@ def timed_rounds(
             bench.quiet.begin(anew=number == 1)
         made: dict[str, list[Call]] = {name: [] for name in runners}
         for name, runner in runners.items():
+            runner.before()
             for draw in draws[: repeats[name]]:
                 made[name].append(runner.subject.call(runner.function, draw.case))
                 _judge(rounds, runner, draw, made[name][-1])
                 if rounds.failed or rounds.wrong:
                     rounds.spoiled_by = name
                     return rounds
+            runner.after(made[name])
         again = []
         for draw in draws:
             again.append(runners[loop].subject.again(draw.case))
@@ -180,6 +202,8 @@ def timed_rounds(
                 disturbance = _waited(middle[loop]) or disturbance
             rounds.add(middle, _middle(again), disturbance)
         if schedule.enough(rounds, number + 1, time.monotonic() - begun):
+            for runner in runners.values():
+                runner.finish()
             return rounds
     raise AssertionError("counting does not end")
 

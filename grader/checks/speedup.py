@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,8 +31,9 @@ from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.bench.bench import Bench, Subject
     from grader.checks.rounds import Rounds, Runner
+    from grader.checks.series import SeriesProof
 
 
 LOOP = "reference_over"
@@ -116,12 +117,16 @@ class Speedup:
     def _observe(self, options: Options, bench: Bench, oracle: Callable[..., Any]) -> Observation:
         from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
+        from grader.checks.series import SeriesProof, series_of
 
         watched = watch(bench, options.of, options.inputs, oracle) if bench.devices else None
         if watched is not None and not isinstance(watched, Watched):
             return _unusable(bench, watched.outcome, watched.note, "")
+        proofs: list[SeriesProof] = []
+        prove = partial(SeriesProof, bench, family=options.inputs, oracle=oracle) if bench.devices else None
+        start = partial(_runners, options, bench, proofs=proofs, prove=prove)
         with ExitStack() as children:
-            runners = _runners(options, bench, children, beside=True)
+            runners = start(children, beside=True)
             for runner in runners.values():
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
@@ -141,12 +146,13 @@ class Speedup:
             )
             rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
             output = runners["of"].subject.output
-        start = partial(_runners, options, bench)
         rounds, by_itself = measured_again(
             rounds, bench, start, options.inputs, oracle, loop=LOOP, schedule=schedule
         )
         if by_itself:
             return busy_by_itself(bench, output)
+        if watched is not None:
+            watched = replace(watched, series=series_of(proofs))
         if rounds.failed:
             return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
         facts = {
@@ -278,9 +284,18 @@ def _flags(options: Speedup.Options, seen: Measured, facts: Mapping[str, Any]) -
 
 
 def _runners(
-    options: Speedup.Options, bench: Bench, children: ExitStack, *, beside: bool
+    options: Speedup.Options,
+    bench: Bench,
+    children: ExitStack,
+    *,
+    beside: bool,
+    prove: Callable[[Subject, str], SeriesProof] | None = None,
+    proofs: list[SeriesProof] | None = None,
 ) -> dict[str, Runner]:
-    """Four children: the two functions of the reference and, where it is `beside` it, of the hand-in."""
+    """Four children: the two functions of the reference and, where it is `beside` it, of the hand-in.
+
+    `prove` makes what exchanges inputs among the calls of the fast function; it is added to `proofs`.
+    """
     from grader.checks.rounds import Runner
 
     runners = {}
@@ -289,7 +304,12 @@ def _runners(
         for name, start, ours in ((side, bench.subject, False), (f"reference_{side}", bench.reference, True)):
             if beside or ours:
                 subject = children.enter_context(start(module))
-                runners[name] = Runner(subject=subject, function=function, ours=ours, quick=side == "of")
+                proof = prove(subject, function) if prove and name == "of" else None
+                if proof and proofs is not None:
+                    proofs.append(proof)
+                runners[name] = Runner(
+                    subject=subject, function=function, ours=ours, quick=side == "of", proof=proof
+                )
     return runners
 
 

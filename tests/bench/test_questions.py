@@ -149,6 +149,6 @@ def test_who_asks_without_end_runs_into_its_limit(classroom, name):
     ],
 )
 def test_no_question_makes_the_examiner_fail(question):
-    answer = answered([len], question)
+    answer = answered({0: len}, question)
     assert "error" in json.loads(answer)
     assert len(answer) <= ANSWER_BYTES

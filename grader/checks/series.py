@@ -1,0 +1,163 @@
+"""Exchanges among timed calls: in bursts that a program cannot tell from those whose time counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from statistics import median_low
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.bench.compare import compare
+from grader.checks.calls import cases_of
+from grader.checks.watched import alike, records_any_call, where_made
+from grader.model.observation import Outcome
+from grader.model.trace import Proven, Series, Trace, Traffic
+
+if TYPE_CHECKING:
+    from grader.bench.bench import Bench, Call, InputCase, Proof, Subject
+
+LEAST, MOST = 4, 8
+"""So many exchanges are made beside one measurement. A program that lets the CPU compute in every other
+timed call, which a median needs, passes four of them once in 16 times; then its records are left."""
+SHARE = 0.5
+"""The probability that the next burst is an exchange's, whatever the ones before were."""
+PLAIN_CALLS = 8
+"""Up to so many calls of such a burst come before the one whose inputs are exchanged."""
+_FIRST_DRAW = 2_000_000
+"""Numbers of draws that no timed call reaches."""
+
+
+class SeriesProof:
+    """Exchanges inputs in calls among the timed ones of one function, and gathers the records of all of them.
+
+    Whether the next burst is one of these is drawn anew each time, and so is the place of the exchange in it;
+    at the launch, and not before, the program's own observer is told. What went before says nothing.
+    """
+
+    def __init__(
+        self, bench: Bench, subject: Subject, function: str, family: str, oracle: Callable[..., Any]
+    ) -> None:
+        self._recorded = records_any_call(bench)
+        self._bench = bench
+        self._subject = subject
+        self._function = function
+        self._family = family
+        self._oracle = oracle
+        self._rng = np.random.default_rng([int(bench.seed, 16), _FIRST_DRAW])
+        self._draws = _FIRST_DRAW
+        self._noted: InputCase | None = None
+        self._shown: list[tuple[Proven, str]] = []
+        self._traces: list[Trace] = []
+        self._void = ""
+        self._contradiction = ""
+        self._calls = 0
+        self._off = False
+
+    def before(self) -> None:
+        """Perhaps make exchanges, before calls that count."""
+        while not self._off and len(self._shown) < MOST and self._rng.random() < SHARE:
+            self._burst()
+
+    def after(self, calls: Sequence[Call]) -> None:
+        """Take the records of calls that count, which are the last ones."""
+        traces = self._subject.records()[-len(calls) :]
+        self._calls += len(calls)
+        if len(traces) != len(calls):
+            self._void = f"{len(calls)} calls, and records of {len(traces)}"
+        for call, trace in zip(calls, traces, strict=False):
+            self._void = self._void or (trace.problem if self._recorded else "")
+            self._contradiction = self._contradiction or contradiction(call, trace)
+            self._traces.append(trace)
+
+    def finish(self) -> None:
+        """Make the exchanges that are missing: the program does not know that nothing is timed any more."""
+        while not self._off and len(self._shown) < LEAST:
+            self._burst()
+
+    @property
+    def series(self) -> Series:
+        """What all of it showed."""
+        order = (Proven.HOST, Proven.UNCLEAR, Proven.DEVICE)
+        worst = min(self._shown, key=lambda one: order.index(one[0]), default=(None, ""))
+        traces = self._traces
+        seconds = [_kernels_s(trace) for trace in traces]
+        known = [one for one in seconds if one is not None]
+        return Series(
+            calls=self._calls,
+            launches=min(map(self._launches, traces), default=0),
+            kernels_s=median_low(known) if known and len(known) == len(seconds) else None,
+            to_device_bytes=min((_bytes(trace, "host_to_device") for trace in traces), default=0),
+            to_host_bytes=min((_bytes(trace, "device_to_host") for trace in traces), default=0),
+            void=self._void,
+            contradiction=self._contradiction,
+            exchanges=len(self._shown),
+            proof=worst[0],
+            unproven=worst[1],
+        )
+
+    def _launches(self, trace: Trace) -> int:
+        """Without CUPTI, by numba's own account."""
+        return trace.launch_count if self._recorded else len(trace.framework_launches or ())
+
+    def _burst(self) -> None:
+        """Some calls as they are, and one whose kernels are noted or get what was noted."""
+        plain = [self._draw() for _ in range(int(self._rng.integers(PLAIN_CALLS + 1)))]
+        case = (
+            self._draw()
+            if self._noted is None
+            else alike(self._bench, self._family, self._noted, self._next(100))
+        )
+        if case is None:
+            self._off = True
+            return
+        for one in plain:
+            self._subject.call(self._function, one)
+        proof: Proof = "note" if self._noted is None else "exchange"
+        call = self._subject.call(self._function, case, proof=proof)
+        if self._noted is None:
+            if call.outcome is Outcome.OBSERVED and not self._wrong(case, call):
+                self._noted = case
+            else:
+                self._shown.append((Proven.UNCLEAR, call.note or "a call that is not timed is wrong"))
+        else:
+            self._shown.append(where_made(call, self._wrong(self._noted, call), self._wrong(case, call)))
+        self._off = not self._subject.alive
+
+    def _next(self, count: int = 1) -> int:
+        self._draws += count
+        return self._draws - count
+
+    def _draw(self) -> InputCase:
+        return cases_of(self._bench, self._family, draw=self._next())[-1]
+
+    def _wrong(self, case: InputCase, call: Call) -> str:
+        return compare(call.value, self._oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))).note
+
+
+def series_of(proofs: Sequence[SeriesProof]) -> Series | None:
+    """What the last measurement showed, or an earlier one in which the CPU did the work; None without any."""
+    every = [proof.series for proof in proofs]
+    return next((one for one in every if one.proof is Proven.HOST), every[-1] if every else None)
+
+
+def contradiction(call: Call, trace: Trace) -> str:
+    """What in the record of a timed call cannot be true together with what was asked from outside."""
+    by_numba = trace.framework_launches
+    if by_numba is None:
+        return ""
+    if bool(by_numba) != bool(call.launches_asked):
+        return f"numba's account has {len(by_numba)} launches, and {call.launches_asked} were announced"
+    if call.launches_asked > len(by_numba):
+        return f"{call.launches_asked} launches were announced, and numba made {len(by_numba)}"
+    return ""
+
+
+def _kernels_s(trace: Trace) -> float | None:
+    seconds = [launch.seconds for launch in trace.launches]
+    return None if None in seconds else sum(one for one in seconds if one is not None)
+
+
+def _bytes(trace: Trace, direction: str) -> int:
+    return trace.copies.get(direction, Traffic(count=0, bytes=0)).bytes
