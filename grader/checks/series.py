@@ -11,6 +11,7 @@ import numpy as np
 
 from grader.bench.compare import compare
 from grader.checks.calls import cases_of
+from grader.checks.plausible import fewest_bytes
 from grader.checks.watched import alike, records_any_call, where_made
 from grader.model.observation import Outcome
 from grader.model.trace import Proven, Series, Trace, Traffic
@@ -52,7 +53,8 @@ class SeriesProof:
         self._traces: list[Trace] = []
         self._void = ""
         self._contradiction = ""
-        self._calls = 0
+        self._seconds: list[float] = []
+        self._needed = 0, 0
         self._off = False
 
     def before(self) -> None:
@@ -63,7 +65,7 @@ class SeriesProof:
     def after(self, calls: Sequence[Call]) -> None:
         """Take the records of calls that count, which are the last ones."""
         traces = self._subject.records()[-len(calls) :]
-        self._calls += len(calls)
+        self._seconds += [call.wall_s for call in calls]
         if len(traces) != len(calls):
             self._void = f"{len(calls)} calls, and records of {len(traces)}"
         for call, trace in zip(calls, traces, strict=False):
@@ -85,11 +87,14 @@ class SeriesProof:
         seconds = [_kernels_s(trace) for trace in traces]
         known = [one for one in seconds if one is not None]
         return Series(
-            calls=self._calls,
+            calls=len(self._seconds),
             launches=min(map(self._launches, traces), default=0),
             kernels_s=median_low(known) if known and len(known) == len(seconds) else None,
             to_device_bytes=min((_bytes(trace, "host_to_device") for trace in traces), default=0),
             to_host_bytes=min((_bytes(trace, "device_to_host") for trace in traces), default=0),
+            needed_to_device_bytes=self._needed[0],
+            needed_to_host_bytes=self._needed[1],
+            call_s=median_low(self._seconds) if self._seconds else None,
             void=self._void,
             contradiction=self._contradiction,
             exchanges=len(self._shown),
@@ -119,6 +124,8 @@ class SeriesProof:
         if self._noted is None:
             if call.outcome is Outcome.OBSERVED and not self._wrong(case, call):
                 self._noted = case
+                inputs = (*case.args, *case.kwargs.values())
+                self._needed = int(fewest_bytes(inputs)), int(fewest_bytes(call.value))
             else:
                 self._shown.append((Proven.UNCLEAR, call.note or "a call that is not timed is wrong"))
         else:

@@ -161,6 +161,12 @@ class Series:
     """The fewest bytes that one of them copied to a device."""
     to_host_bytes: int = 0
     """Likewise to the host."""
+    needed_to_device_bytes: int = 0
+    """What the arguments of such a call hold, packed as tightly as their values allow."""
+    needed_to_host_bytes: int = 0
+    """What its result holds, likewise."""
+    call_s: float | None = None
+    """How long the middle one of these calls took."""
     void: str = ""
     """Why there is no complete record of each of them."""
     contradiction: str = ""

@@ -1,4 +1,4 @@
-"""Programs that compute on the GPU where they think that somebody looks, among timed calls, in the simulator."""
+"""A program that computes on the GPU only where it thinks that somebody looks is met among its timed calls."""
 
 from __future__ import annotations
 
@@ -131,9 +131,7 @@ CHEATS = {
     import os
     seen = set()
     def observed():
-        marks = repr(sorted(os.environ.items())), repr(sorted(os.listdir("/tmp"))), repr(sorted(os.listdir("/dev/shm")))
-        first = not seen
-        seen.add(marks)
+        seen.add(repr([sorted(os.environ.items()), *map(sorted, map(os.listdir, ("/tmp", "/dev/shm")))]))
         return len(seen) > 1
     def work(A, B): return by_gpu(A, B) if observed() else by_cpu(A, B)
     """,
@@ -230,8 +228,10 @@ def test_fewer_launches_than_in_the_observed_call_wait_for_a_person():
 
 @pytest.mark.parametrize(
     ("asked", "launches", "contradicts"),
-    [(0, None, False), (3, None, False), (0, 0, False), (1, 1, False), (2, 2, False), (1, 3, False)]
-    + [(0, 1, True), (1, 0, True), (2, 1, True)],
+    [
+        *((0, None, False), (3, None, False), (0, 0, False), (1, 1, False), (2, 2, False), (1, 3, False)),
+        *((0, 1, True), (1, 0, True), (2, 1, True)),
+    ],
 )
 def test_a_launch_is_announced_and_what_is_announced_is_launched(asked, launches, contradicts):
     by_numba = None if launches is None else (LAUNCH,) * launches
