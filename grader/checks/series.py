@@ -38,8 +38,16 @@ class SeriesProof:
     """
 
     def __init__(
-        self, bench: Bench, subject: Subject, function: str, family: str, oracle: Callable[..., Any]
+        self,
+        bench: Bench,
+        subject: Subject,
+        function: str,
+        family: str,
+        oracle: Callable[..., Any],
+        *,
+        exchanges: bool = True,
     ) -> None:
+        """Without `exchanges` only records are gathered: of kernels that are not numba's."""
         self._recorded = records_any_call(bench)
         self._bench = bench
         self._subject = subject
@@ -55,7 +63,7 @@ class SeriesProof:
         self._contradiction = ""
         self._seconds: list[float] = []
         self._needed = 0, 0
-        self._off = False
+        self._off = not exchanges
 
     def before(self) -> None:
         """Perhaps make exchanges, before calls that count."""

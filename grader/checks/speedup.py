@@ -16,7 +16,7 @@ from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
 from grader.checks.ratio import MARGIN, Measured, decided, measured, number
 from grader.checks.watched import (
     WATCHED,
-    idle_device,
+    idle_or_wrong,
     trace_quantities,
     unproven,
     unrecorded,
@@ -123,7 +123,10 @@ class Speedup:
         if watched is not None and not isinstance(watched, Watched):
             return _unusable(bench, watched.outcome, watched.note, "")
         proofs: list[SeriesProof] = []
-        prove = partial(SeriesProof, bench, family=options.inputs, oracle=oracle) if bench.devices else None
+        prove = None
+        if watched is not None:
+            exchanges = watched.proof is not None
+            prove = partial(SeriesProof, bench, family=options.inputs, oracle=oracle, exchanges=exchanges)
         start = partial(_runners, options, bench, proofs=proofs, prove=prove)
         with ExitStack() as children:
             runners = start(children, beside=True)
@@ -217,13 +220,16 @@ class Speedup:
 
 
 def _unfit(observation: Observation) -> Award | None:
-    """Judge what no time makes good: a wrong result, or a GPU that does not work; None if all is well."""
+    """Judge what no time makes good: a wrong result, or a GPU that does not work; None if all is well.
+
+    A program that is wrong in an observed call would otherwise have nothing proven, and earn its time.
+    """
     if observation.cases:
         note = observation.cases[0].note
         return Award(fraction=0.0, reason=f"the result of a timed call is wrong: {note}")
     watched = watched_of(observation.facts)
-    if watched is not None and (idle := idle_device(watched)):
-        return Award(fraction=0.0, reason=idle)
+    if watched is not None and (problem := idle_or_wrong(watched)):
+        return Award(fraction=0.0, reason=problem)
     if watched is not None and not watched.trace.complete:
         return unrecorded("it could not be seen whether the GPU does the work", watched)
     return None

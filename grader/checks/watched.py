@@ -173,10 +173,11 @@ def _doubt(watched: Watched) -> str:
     """What the timed calls leave in doubt; empty if nothing.
 
     An observed call of the same program is the measure: with fewer launches, with kernels that take much less
-    time, or with fewer bytes copied, the result was made in another way there.
+    time, or with fewer bytes copied, the result was made in another way there. Where no inputs can be
+    exchanged the observed call is the first one, in which a program may do more.
     """
     series, trace = watched.series, watched.trace
-    if series is None:
+    if series is None or watched.proof is None:
         return ""
     if series.proof is Proven.UNCLEAR:
         return f"among the timed calls: {series.unproven}"

@@ -1,4 +1,4 @@
-"""A program that computes on the GPU only where it thinks that somebody looks is met among its timed calls."""
+"""Who computes on the GPU only where somebody seems to look is met among the timed calls."""
 
 from __future__ import annotations
 
@@ -219,6 +219,12 @@ def test_what_is_less_than_in_the_observed_call_waits_for_a_person(changed, said
     assert idle_device(of(**changed)) == ""
     assert award.undecided
     assert said in award.reason
+
+
+def test_of_kernels_that_are_not_numbas_only_no_launch_at_all_is_held_against_timed_calls():
+    watched = replace(of(to_device_bytes=0, launches=1, void="no"), proof=None)
+    assert (idle_device(watched), unproven(watched)) == ("", None)
+    assert idle_device(replace(of(launches=0), proof=None))
 
 
 def test_fewer_launches_than_in_the_observed_call_wait_for_a_person():
