@@ -24,8 +24,10 @@ LEAST, MOST = 4, 8
 timed call, which a median needs, passes four of them once in 16 times; then its records are left."""
 SHARE = 0.5
 """The probability that the next burst is an exchange's, whatever the ones before were."""
-PLAIN_CALLS = 8
-"""Up to so many calls of such a burst come before the one whose inputs are exchanged."""
+WHERE_COUNTED = 0.75
+"""The probability that an exchange takes a place of a call that counts in other bursts, and not just any."""
+FIRST_CALLS = 3
+"""So long are bursts as far as nothing was timed yet."""
 _FIRST_DRAW = 2_000_000
 """Numbers of draws that no timed call reaches."""
 
@@ -63,6 +65,8 @@ class SeriesProof:
         self._contradiction = ""
         self._seconds: list[float] = []
         self._needed = 0, 0
+        self._burst_calls = self._counted_calls = FIRST_CALLS
+        subject.records()  # of the items before
         self._off = not exchanges
 
     def before(self) -> None:
@@ -72,7 +76,9 @@ class SeriesProof:
 
     def after(self, calls: Sequence[Call]) -> None:
         """Take the records of calls that count, which are the last ones."""
-        traces = self._subject.records()[-len(calls) :]
+        records = self._subject.records()
+        self._burst_calls, self._counted_calls = max(len(records), len(calls)), len(calls)
+        traces = records[-len(calls) :]
         self._seconds += [call.wall_s for call in calls]
         if len(traces) != len(calls):
             self._void = f"{len(calls)} calls, and records of {len(traces)}"
@@ -116,7 +122,7 @@ class SeriesProof:
 
     def _burst(self) -> None:
         """Some calls as they are, and one whose kernels are noted or get what was noted."""
-        plain = [self._draw() for _ in range(int(self._rng.integers(PLAIN_CALLS + 1)))]
+        plain = [self._draw() for _ in range(self._place())]
         case = (
             self._draw()
             if self._noted is None
@@ -139,6 +145,11 @@ class SeriesProof:
         else:
             self._shown.append(where_made(call, self._wrong(self._noted, call), self._wrong(case, call)))
         self._off = not self._subject.alive
+
+    def _place(self) -> int:
+        """How many calls come before an exchange in its burst; those that count come last in other bursts."""
+        among = self._counted_calls if self._rng.random() < WHERE_COUNTED else self._burst_calls
+        return self._burst_calls - 1 - int(self._rng.integers(among))
 
     def _next(self, count: int = 1) -> int:
         self._draws += count
