@@ -195,6 +195,13 @@ class Bench(Protocol):
         """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
         ...
 
+    def bus_carried(self) -> tuple[int, int] | None:
+        """By the driver's count, the bytes that the bus carried to its device, and from it, so far.
+
+        Both wrap at 2**32. None with several devices, or where the driver does not count.
+        """
+        ...
+
     @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""

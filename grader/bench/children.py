@@ -44,6 +44,8 @@ class Children:
         self.cores = cores
         self.device_memory: DeviceMemory | None = None
         """Set by whoever lends devices."""
+        self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
+        """Likewise; see `grader.bench.bench.Bench`."""
         self._limits = limits
         self._shared: dict[Order, tuple[ChildSubject, ExitStack]] = {}
         self._own: list[Child] = []

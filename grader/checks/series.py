@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ import numpy as np
 from grader.bench.compare import compare
 from grader.checks.calls import cases_of
 from grader.checks.plausible import fewest_bytes
-from grader.checks.watched import alike, records_any_call, where_made
+from grader.checks.watched import DRAWS, LEAST_SHARE, alike, records_any_call, where_made
+from grader.cuda.state import BUS_WRAPS
 from grader.model.observation import Outcome
 from grader.model.trace import Proven, Series, Trace, Traffic
 
@@ -49,7 +51,7 @@ class SeriesProof:
         *,
         exchanges: bool = True,
     ) -> None:
-        """Without `exchanges` only records are gathered: of kernels that are not numba's."""
+        """Without `exchanges` only records are gathered: of the reference, and of kernels past numba."""
         self._recorded = records_any_call(bench)
         self._bench = bench
         self._subject = subject
@@ -65,6 +67,9 @@ class SeriesProof:
         self._contradiction = ""
         self._seconds: list[float] = []
         self._needed = 0, 0
+        self._carried: tuple[int, int] | None = None
+        self._buses: list[tuple[int, int] | None] = []
+        """What the bus carried for each call of a burst, to the device and from it."""
         self._burst_calls = self._counted_calls = FIRST_CALLS
         subject.records()  # of the items before
         self._off = not exchanges
@@ -73,9 +78,11 @@ class SeriesProof:
         """Perhaps make exchanges, before calls that count."""
         while not self._off and len(self._shown) < MOST and self._rng.random() < SHARE:
             self._burst()
+        self._carried = self._bench.bus_carried()
 
     def after(self, calls: Sequence[Call]) -> None:
-        """Take the records of calls that count, which are the last ones."""
+        """Take the records of the calls since then."""
+        self._buses.append(_carried(self._carried, self._bench.bus_carried(), len(calls)))
         records = self._subject.records()
         self._burst_calls, self._counted_calls = max(len(records), len(calls)), len(calls)
         traces = records[-len(calls) :]
@@ -106,6 +113,8 @@ class SeriesProof:
             kernels_s=median_low(known) if known and len(known) == len(seconds) else None,
             to_device_bytes=min((_bytes(trace, "host_to_device") for trace in traces), default=0),
             to_host_bytes=min((_bytes(trace, "device_to_host") for trace in traces), default=0),
+            bus_to_device_bytes=self._bus(0),
+            bus_to_host_bytes=self._bus(1),
             needed_to_device_bytes=self._needed[0],
             needed_to_host_bytes=self._needed[1],
             call_s=median_low(self._seconds) if self._seconds else None,
@@ -116,6 +125,11 @@ class SeriesProof:
             unproven=worst[1],
         )
 
+    def _bus(self, direction: int) -> int | None:
+        """The least of a burst; None where that is not known of all."""
+        known = [bus[direction] for bus in self._buses if bus is not None]
+        return min(known) if known and len(known) == len(self._buses) else None
+
     def _launches(self, trace: Trace) -> int:
         """Without CUPTI, by numba's own account."""
         return trace.launch_count if self._recorded else len(trace.framework_launches or ())
@@ -123,11 +137,10 @@ class SeriesProof:
     def _burst(self) -> None:
         """Some calls as they are, and one whose kernels are noted or get what was noted."""
         plain = [self._draw() for _ in range(self._place())]
-        case = (
-            self._draw()
-            if self._noted is None
-            else alike(self._bench, self._family, self._noted, self._next(100))
-        )
+        if self._noted is None:
+            case: InputCase | None = self._draw()
+        else:
+            case = alike(self._bench, self._family, self._noted, self._next(DRAWS))
         if case is None:
             self._off = True
             return
@@ -162,10 +175,34 @@ class SeriesProof:
         return compare(call.value, self._oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))).note
 
 
-def series_of(proofs: Sequence[SeriesProof]) -> Series | None:
-    """What the last measurement showed, or an earlier one in which the CPU did the work; None without any."""
+def series_of(proofs: Sequence[SeriesProof], controls: Sequence[SeriesProof]) -> Series | None:
+    """What the last measurement showed, or an earlier one in which the CPU did the work; None without any.
+
+    `controls` are of the reference beside them: a bus whose count does not show their copies tells nothing.
+    """
     every = [proof.series for proof in proofs]
-    return next((one for one in every if one.proof is Proven.HOST), every[-1] if every else None)
+    if not every:
+        return None
+    chosen = next((one for one in every if one.proof is Proven.HOST), every[-1])
+    if all(_counts_copies(control.series) for control in controls):
+        return chosen
+    return replace(chosen, bus_to_device_bytes=None, bus_to_host_bytes=None)
+
+
+def _carried(then: tuple[int, int] | None, now: tuple[int, int] | None, calls: int) -> tuple[int, int] | None:
+    """What the bus carried for each of so many calls, to the device and from it."""
+    if then is None or now is None:
+        return None
+    return (now[0] - then[0]) % BUS_WRAPS // calls, (now[1] - then[1]) % BUS_WRAPS // calls
+
+
+def _counts_copies(series: Series) -> bool:
+    """Whether the driver's count of what the bus carried shows the copies of a program that is ours."""
+    pairs = (
+        (series.bus_to_device_bytes, series.to_device_bytes),
+        (series.bus_to_host_bytes, series.to_host_bytes),
+    )
+    return all(bus is not None and bus >= LEAST_SHARE * copied > 0 for bus, copied in pairs)
 
 
 def contradiction(call: Call, trace: Trace) -> str:

@@ -122,12 +122,18 @@ class Speedup:
         watched = watch(bench, options.of, options.inputs, oracle) if bench.devices else None
         if watched is not None and not isinstance(watched, Watched):
             return _unusable(bench, watched.outcome, watched.note, "")
-        proofs: list[SeriesProof] = []
-        prove = None
-        if watched is not None:
-            exchanges = watched.proof is not None
-            prove = partial(SeriesProof, bench, family=options.inputs, oracle=oracle, exchanges=exchanges)
-        start = partial(_runners, options, bench, proofs=proofs, prove=prove)
+        proofs: dict[str, list[SeriesProof]] = {"of": [], "reference_of": []}
+
+        def prove(name: str, subject: Subject, function: str) -> SeriesProof | None:
+            if not isinstance(watched, Watched) or name not in proofs:
+                return None
+            exchanges = name == "of" and watched.proof is not None
+            proofs[name].append(
+                SeriesProof(bench, subject, function, options.inputs, oracle, exchanges=exchanges)
+            )
+            return proofs[name][-1]
+
+        start = partial(_runners, options, bench, prove=prove)
         with ExitStack() as children:
             runners = start(children, beside=True)
             for runner in runners.values():
@@ -155,7 +161,7 @@ class Speedup:
         if by_itself:
             return busy_by_itself(bench, output)
         if watched is not None:
-            watched = replace(watched, series=series_of(proofs))
+            watched = replace(watched, series=series_of(proofs["of"], proofs["reference_of"]))
         if rounds.failed:
             return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
         facts = {
@@ -295,12 +301,11 @@ def _runners(
     children: ExitStack,
     *,
     beside: bool,
-    prove: Callable[[Subject, str], SeriesProof] | None = None,
-    proofs: list[SeriesProof] | None = None,
+    prove: Callable[[str, Subject, str], SeriesProof | None] | None = None,
 ) -> dict[str, Runner]:
     """Four children: the two functions of the reference and, where it is `beside` it, of the hand-in.
 
-    `prove` makes what exchanges inputs among the calls of the fast function; it is added to `proofs`.
+    `prove` gives what gathers records of a runner's calls, or exchanges inputs among them, by its name.
     """
     from grader.checks.rounds import Runner
 
@@ -310,9 +315,7 @@ def _runners(
         for name, start, ours in ((side, bench.subject, False), (f"reference_{side}", bench.reference, True)):
             if beside or ours:
                 subject = children.enter_context(start(module))
-                proof = prove(subject, function) if prove and name == "of" else None
-                if proof and proofs is not None:
-                    proofs.append(proof)
+                proof = prove(name, subject, function) if prove else None
                 runners[name] = Runner(
                     subject=subject, function=function, ours=ours, quick=side == "of", proof=proof
                 )

@@ -189,14 +189,14 @@ def _doubt(watched: Watched) -> str:
 
 
 def _less_copied(series: Series, trace: Trace) -> str:
-    for direction, least in (
-        ("host_to_device", series.to_device_bytes),
-        ("device_to_host", series.to_host_bytes),
-    ):
-        copied = trace.copies.get(direction)
-        if copied and least < LEAST_SHARE * copied.bytes:
-            way = direction.replace("_", " ")
-            return f"a timed call copied {least:,} bytes {way}, the observed one {copied.bytes:,}"
+    by_record = ("a timed call copied", series.to_device_bytes, series.to_host_bytes)
+    by_bus = ("for a timed call the bus carried", series.bus_to_device_bytes, series.bus_to_host_bytes)
+    for who, to_device, to_host in (by_record, by_bus):
+        for direction, least in (("host_to_device", to_device), ("device_to_host", to_host)):
+            copied = trace.copies.get(direction)
+            if copied and least is not None and least < LEAST_SHARE * copied.bytes:
+                way = direction.replace("_", " ")
+                return f"{who} {least:,} bytes {way}, and the observed one copied {copied.bytes:,}"
     return ""
 
 

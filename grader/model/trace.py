@@ -161,6 +161,11 @@ class Series:
     """The fewest bytes that one of them copied to a device."""
     to_host_bytes: int = 0
     """Likewise to the host."""
+    bus_to_device_bytes: int | None = None
+    """What the bus carried to the device for each call of the burst with the least, by the driver's count, in
+    which no program has a part; None where it is not known, or does not show what the reference copies."""
+    bus_to_host_bytes: int | None = None
+    """Likewise to the host."""
     needed_to_device_bytes: int = 0
     """What the arguments of such a call hold, packed as tightly as their values allow."""
     needed_to_host_bytes: int = 0

@@ -209,8 +209,16 @@ def test_what_is_certain_of_timed_calls_loses_the_item(changed, said):
         ({"void": "no record"}, "timed calls: no record"),
         ({"calls": 0, "launches": 0}, "timed calls: no records"),
         ({"contradiction": "this and that"}, "timed calls: this and that"),
-        ({"to_device_bytes": 0}, "a timed call copied 0 bytes host to device, the observed one 1,000"),
-        ({"to_host_bytes": 10}, "a timed call copied 10 bytes device to host, the observed one 500"),
+        (
+            {"to_device_bytes": 0},
+            "a timed call copied 0 bytes host to device, and the observed one copied 1,000",
+        ),
+        (
+            {"to_host_bytes": 10},
+            "a timed call copied 10 bytes device to host, and the observed one copied 500",
+        ),
+        ({"bus_to_device_bytes": 5}, "for a timed call the bus carried 5 bytes host to device"),
+        ({"bus_to_host_bytes": 5}, "for a timed call the bus carried 5 bytes device to host"),
         ({"kernels_s": 1e-5}, "kernels ran for 1e-05 s in a timed call, for 0.001 s in an observed one"),
     ],
 )
@@ -246,11 +254,62 @@ def test_a_launch_is_announced_and_what_is_announced_is_launched(asked, launches
     assert bool(contradiction(call, trace)) == contradicts
 
 
-def test_of_several_measurements_the_last_one_counts_unless_the_host_worked_in_another():
-    class Of:
-        def __init__(self, **changed):
-            self.series = replace(TIMED, **changed)
+class Of:
+    """A proof that has shown something."""
 
-    assert series_of([]) is None
-    assert series_of([Of(calls=1), Of(calls=2)]).calls == 2
-    assert series_of([Of(proof=Proven.HOST), Of(calls=2)]).proof is Proven.HOST
+    def __init__(self, **changed):
+        self.series = replace(TIMED, **changed)
+
+
+def test_of_several_measurements_the_last_one_counts_unless_the_host_worked_in_another():
+    assert series_of([], []) is None
+    assert series_of([Of(calls=1), Of(calls=2)], []).calls == 2
+    assert series_of([Of(proof=Proven.HOST), Of(calls=2)], []).proof is Proven.HOST
+
+
+@pytest.mark.parametrize(
+    ("bus", "believed"), [((1200, 600), True), ((1200, None), False), ((1200, 20), False), ((20, 600), False)]
+)
+def test_the_bus_is_believed_where_it_shows_what_the_reference_copies(bus, believed):
+    to_device, to_host = bus
+    control = Of(bus_to_device_bytes=to_device, bus_to_host_bytes=to_host)
+    series = series_of([Of(bus_to_device_bytes=7, bus_to_host_bytes=8)], [control])
+    seen = (series.bus_to_device_bytes, series.bus_to_host_bytes)
+    assert seen == ((7, 8) if believed else (None, None))
+
+
+class Bus:
+    """Counts that move on by what is put into `carries` between two looks, beyond the end of 32 bits."""
+
+    seed = "5eed"
+    simulated = True
+
+    def __init__(self, *carries):
+        self.count = [2**32 - 100, 2**32 - 10]
+        self.carries = iter(carries)
+
+    def bus_carried(self):
+        self.count = [
+            (count + more) % 2**32 for count, more in zip(self.count, next(self.carries), strict=True)
+        ]
+        return tuple(self.count)
+
+
+class Recorded:
+    alive = True
+
+    def records(self):
+        return (OBSERVED, OBSERVED)
+
+
+def test_the_bus_is_counted_for_each_call_of_the_burst_with_the_least():
+    proof = SeriesProof(
+        Bus((0, 0), (2000, 1000), (50, 50), (2400, 400)), Recorded(), "f", "numbers", None, exchanges=False
+    )
+    call = Call(outcome=Outcome.OBSERVED, launches_asked=1)
+    for _ in range(2):
+        proof.before()
+        proof.after([call, call])
+    series = proof.series
+    assert (series.bus_to_device_bytes, series.bus_to_host_bytes) == (1000, 200)
+    assert (series.calls, series.launches, series.to_device_bytes, series.contradiction) == (4, 1, 1000, "")
