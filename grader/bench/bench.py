@@ -124,13 +124,14 @@ class Subject(Protocol):
         """How the import went; calls are possible only if its outcome is `observed`."""
         ...
 
-    def call(self, function: str, case: InputCase, *, proof: Proof | None = None) -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
         """Call a function of the imported file; a child that died or hung answers every later call alike.
 
         With a proof the call carries a trace, which is made after it. With `"note"` what its kernels get is
         noted, and with `"exchange"` given to them in place of their inputs: a result that is right for the
-        noted call was made from what lies on the device. Possible for numba's kernels alone. Until the first
-        launch that gets inputs the program cannot tell such a call from one without a proof, which is timed.
+        noted call was made from what lies on the device. With `skip` the first so many launches that get
+        inputs keep theirs. Possible for numba's kernels alone. Until a launch at which something is done the
+        program cannot tell such a call from one without a proof, which is timed.
         """
         ...
 

@@ -177,9 +177,9 @@ class Shared:
         """What the program printed since this item began."""
         return self.subject.output[self.printed :]
 
-    def call(self, function: str, case: InputCase, *, proof: Proof | None = None) -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
         """Call a function of the imported file."""
-        return self.subject.call(function, case, proof=proof)
+        return self.subject.call(function, case, proof=proof, skip=skip)
 
     def records(self) -> tuple[Trace, ...]:
         """The observer's records of the calls since the last time."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 ANSWER_BYTES = 4000
@@ -32,17 +32,23 @@ def answered(functions: Mapping[int, Callable[..., Any]], question: bytes) -> by
 class Launches:
     """Answers what is to be done at the launches of one call, and counts who asks.
 
-    A program that asks beforehand what its observer will be told asks once more than it launches.
+    That nothing will be done is not said before the last launch that gets inputs: by then all of them are on
+    the device. A program that asks beforehand what its observer will be told asks once more than it launches.
     """
 
-    def __init__(self, proof: str, first: int) -> None:
-        """`first` is the number of the first launch that gets inputs, as far as it is known."""
+    def __init__(self, proof: str, carrying: Sequence[int], skip: int) -> None:
+        """`carrying` are the launches that get inputs, as far as they are known; `skip` so many of them."""
         self._proof = proof
-        self._first = 0 if proof == "note" else first
+        self._last = carrying[-1] if carrying else 0
+        self._begin = 0
+        if proof == "exchange" and carrying:
+            self._begin = carrying[min(skip, len(carrying) - 1)]
         self.asked = 0
         """How often."""
 
     def __call__(self, number: int) -> str:
         """What to do at the launch of this number."""
         self.asked += 1
-        return self._proof if number >= self._first else "later"
+        if self._proof and number >= self._begin:
+            return self._proof
+        return "later" if number < self._last else ""

@@ -56,8 +56,8 @@ class ChildSubject:
         self._devices = devices
         self._reference_ends = reference_ends
         self._at_import = at_import
-        self._first_launch = 0
-        """The first one that gets inputs, by the call whose launches were noted last."""
+        self._carrying: tuple[int, ...] = ()
+        """The launches that get inputs, by the call whose launches were noted last."""
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
@@ -92,10 +92,10 @@ class ChildSubject:
             self._child.output.drain()
         return self._child.output.text()
 
-    def call(self, function: str, case: InputCase, *, proof: Proof | None = None) -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
         sent = self._send(case, {"do": "call", "function": function})
-        launches = Launches(proof or "", self._first_launch)
+        launches = Launches(proof or "", self._carrying, skip)
         answer = partial(answered, {**sent.outside, LAUNCH: launches})
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, answer)
         must_have_had_its_time(exchange, self._reference_ends, function, case)
@@ -112,7 +112,7 @@ class ChildSubject:
             recorded = self.records()
             call = replace(call, trace=recorded[-1] if recorded else None)
         if proof == "note" and call.trace and call.trace.exchange:
-            self._first_launch = call.trace.exchange.first
+            self._carrying = call.trace.exchange.carrying
         return call
 
     def records(self) -> tuple[Trace, ...]:

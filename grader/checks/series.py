@@ -28,6 +28,9 @@ SHARE = 0.5
 """The probability that the next burst is an exchange's, whatever the ones before were."""
 WHERE_COUNTED = 0.75
 """The probability that an exchange takes a place of a call that counts in other bursts, and not just any."""
+FROM_THE_FIRST = 0.5
+"""The probability that of several launches that get inputs already the first one gets other ones."""
+IDLE_LAUNCHES = "what its later launches get makes no difference"
 FIRST_CALLS = 3
 """So long are bursts as far as nothing was timed yet."""
 _FIRST_DRAW = 2_000_000
@@ -61,6 +64,8 @@ class SeriesProof:
         self._rng = np.random.default_rng([int(bench.seed, 16), _FIRST_DRAW])
         self._draws = _FIRST_DRAW
         self._noted: InputCase | None = None
+        self._carrying = 0
+        """How many launches of the noted call got inputs."""
         self._shown: list[tuple[Proven, str]] = []
         self._traces: list[Trace] = []
         self._void = ""
@@ -147,14 +152,22 @@ class SeriesProof:
         for one in plain:
             self._subject.call(self._function, one)
         proof: Proof = "note" if self._noted is None else "exchange"
-        call = self._subject.call(self._function, case, proof=proof)
+        skip = self._skip()
+        call = self._subject.call(self._function, case, proof=proof, skip=skip)
         if self._noted is None:
             if call.outcome is Outcome.OBSERVED and not self._wrong(case, call):
                 self._noted = case
+                self._carrying = (
+                    len(call.trace.exchange.carrying) if call.trace and call.trace.exchange else 0
+                )
                 inputs = (*case.args, *case.kwargs.values())
                 self._needed = int(fewest_bytes(inputs)), int(fewest_bytes(call.value))
             else:
                 self._shown.append((Proven.UNCLEAR, call.note or "a call that is not timed is wrong"))
+        elif skip and call.outcome is Outcome.OBSERVED:
+            # what comes of other inputs in some launches is neither result, unless these did no work
+            idle = not self._wrong(case, call)
+            self._shown.append((Proven.UNCLEAR, IDLE_LAUNCHES) if idle else (Proven.DEVICE, ""))
         else:
             self._shown.append(where_made(call, self._wrong(self._noted, call), self._wrong(case, call)))
         self._off = not self._subject.alive
@@ -163,6 +176,15 @@ class SeriesProof:
         """How many calls come before an exchange in its burst; those that count come last in other bursts."""
         among = self._counted_calls if self._rng.random() < WHERE_COUNTED else self._burst_calls
         return self._burst_calls - 1 - int(self._rng.integers(among))
+
+    def _skip(self) -> int:
+        """How many launches keep their inputs: where several get some, each is the first one at times.
+
+        A first launch with some inputs may only be there to see what becomes of it.
+        """
+        if self._noted is None or self._carrying < 2 or self._rng.random() < FROM_THE_FIRST:
+            return 0
+        return int(self._rng.integers(1, self._carrying))
 
     def _next(self, count: int = 1) -> int:
         self._draws += count

@@ -48,9 +48,9 @@ class Speedup:
     Where the item has a GPU, the fast function is called under observation first, on inputs of the same kind:
     what launches no kernel, or is right for the host's inputs where numba's kernels got others, did not do
     its work there and earns nothing; where that is not clear a person looks. Some calls among the timed ones,
-    which the program cannot tell from them, get other inputs in their kernels as well, and do not count. Every
-    timed call is recorded: one that launches less, copies less or computes less on the GPU than the observed
-    one did its work elsewhere, and a person looks.
+    which the program cannot tell from them, get other inputs in their kernels as well, and do not count.
+    Every timed call is recorded: one that launches less, copies less or computes less on the GPU than the
+    observed one did its work elsewhere, and a person looks.
 
     The clock is held outside the program, which stands still before and after each timed call; what handing
     over a result costs is measured in the reference and subtracted. The result of every timed call is held

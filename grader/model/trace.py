@@ -92,8 +92,8 @@ class Exchanged:
     """Why not all could be that carry inputs."""
     written: bool = False
     """Whether the result stands in what kernels wrote."""
-    first: int = 0
-    """The number of the first launch that gets inputs."""
+    carrying: tuple[int, ...] = ()
+    """The numbers of the launches that get inputs."""
 
 
 class Proven(StrEnum):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.bench.bench import Call
-from grader.checks.series import LEAST, SeriesProof, contradiction, series_of
+from grader.checks.series import IDLE_LAUNCHES, LEAST, SeriesProof, contradiction, series_of
 from grader.checks.watched import idle_device, unproven
 from grader.examiner.devices import SIMULATED
 from grader.model.observation import Outcome
@@ -83,6 +83,20 @@ HONEST = {
         max_kernel[(1, 1), (8, 8)](cuda.to_device(A), cuda.to_device(B), C)
         return C.copy_to_host()
     """,
+    "in two launches": """
+    def work(A, B):
+        a, b, C = cuda.to_device(A), cuda.to_device(B), cuda.device_array_like(A)
+        for rows in (slice(0, 3), slice(3, 6)):
+            max_kernel[(1, 1), (8, 8)](a[rows], b[rows], C[rows])
+        return C.copy_to_host()
+    """,
+    "in two launches that get all": """
+    def work(A, B):
+        a, b, C = cuda.to_device(A), cuda.to_device(B), cuda.device_array_like(A)
+        max_kernel[(1, 1), (8, 4)](a, b, C)
+        max_kernel[(1, 1), (8, 8)](a, b, C)
+        return C.copy_to_host()
+    """,
     "honest where an observer stands": """
     def work(A, B):
         return by_gpu(A, B) if any("observer" in name for name in sys.modules) else by_cpu(A, B)
@@ -152,6 +166,18 @@ def test_a_launch_that_comes_first_to_see_what_becomes_of_it_shows_nothing(measu
         return by_gpu(A, B) if observed() else result
     """)
     assert series.proof is Proven.UNCLEAR
+
+
+def test_a_launch_that_comes_first_with_a_part_of_the_inputs_shows_little(measured):
+    series = measured("""
+    def observed():
+        return any(one._doing for one in gc.get_objects() if type(one).__name__ == "Exchange")
+    def work(A, B):
+        a, b = cuda.to_device(A[:1].copy()), cuda.to_device(B[:1].copy())
+        max_kernel[(1, 1), (8, 8)](a, b, cuda.device_array_like(a))
+        return by_gpu(A, B) if observed() else by_cpu(A, B)
+    """)
+    assert (series.proof, series.unproven) == (Proven.UNCLEAR, IDLE_LAUNCHES)
 
 
 def test_who_asks_before_it_launches_leaves_two_accounts_that_differ(measured):

@@ -185,7 +185,7 @@ class Exchange:
     def shown(self) -> dict[str, Any] | None:
         """What the last call showed of its kernels, as plain JSON; None if nothing was done in it.
 
-        `first` is the number of the first launch that gets inputs.
+        `carrying` are the numbers of the launches that get inputs.
         """
         doing, self._doing, result, self._result = self._doing, "", self._result, None
         if doing == NOTE:
@@ -198,7 +198,7 @@ class Exchange:
             "arrays": self._exchanged,
             "problem": self._problem,
             "written": made_of(result, self._written),
-            "first": next((n for n, noted in enumerate(self._noted) if _carrying(noted)), 0),
+            "carrying": [n for n, noted in enumerate(self._noted) if _carrying(noted)],
         }
 
     def _keep(self, result: Any) -> None:
