@@ -7,7 +7,7 @@ import json
 import pytest
 
 from grader.bench.bench import InputCase
-from grader.bench.questions import ANSWER_BYTES, answered
+from grader.bench.questions import ANSWER_BYTES, Launches, answered
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 
