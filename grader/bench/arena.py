@@ -38,3 +38,4 @@ class Arena:
         os.close(self.fd)
         self.arguments.release()
         self.result.release()
+        self._map.close()

@@ -102,6 +102,10 @@ class Child:
         self.limits = limits = server.limits_of(limits)
         self._control = control
         self._cores = cores
+        self._dismissed = server.dismissed
+        self._lingers = server.shared and not server.has_devices
+        self._oom_kills: int | None = None
+        """`oom_kills()` before anything of the program ran."""
         self._used = 0
         self._answer: Answer | None = None
         with ExitStack() as resources:
@@ -147,7 +151,6 @@ class Child:
             raise
 
     def _meet(self) -> None:
-        self._oom_kills = oom_kills()
         init = self._greeting(self._init)
         try:
             self._init_pidfd = os.pidfd_open(init)
@@ -160,13 +163,27 @@ class Child:
             raise LostError("the child did not come to a stand before its program began")
         self._stand = stand
 
+    def dismiss(self) -> None:
+        """End it while the next one is set up: the next `exchange`, of whichever child, waits for its end.
+
+        That is waited for at once where it leaves something to the next one: memory of devices, or files and
+        processes where there are no namespaces.
+        """
+        if self._lingers:
+            self._close_sockets()
+            self._dismissed.add(self.close)
+        else:
+            self.close()
+
     def close(self) -> None:
         """End it, and let go of its memory."""
         with self._resources:
-            self.end()
-            if self._init_pidfd >= 0:
-                os.close(self._init_pidfd)
-                self._init_pidfd = -1
+            try:
+                self.end()
+            finally:
+                if self._init_pidfd >= 0:
+                    os.close(self._init_pidfd)
+                    self._init_pidfd = -1
 
     def _greeting(self, source: socket.socket) -> int:
         """Wait for the first word of pid 1 or of the child; the pid of who said it, by the kernel."""
@@ -192,6 +209,9 @@ class Child:
         """
         if self.ended is not None:
             return Exchange(answer=self.ended, wall_s=0.0)
+        # what the kernel killed of those that ended meanwhile was not this program's
+        if self._dismissed.wait() or self._oom_kills is None:
+            self._oom_kills = oom_kills()
         # what an earlier call left must not pass for the answer to this one
         self.arena.result[: self._used] = _POISON * self._used
         self._forget_messages()
@@ -301,9 +321,8 @@ class Child:
         return self._how_it_ended(self._word(0.0)) if news else CUT
 
     def _how_it_ended(self, message: bytes) -> Ended:
-        return read_end(
-            message, self.limits, own_bytes=self.arena.used_bytes, oom_kills_before=self._oom_kills
-        )
+        before = self._oom_kills or 0
+        return read_end(message, self.limits, own_bytes=self.arena.used_bytes, oom_kills_before=before)
 
     def _blame(self, what: str) -> Ended:
         """Try the same place with a child that holds nothing of the student's.
@@ -360,10 +379,19 @@ class Child:
 
     def end(self) -> None:
         """End the child and wait until nothing of it is left; its sockets are closed."""
+        self._close_sockets()
+        if self._init_pidfd >= 0 and not self._ends():
+            signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
+            self._ends()  # with all that is left
+
+    def _ends(self) -> bool:
+        """Wait for pid 1; whether it ended in time."""
+        return bool(select.select([self._init_pidfd], [], [], END_WITHIN_S)[0])
+
+    def _close_sockets(self) -> None:
+        """Pid 1 ends everything when it sees that."""
         for end in (self._calls, self._hello, self._init):
             end.close()
-        if self._init_pidfd >= 0 and not select.select([self._init_pidfd], [], [], END_WITHIN_S)[0]:
-            signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
 
 
 def _now_ns() -> int:

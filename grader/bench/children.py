@@ -101,6 +101,7 @@ class Children:
                 child.close()
         for order in [order for order in self._shared if applies(order.setup)]:
             self._shared.pop(order)[1].close()
+        self.servers.dismissed.wait()
 
     def _waiting(self, whose: str, setup: Setup) -> Child | None:
         """The child that was forked ahead, if its server still serves."""

@@ -75,7 +75,7 @@ class ChildSubject:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._child.close()
+        self._child.dismiss()
 
     @property
     def alive(self) -> bool:
