@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
+from contextlib import suppress
 
 _SEALS = 0x0001 | 0x0002 | 0x0004
 """F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW: a mapping of ours must not turn into SIGBUS."""
@@ -38,4 +39,5 @@ class Arena:
         os.close(self.fd)
         self.arguments.release()
         self.result.release()
-        self._map.close()
+        with suppress(BufferError):  # whoever still has a view of it keeps it
+            self._map.close()

@@ -75,10 +75,10 @@ class SubjectServer:
         """By that name the part of the folder that is asked for, where it is not the whole."""
         self.dismissed = Dismissed()
         """Children that still end, of other servers of the exam too."""
-        self.has_devices = bool(setup.devices)
         self.shared = sandbox.namespaced
         """Whether one child leaves nothing behind that another could find."""
         self._sandbox = sandbox
+        self._setup = setup
         self._limits = limits
         staged = {name: str(folder) for name, folder in workspaces.items()}
         staged["subject"] = str(Path(subject.__file__).parent)
@@ -110,6 +110,11 @@ class SubjectServer:
                 devices=setup.devices,
             )
         self.versions: Mapping[str, Any] = {}
+
+    @property
+    def has_devices(self) -> bool:
+        """Whether its programs are shown devices."""
+        return bool(self._setup.devices)
 
     def limits_of(self, limits: Limits) -> Limits:
         """The limits of a child of this server: with devices the memory of the driver comes on top."""

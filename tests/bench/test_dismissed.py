@@ -11,6 +11,7 @@ import pytest
 from grader.bench import child as bench_child
 from grader.bench.bench import InputCase
 from grader.bench.children import Children, Order
+from grader.bench.server import SubjectServer
 from grader.bench.servers import Servers
 from grader.bench.setup import OBSERVER, Setup
 from grader.bench.subject import ChildSubject
@@ -174,9 +175,9 @@ def test_what_the_kernel_kills_of_one_program_excuses_no_other(children, monkeyp
         assert "SIGKILL" in subject.call("kill", NOTHING).note
 
 
-def test_one_with_devices_is_waited_for_at_once(children, inits):
+def test_one_with_devices_is_waited_for_at_once(children, inits, monkeypatch):
+    monkeypatch.setattr(SubjectServer, "has_devices", True)
     with children.servers.serving(Setup(preloads=(OBSERVER,))) as server:
-        server.has_devices = True
         with ChildSubject(bench_child.Child(server, "submission", Limits()), "quick", Limits()) as subject:
             assert subject.imported.outcome is Outcome.OBSERVED
         assert ended(inits[0])
