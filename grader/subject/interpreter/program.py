@@ -17,6 +17,9 @@ from .refusals import NotFollowed, Refused, Unknown, shown
 from .statements import Statements
 
 _NO_COMPILER = "DISABLE_JIT"
+_CONFIGURATION = ("environ", "putenv", "config")
+CALL = 200
+"""How much of a call a note shows at most."""
 _REACHES_OUT = frozenset(
     {
         *("compile", "delattr", "eval", "exec", "globals", "setattr", "vars"),
@@ -130,14 +133,27 @@ class Module:
                 self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
                 changed = shown(node)
-                if "environ" not in changed or _NO_COMPILER in changed:
+                if "environ" not in changed or _NO_COMPILER in changed or not _is_plain(node):
                     self._program.note(self.file, node.lineno, f"changes {changed}")
             elif isinstance(node, ast.Name | ast.Attribute) and _reaches_out(name := _named(node)):
                 self._program.note(self.file, node.lineno, f"{name} may change what a name stands for")
+            elif isinstance(node, ast.Call) and self._configures(node.func):
+                if _NO_COMPILER in ast.unparse(node) or not _is_plain(node):
+                    self._program.note(self.file, node.lineno, f"changes {ast.unparse(node)[:CALL]}")
             elif isinstance(node, ast.Call) and isinstance(self._bound_to(node.func), Function):
                 self._program.note(
                     self.file, node.lineno, f"cannot be followed where it is imported: {shown(node)}"
                 )
+
+    def _configures(self, function: ast.expr) -> bool:
+        """Whether a call may change the environment, or what numba takes from it."""
+        names = []
+        while isinstance(function, ast.Attribute):
+            names.append(function.attr)
+            function = function.value
+        if isinstance(function, ast.Name):
+            names += [function.id, getattr(self.bindings.get(function.id), "name", "")]
+        return any(word in name for name in names for word in _CONFIGURATION)
 
     def _bound_to(self, node: ast.expr) -> Any:
         return self.bindings.get(node.id) if isinstance(node, ast.Name) else None
@@ -188,6 +204,14 @@ def bound_names(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.MatchMapping(rest=str(name)):
             yield name
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether the key of a subscript, or the arguments of a call, are written down as they are."""
+    if isinstance(node, ast.Call):
+        keywords = [keyword.value if keyword.arg else None for keyword in node.keywords]
+        return all(isinstance(part, ast.Constant) for part in (*node.args, *keywords))
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.expr]:

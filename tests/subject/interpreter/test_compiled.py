@@ -97,6 +97,7 @@ COMPILED = {
     "threads": f"""
         import os
         os.environ["NUMBA_NUM_THREADS"] = "2"
+        os.environ.setdefault("OMP_NUM_THREADS", "2")
         numba.set_num_threads(min(2, numba.get_num_threads()))
 
         @njit(parallel=True)
@@ -199,6 +200,18 @@ NOT_COMPILED = {
     "no compiler": (f"numba.config.DISABLE_JIT = True\n@njit\ndef f(A, B):{LOOPS}", "DISABLE_JIT"),
     "no compiler by its variable": (
         f"import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n@njit\ndef f(A, B):{LOOPS}",
+        "DISABLE_JIT",
+    ),
+    "no compiler by a variable whose name is put together": (
+        f"import os\nos.environ['_'.join(['NUMBA', 'DISABLE', 'JIT'])] = '1'\n@njit\ndef f(A, B):{LOOPS}",
+        "changes os.environ",
+    ),
+    "no compiler by an update": (
+        f"import os\nos.environ.update(NUMBA_DISABLE_JIT='1')\n@njit\ndef f(A, B):{LOOPS}",
+        "DISABLE_JIT",
+    ),
+    "no compiler by another name": (
+        f"from os import environ as e\ne.setdefault('NUMBA' + '_DISABLE_JIT', 1)\n@njit\ndef f(A, B):{LOOPS}",
         "DISABLE_JIT",
     ),
     "guvectorize": (
