@@ -24,6 +24,7 @@ _REACHES_OUT = frozenset(
     {
         *("compile", "delattr", "eval", "exec", "globals", "setattr", "vars"),
         *("f_builtins", "f_globals", "f_locals", "gc", "modules"),
+        *("intrinsic", "lower_builtin", "overload", "overload_attribute", "overload_method"),
     }
 )
 """At the level of a file they may change what its names stand for."""

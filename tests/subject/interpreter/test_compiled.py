@@ -233,5 +233,11 @@ def test_work_done_elsewhere_does_not(follow, code, problem):
     assert problem in follow(code, compiled=True)
 
 
+def test_what_numba_compiles_a_name_to_is_shown_to_a_person(follow):
+    overloaded = "from numba.extending import overload\n@overload(max)\ndef g(a, b): return lambda a, b: a\n"
+    problem = follow(f"{overloaded}@njit\ndef f(A, B):{LOOPS}", compiled=True)
+    assert problem == "work.py:6: overload may change what a name stands for"
+
+
 def test_the_same_loops_count_where_nothing_need_be_compiled(follow):
     assert follow(f"def f(A, B):{LOOPS}") == ""
