@@ -211,8 +211,7 @@ def _concealed_names(facts: Mapping[str, Any], kind: str) -> Sequence[str]:
 
 
 def _concealed(what: str) -> Requirement:
-    missed = f"the file has {what} only in text that no reader sees, such as white on white"
-    return Requirement(met=False, missed=missed)
+    return Requirement(met=False, missed=f"{what}: only in text that no reader sees")
 
 
 def _unread(facts: Mapping[str, Any]) -> Requirement:
@@ -244,15 +243,15 @@ class _Ratios:
         """A requirement for each ratio."""
         for ratio in self._ratios:
             if concealed := self._concealed(ratio):
-                yield _concealed(" and ".join(concealed))
+                yield _concealed(", ".join(concealed))
             else:
                 yield _unread(self._facts) if self._facts["unread"] else self._judge(ratio)
 
     def _concealed(self, ratio: Ratio) -> list[str]:
         """What the ratio needs and only text holds that no reader sees."""
         names = _concealed_names(self._facts, "times")
-        times = [f"the time of {_either(name)}" for name in ratio.of if name in names]
-        return [*times, *(["the speedup"] if ratio.claim in _concealed_names(self._facts, "claims") else [])]
+        times = [f"time of {_either(name)}" for name in ratio.of if name in names]
+        return [*times, *(["speedup"] if ratio.claim in _concealed_names(self._facts, "claims") else [])]
 
     def unexplained(self) -> tuple[str, ...]:
         """A sentence on each multiple that follows from no two times of any ratio."""

@@ -317,9 +317,8 @@ def test_what_only_text_holds_that_no_reader_sees_is_lost(real_bench, tmp_path):
     found = KIND.award(chosen, KIND.observe(chosen, bench), {})
     assert (found.fraction, found.undecided) == (0.0, False)
     assert found.reason == (
-        "0 of 2 requirements are met; the file has max_kernel only in text that no reader sees, such as "
-        "white on white; the file has the time of max_cpu and the time of max_gpu and the speedup only in "
-        "text that no reader sees, such as white on white"
+        "0 of 2 requirements are met; max_kernel: only in text that no reader sees; time of max_cpu, time of "
+        "max_gpu, speedup: only in text that no reader sees"
     )
     assert found.flags == ("holds 36 words that no reader sees; they do not count",)
 
