@@ -1,0 +1,107 @@
+"""A device computes on while its program stands: only what was there when the clock ended is a result."""
+
+import time
+from collections.abc import Iterator
+from textwrap import dedent
+
+import numpy as np
+import pytest
+
+from grader.bench.bench import SUBMISSION, InputCase
+from grader.bench.child import Child
+from grader.bench.results import Copy
+from grader.bench.server import SubjectServer
+from grader.bench.setup import Lent
+from grader.bench.subject import ChildSubject
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox.interpreter import interpreter
+
+LIMITS = Limits(call_wall_s=5.0)
+PLAYED = ("/dev/null",)
+"""What counts is that a device is shown, not which."""
+CODE = """
+    import numpy as np
+    def blank(x): return np.full_like(x, -1)
+    def double(x): return 2 * x
+    def size(n): return np.full(n, n)
+"""
+
+
+def case(*args) -> InputCase:
+    return InputCase(name="a case", args=args)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[SubjectServer]:
+    if missing := BubblewrapSandbox().available():
+        pytest.skip(missing)
+    workspace = tmp_path_factory.mktemp("workspace")
+    workspace.chmod(0o755)
+    (workspace / "work.py").write_text(dedent(CODE))
+    server = SubjectServer(
+        BubblewrapSandbox(),
+        python=interpreter().executable,
+        site=interpreter().site,
+        setup=Lent(devices=PLAYED, count=1).setup(("numpy",)),
+        workspaces={SUBMISSION: workspace},
+        limits=LIMITS,
+        as_root=True,
+    )
+    server.ready()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def subject(server) -> Iterator[ChildSubject]:
+    with ChildSubject(Child(server, SUBMISSION, LIMITS), "work", LIMITS) as subject:
+        assert subject.imported.outcome is Outcome.OBSERVED, subject.imported.note
+        yield subject
+
+
+def device_writes(subject: ChildSubject, monkeypatch, values: np.ndarray) -> None:
+    """Have a "device" write into the shared memory as soon as the clock has ended."""
+    exchange = subject._child.exchange
+
+    def then_written(*args, **kwargs):
+        result = exchange(*args, **kwargs)
+        np.frombuffer(subject._child.arena.result, values.dtype, values.size)[:] = values
+        return result
+
+    monkeypatch.setattr(subject._child, "exchange", then_written)
+
+
+def test_what_a_device_writes_after_the_clock_is_no_result(subject, monkeypatch):
+    x = np.arange(1000)
+    device_writes(subject, monkeypatch, 2 * x)
+    call = subject.call("blank", case(x))
+    assert call.outcome is Outcome.OBSERVED, call.note
+    assert (call.value == -1).all()
+
+
+def test_what_a_device_writes_after_the_clock_is_not_given_again(subject, monkeypatch):
+    x = np.arange(1000)
+    device_writes(subject, monkeypatch, 2 * x)
+    subject.call("blank", case(x))
+    assert (subject.again(case(x)).value == -1).all()
+
+
+@pytest.mark.parametrize("elements", [0, 1, 8191, 8192, 300_000])
+def test_the_whole_of_a_result_is_copied(subject, elements):
+    for size in (elements, elements // 2):
+        call = subject.call("size", case(size))
+        assert call.outcome is Outcome.OBSERVED, call.note
+        assert call.value.tolist() == [size] * size
+
+
+def test_the_time_of_the_copy_is_on_the_clock(subject, monkeypatch):
+    def late(copy, source):
+        time.sleep(0.2)
+        return take(copy, source)
+
+    take = Copy.take
+    monkeypatch.setattr(Copy, "take", late)
+    call = subject.call("double", case(np.arange(10)))
+    assert call.wall_s >= call.freeze_s >= 0.2
