@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -79,6 +79,16 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Burst:
+    """What came of several calls in a row."""
+
+    calls: tuple[Call, ...]
+    """One for each case, in their order, up to the first that did not return."""
+    again: tuple[Call, ...] = ()
+    """What handing over the last result took, right behind them; empty if a call did not return."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """What came of running a program."""
 
@@ -135,6 +145,14 @@ class Subject(Protocol):
         """Have the last result given once more, without a call: what the wire and the copy of it cost.
 
         The arguments of a case are written and read as for a call, so that everything else is alike.
+        """
+        ...
+
+    def burst(self, function: str, cases: Sequence[InputCase], *, again: int = 0) -> Burst:
+        """Call a function with one case after the other, and give the last result `again` so many times.
+
+        Between two calls only the inputs of the next one are written: a rest would make it slower. So what a
+        program changed in its inputs is not looked for.
         """
         ...
 

@@ -199,7 +199,13 @@ class Child:
         return int(_CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])[0])
 
     def exchange(
-        self, start: int, length: int, within_s: float, answer: Answer | None = None, *, keep: int = 0
+        self,
+        start: int,
+        length: int,
+        within_s: float,
+        answer: Answer | None = None,
+        *,
+        keep: int | None = None,
     ) -> Exchange:
         """Continue everything, hand over the document at `start` of the arguments, stop everything again.
 
@@ -209,8 +215,8 @@ class Child:
         `within_s`, it does not lose what other processes kept it waiting for a core.
 
         What is shown a device goes on computing there while it stands. So its result is copied at once, the
-        clock ends when the copy is complete, and nothing but the copy is read. Exchanges with another number
-        `keep` have another copy, and leave this one as it is.
+        clock ends when the copy is complete, and nothing but the copy is read. With a number to `keep` the
+        result is copied, too, and stays as it is until the next exchange of the same number.
 
         Raises:
             NotObservedError: something broke, and a child that holds nothing of the student's broke too.
@@ -243,7 +249,7 @@ class Child:
             sandbox_cpu_s=(self._stand.init_cpu_ns - before.init_cpu_ns) / 1e9,
         )
 
-    def _ask(self, request: Request, within_s: float, keep: int) -> Exchange:
+    def _ask(self, request: Request, within_s: float, keep: int | None) -> Exchange:
         """Send a request; let the program go on until it answers, ends or has had its time."""
         if self._has_devices and (ended := self._wake(request.start + request.length)):
             return Exchange(answer=ended, wall_s=0.0)

@@ -27,11 +27,12 @@ class Results:
         """Overwrite what an earlier call left: it must not pass for the answer to the next one."""
         self._arena.spoil_result(self._used)
 
-    def read(self, reply: Reply, number: int = 0) -> memoryview:
-        """The bytes behind a reply; a copy is overwritten by the next one of the same number."""
+    def read(self, reply: Reply, keep: int | None = None) -> memoryview:
+        """The bytes behind a reply; with a number to `keep`, a copy until the next one of the same number."""
         self._used = min(reply.start + reply.length, len(self._arena.result))
-        if not self._copied:
+        if keep is None and not self._copied:
             return self._arena.result
+        number = keep or 0
         while len(self._copies) <= number:
             self._copies.append(Copy(len(self._arena.result)))
         return self._copies[number].take(self._arena.result[: self._used])

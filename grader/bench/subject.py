@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from grader.bench.answer import read_answer
-from grader.bench.bench import Call, InputCase, Proof, Run
+from grader.bench.bench import Burst, Call, InputCase, Proof, Run
 from grader.bench.child import ARGUMENTS_BYTES, Answer, Child, Exchange
 from grader.bench.endings import Ended
 from grader.bench.questions import answered
@@ -93,12 +93,40 @@ class ChildSubject:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
         request: dict[str, object] = {"do": "call", "function": function, "proof": proof}
         sent = self._send(case, request)
+        # bytes with bytes: a view is compared element by element, ten times slower
+        now = self._child.arena.arguments
+        before = {name: bytes(now[span]) for name, span in sent.spans.items()}
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, sent.answer)
         must_have_had_its_time(exchange, self._reference_ends, function, case)
-        now = self._child.arena.arguments
-        # bytes with bytes: a view is compared element by element, ten times slower
-        changed = [name for name, span in sent.spans.items() if sent.content[span] != bytes(now[span])]
+        changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
+        return self._on_devices(call, function)
+
+    def burst(self, function: str, cases: Sequence[InputCase], *, again: int = 0) -> Burst:
+        """Call a function with one case after the other; see `grader.bench.bench.Subject`."""
+        call: dict[str, object] = {"do": "call", "function": function, "proof": ""}
+        requests = [(case, call) for case in cases] + [(cases[-1], {"do": "again"})] * again
+        exchanges = []
+        for number, (case, request) in enumerate(requests):
+            sent = self._send(case, request)
+            exchanges.append(
+                self._child.exchange(*sent.document, self._limits.call_wall_s, sent.answer, keep=number)
+            )
+            if isinstance(exchanges[-1].answer, Ended):
+                must_have_had_its_time(exchanges[-1], self._reference_ends, function, case)
+                break
+        # not before all are over: to read an answer takes as long as a call
+        calls: list[Call] = []
+        for exchange in exchanges:
+            calls.append(read_answer(self._child, exchange, f"{function}()"))
+            if calls[-1].outcome is not Outcome.OBSERVED:
+                break
+        last = min(len(calls), len(cases)) - 1
+        calls[last] = self._on_devices(calls[last], function)
+        return Burst(calls=tuple(calls[: len(cases)]), again=tuple(calls[len(cases) :]))
+
+    def _on_devices(self, call: Call, function: str) -> Call:
+        """The call, unless it took too much of a device; a program that failed there is ended."""
         if self._devices is None:
             return call
         call = self._within_device_memory(call, self._devices(), function)
@@ -140,14 +168,13 @@ class ChildSubject:
                 else:
                     encoded.append(encoder.encode(value))
                 spans[name] = slice(begin, encoder.end)
-            content = bytes(self._child.arena.arguments[: encoder.end])
             positional = len(case.args)
             keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
             document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
         except TooLarge:
             raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
         answer = partial(answered, outside) if outside else None
-        return _Sent(document=document, spans=spans, content=content, answer=answer)
+        return _Sent(document=document, spans=spans, answer=answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +185,6 @@ class _Sent:
     """Where it starts, and how long it is, in bytes."""
     spans: Mapping[str, slice]
     """Where each argument's arrays lie."""
-    content: bytes
-    """All of them as they were."""
     answer: Answer | None
     """Answers questions for the functions among the arguments, which stay here."""
 

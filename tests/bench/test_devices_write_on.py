@@ -22,10 +22,17 @@ LIMITS = Limits(call_wall_s=5.0)
 PLAYED = ("/dev/null",)
 """What counts is that a device is shown, not which."""
 CODE = """
+    import os
     import numpy as np
     def blank(x): return np.full_like(x, -1)
     def double(x): return 2 * x
     def size(n): return np.full(n, n)
+    def only_up_to(n):
+        if n > 2: raise ValueError(n)
+        return n
+    def leave_at(n):
+        if n == 2: os._exit(3)
+        return n
 """
 
 
@@ -105,3 +112,26 @@ def test_the_time_of_the_copy_is_on_the_clock(subject, monkeypatch):
     monkeypatch.setattr(Copy, "take", late)
     call = subject.call("double", case(np.arange(10)))
     assert call.wall_s >= call.freeze_s >= 0.2
+
+
+def test_calls_in_a_row_keep_their_own_results(subject):
+    cases = [case(np.arange(10) + n) for n in range(6)]
+    burst = subject.burst("double", cases, again=3)
+    assert [call.outcome for call in (*burst.calls, *burst.again)] == [Outcome.OBSERVED] * 9
+    for n, call in enumerate(burst.calls):
+        assert call.value.tolist() == [2 * (i + n) for i in range(10)]
+    assert all(call.value.tolist() == burst.calls[-1].value.tolist() for call in burst.again)
+
+
+def test_calls_in_a_row_end_with_the_first_that_does_not_return(subject):
+    burst = subject.burst("only_up_to", [case(n) for n in range(6)], again=3)
+    assert [call.outcome for call in burst.calls] == [Outcome.OBSERVED] * 3 + [Outcome.CRASHED]
+    assert "ValueError: 3" in burst.calls[-1].note
+    assert burst.again == ()
+
+
+def test_calls_in_a_row_end_with_the_program(subject):
+    burst = subject.burst("leave_at", [case(n) for n in range(6)], again=3)
+    assert [call.outcome for call in burst.calls] == [Outcome.OBSERVED] * 2 + [Outcome.CRASHED]
+    assert burst.again == ()
+    assert not subject.alive
