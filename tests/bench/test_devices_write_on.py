@@ -1,7 +1,11 @@
 """A device computes on while its program stands: only what was there when the clock ended is a result."""
 
+import os
+import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
@@ -22,6 +26,7 @@ LIMITS = Limits(call_wall_s=5.0)
 PLAYED = ("/dev/null",)
 """What counts is that a device is shown, not which."""
 CODE = """
+    import mmap
     import os
     import numpy as np
     def blank(x): return np.full_like(x, -1)
@@ -30,6 +35,10 @@ CODE = """
     def only_up_to(n):
         if n > 2: raise ValueError(n)
         return n
+    taken = []
+    def take(size):
+        taken.append(mmap.mmap(-1, size))
+        for _ in range(size >> 20): taken[0].write(b"x" * 2**20)
     def leave_at(n):
         if n == 2: os._exit(3)
         return n
@@ -135,3 +144,20 @@ def test_calls_in_a_row_end_with_the_program(subject):
     assert [call.outcome for call in burst.calls] == [Outcome.OBSERVED] * 2 + [Outcome.CRASHED]
     assert burst.again == ()
     assert not subject.alive
+
+
+def test_pid_1_leaves_the_core_of_the_program_when_that_goes_on(subject):
+    """It shares the core while the program stands; then it must be able to stop one that is busy there."""
+    pid = re.search(r"Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{subject._child._init_pidfd}").read_text())[1]
+    begun = os.sched_getaffinity(int(pid))
+    assert subject.call("double", case(1)).value == 2
+    assert os.sched_getaffinity(int(pid)) == begun
+    assert len(begun) > 1 or len(os.sched_getaffinity(0)) == 1
+
+
+def test_a_program_that_is_over_its_memory_is_told_so_at_the_next_call_at_the_latest(server, monkeypatch):
+    monkeypatch.setattr("grader.bench.server.DRIVER_MB", 0)
+    limits = replace(LIMITS, memory_mb=80)
+    with ChildSubject(Child(server, SUBMISSION, limits), "work", limits) as subject:
+        calls = [subject.call("take", case(90 * 2**20)), subject.call("double", case(1))]
+    assert calls[-1].outcome is Outcome.OUT_OF_MEMORY, calls
