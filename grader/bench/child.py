@@ -20,6 +20,7 @@ from functools import partial
 
 from grader.bench.arena import Arena
 from grader.bench.budget import CallBudget, others_at_work
+from grader.bench.connections import pair, pipes
 from grader.bench.endings import BROKE, CUT, Ended, LostError, read_end
 from grader.bench.output import Output
 from grader.bench.results import NONE, Results
@@ -35,7 +36,6 @@ from grader.subject.protocol import (
     MESSAGE_BYTES,
     NONCE_BYTES,
     THAW,
-    Calls,
     Freeze,
     Frozen,
     Question,
@@ -53,6 +53,7 @@ ANSWER_WITHIN_S = 10.0
 """How long after that pid 1, which is ours, may take to say so: it may have to wait for a core."""
 Answer = Callable[[bytes], bytes]
 """JSON of a question to JSON of what is answered, of a length that a pipe takes; never fails."""
+Begin = Callable[[], None]
 _CREDENTIALS = struct.Struct("iii")
 
 
@@ -117,9 +118,9 @@ class Child:
             self.output = resources.enter_context(closing(Output(limits.output_kb * 1024)))
             # removed at last, when nothing is in it any more
             freezer = resources.enter_context(closing(made)).fds if (made := new_freezer()) else ()
-            self._init, inits = _pair(resources)
-            self._hello, greeting = _pair(resources)
-            self._calls, calls = _pipes(resources)
+            self._init, inits = pair(resources)
+            self._hello, greeting = pair(resources)
+            self._calls, calls = pipes(resources)
             with inits, greeting, closing(calls):
                 server.spawn(
                     workspace,
@@ -206,17 +207,17 @@ class Child:
         answer: Answer | None = None,
         *,
         keep: int | None = None,
+        begin: Begin = lambda: None,
     ) -> Exchange:
         """Continue everything, hand over the document at `start` of the arguments, stop everything again.
 
-        Meanwhile `answer` makes an answer of each question.
-
+        `begin` is called when the clock begins, and then `answer` makes an answer of each question.
         The clock runs from *continue and call* until nothing of the program can run any more. Of its limit,
         `within_s`, it does not lose what other processes kept it waiting for a core.
 
-        What is shown a device goes on computing there while it stands. So its result is copied at once, the
-        clock ends when the copy is complete, and nothing but the copy is read. With a number to `keep` the
-        result is copied, too, and stays as it is until the next exchange of the same number.
+        A device goes on computing while the program stands: then the result is copied at once, the clock ends
+        when the copy is complete, and only that is read. With a number to `keep` the result is copied as
+        well, and stays as it is until the next exchange of the same number.
 
         Raises:
             NotObservedError: something broke, and a child that holds nothing of the student's broke too.
@@ -232,7 +233,7 @@ class Child:
         self._answer = answer
         begun = time.perf_counter()
         try:
-            exchange = self._ask(Request(os.urandom(NONCE_BYTES), start, length), within_s, keep)
+            exchange = self._ask(Request(os.urandom(NONCE_BYTES), start, length), within_s, keep, begin)
         except LostError as error:
             exchange = Exchange(answer=self._blame(str(error)), wall_s=time.perf_counter() - begun)
         self.ran_s += exchange.wall_s
@@ -249,7 +250,7 @@ class Child:
             sandbox_cpu_s=(self._stand.init_cpu_ns - before.init_cpu_ns) / 1e9,
         )
 
-    def _ask(self, request: Request, within_s: float, keep: int | None) -> Exchange:
+    def _ask(self, request: Request, within_s: float, keep: int | None, begin: Begin) -> Exchange:
         """Send a request; let the program go on until it answers, ends or has had its time."""
         if self._has_devices and (ended := self._wake(request.start + request.length)):
             return Exchange(answer=ended, wall_s=0.0)
@@ -261,6 +262,8 @@ class Child:
         at_work = partial(others_at_work, self._cores or os.sched_getaffinity(0))
         while True:
             begun_ns, own_ns = _now_ns(), time.process_time_ns()
+            if not budget.wall_s:
+                begin()
             self._say(THAW)
             deadline_ns = begun_ns + int(budget.left_s * 1e9)
             answer = self._await(request.nonce, deadline_ns)
@@ -291,8 +294,7 @@ class Child:
     def _wake(self, arguments_bytes: int) -> Ended | None:
         """Have the program's core awake, and the arguments in its caches; how it ended, if it did."""
         self._say(Wake(arguments_bytes).pack())
-        message = self._word(ANSWER_WITHIN_S)
-        return None if message == AWAKE else self._how_it_ended(message)
+        return None if (word := self._word(ANSWER_WITHIN_S)) == AWAKE else self._how_it_ended(word)
 
     def _await(self, nonce: bytes, deadline_ns: int) -> Reply | Ended | None:
         """Its answer, or how it ended; None if there is neither in time."""
@@ -409,19 +411,3 @@ class Child:
 
 def _now_ns() -> int:
     return time.perf_counter_ns()
-
-
-def _pipes(resources: ExitStack) -> tuple[Calls, Calls]:
-    """Our ends of two pipes, for replies and for requests, which never wait; and theirs."""
-    requests, replies = os.pipe2(os.O_CLOEXEC | os.O_DIRECT), os.pipe2(os.O_CLOEXEC | os.O_DIRECT)
-    ours, theirs = Calls(replies[0], requests[1]), Calls(requests[0], replies[1])
-    for end in (ours.reading, ours.writing):
-        os.set_blocking(end, False)
-    return resources.enter_context(closing(ours)), theirs
-
-
-def _pair(resources: ExitStack) -> tuple[socket.socket, socket.socket]:
-    """Our end, on which the kernel says who speaks, and theirs."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-    return resources.enter_context(ours), theirs

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from mmap import mmap
 from types import TracebackType
 from typing import Any, Self
 
 from grader.bench.answer import read_answer
+from grader.bench.arguments import Arguments
 from grader.bench.bench import Burst, Call, InputCase, Proof, Run
 from grader.bench.child import ARGUMENTS_BYTES, Answer, Child, Exchange
 from grader.bench.endings import Ended
@@ -92,7 +94,7 @@ class ChildSubject:
     def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
         request: dict[str, object] = {"do": "call", "function": function, "proof": proof}
-        sent = self._send(case, request)
+        sent = _written(case, request, self._child.arena.arguments)
         # bytes with bytes: a view is compared element by element, ten times slower
         now = self._child.arena.arguments
         before = {name: bytes(now[span]) for name, span in sent.spans.items()}
@@ -106,14 +108,21 @@ class ChildSubject:
         """Call a function with one case after the other; see `grader.bench.bench.Subject`."""
         call: dict[str, object] = {"do": "call", "function": function, "proof": ""}
         requests = [(case, call) for case in cases] + [(cases[-1], {"do": "again"})] * again
-        exchanges = []
-        for number, (case, request) in enumerate(requests):
-            sent = self._send(case, request)
+        arena = self._child.arena.arguments
+        prepared = []
+        with closing(mmap(-1, ARGUMENTS_BYTES)) as memory, memoryview(memory) as buffer:
+            for case, request in requests:
+                sent = _written(case, request, buffer)
+                prepared.append((sent, Arguments(buffer, sum(sent.document))))
+        exchanges: list[Exchange] = []
+        for number, (sent, arguments) in enumerate(prepared):
+            arguments.place(arena)
+            begin, within_s = partial(arguments.complete, arena), self._limits.call_wall_s
             exchanges.append(
-                self._child.exchange(*sent.document, self._limits.call_wall_s, sent.answer, keep=number)
+                self._child.exchange(*sent.document, within_s, sent.answer, keep=number, begin=begin)
             )
             if isinstance(exchanges[-1].answer, Ended):
-                must_have_had_its_time(exchanges[-1], self._reference_ends, function, case)
+                must_have_had_its_time(exchanges[-1], self._reference_ends, function, requests[number][0])
                 break
         # not before all are over: to read an answer takes as long as a call
         calls: list[Call] = []
@@ -148,38 +157,14 @@ class ChildSubject:
 
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more; see `grader.bench.bench.Subject`."""
-        sent = self._send(case, {"do": "again"})
+        sent = _written(case, {"do": "again"}, self._child.arena.arguments)
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
         return read_answer(self._child, exchange, "again")
-
-    def _send(self, case: InputCase, request: dict[str, object]) -> _Sent:
-        """Write a request with the arguments of a case."""
-        arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
-        encoder = Encoder(self._child.arena.arguments)
-        spans = {}
-        encoded: list[Any] = []
-        outside: list[Callable[..., Any]] = []
-        try:
-            for name, value in arguments.items():
-                begin = encoder.end
-                if callable(value):
-                    encoded.append({TAG: len(outside)})
-                    outside.append(value)
-                else:
-                    encoded.append(encoder.encode(value))
-                spans[name] = slice(begin, encoder.end)
-            positional = len(case.args)
-            keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
-            document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
-        except TooLarge:
-            raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
-        answer = partial(answered, outside) if outside else None
-        return _Sent(document=document, spans=spans, answer=answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sent:
-    """A request as it lies in the arena."""
+    """A request as it lies in the arena, or will lie there."""
 
     document: tuple[int, int]
     """Where it starts, and how long it is, in bytes."""
@@ -187,6 +172,31 @@ class _Sent:
     """Where each argument's arrays lie."""
     answer: Answer | None
     """Answers questions for the functions among the arguments, which stay here."""
+
+
+def _written(case: InputCase, request: dict[str, object], buffer: memoryview) -> _Sent:
+    """Write a request with the arguments of a case."""
+    arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
+    encoder = Encoder(buffer)
+    spans = {}
+    encoded: list[Any] = []
+    outside: list[Callable[..., Any]] = []
+    try:
+        for name, value in arguments.items():
+            begin = encoder.end
+            if callable(value):
+                encoded.append({TAG: len(outside)})
+                outside.append(value)
+            else:
+                encoded.append(encoder.encode(value))
+            spans[name] = slice(begin, encoder.end)
+        positional = len(case.args)
+        keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
+        document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
+    except TooLarge:
+        raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
+    answer = partial(answered, outside) if outside else None
+    return _Sent(document=document, spans=spans, answer=answer)
 
 
 def answers(child: Child) -> bool:

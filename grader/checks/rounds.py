@@ -264,8 +264,8 @@ class _Draw:
     def __init__(self, bench: Bench, family: str, number: int, oracle: Callable[..., Any]) -> None:
         self.case = _only_case(bench, family, number)
         self.wanted = oracle(*self.case.args, **dict(self.case.kwargs))
-        # the inputs, what is expected, what two programs give and our copy of that
-        self.size = _bytes(list(self.case.args)) + _bytes(self.case.kwargs) + 4 * _bytes(self.wanted)
+        # the inputs twice, what is expected, and what two programs give, twice as well
+        self.size = 2 * _bytes([list(self.case.args), dict(self.case.kwargs)]) + 5 * _bytes(self.wanted)
 
 
 def _repeats(seconds: Mapping[str, float], loop: str) -> dict[str, int]:

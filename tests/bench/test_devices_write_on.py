@@ -161,3 +161,21 @@ def test_a_program_that_is_over_its_memory_is_told_so_at_the_next_call_at_the_la
     with ChildSubject(Child(server, SUBMISSION, limits), "work", limits) as subject:
         calls = [subject.call("take", case(90 * 2**20)), subject.call("double", case(1))]
     assert calls[-1].outcome is Outcome.OUT_OF_MEMORY, calls
+
+
+def test_calls_in_a_row_have_all_their_arguments_when_they_begin(subject):
+    cases = [case(np.random.default_rng(n).integers(0, 2**60, 100_000)) for n in range(4)]
+    burst = subject.burst("double", cases)
+    assert all((call.value == 2 * one.args[0]).all() for one, call in zip(cases, burst.calls, strict=True))
+
+
+def test_what_lies_there_before_a_call_in_a_row_begins_is_not_all_of_its_arguments(subject, monkeypatch):
+    seen = []
+
+    def woken(child, arguments_bytes):
+        seen.append(np.frombuffer(child.arena.arguments, np.int64, 100_000).copy())
+
+    monkeypatch.setattr(Child, "_wake", woken)
+    cases = [case(np.random.default_rng(n).integers(0, 2**60, 100_000)) for n in range(4)]
+    subject.burst("double", cases)
+    assert all((early != one.args[0]).any() for one, early in zip(cases, seen, strict=True))
