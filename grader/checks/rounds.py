@@ -20,8 +20,6 @@ REPEATS = 3
 """How often at most a quick function is called in one round, and counted."""
 LEAD, LEAD_SPREAD = 3, 3
 """In front of these come so many calls, or up to two more, that are not counted."""
-LOOP_LEAD = 1
-"""Likewise in front of a loop, where the quick functions are called in a row."""
 MOST_DRAWS = LEAD + LEAD_SPREAD - 1 + REPEATS
 BURST_BYTES = 2**30
 """So much inputs and results of one round may take; less is counted if it would be more."""
@@ -211,10 +209,10 @@ class _Round:
 
     def call(self, rounds: Rounds, name: str, runner: Runner, again: int) -> None:
         """Call one runner, and judge what it gives, until something spoils the rounds."""
-        lead = self.lead if runner.quick else min(self.lead, LOOP_LEAD)
+        lead = self.lead if runner.quick else 0
         draws = self.draws[: lead + self.repeats[name]]
         made = self.calls[name] = []
-        if lead and runner.quick:
+        if lead:
             burst = runner.subject.burst(runner.function, [draw.case for draw in draws], again=again)
             calls: Iterable[Call] = burst.calls
             self.again += burst.again
