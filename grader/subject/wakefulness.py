@@ -52,5 +52,6 @@ class Wakefulness:
     def end(self) -> None:
         """Leave the core to the program: whoever shares it with a busy one cannot stop it in time."""
         if self._cores is not None:
-            os.sched_setaffinity(0, self._cores)
+            with suppress(OSError):
+                os.sched_setaffinity(0, self._cores)
             self._cores = None
