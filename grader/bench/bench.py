@@ -61,9 +61,10 @@ class Call:
     changed_inputs: tuple[str, ...] = ()
     """Arguments that were changed in place: `argument 1`, or a keyword's name."""
     wall_s: float = 0.0
-    """By the examiner's clock: from *continue and call* until *done*, sandbox frozen before and after."""
+    """By the examiner's clock: from *continue and call* until everything in the sandbox stood still and, where
+    it has devices, the result was copied."""
     freeze_s: float = 0.0
-    """From *done* until everything in the sandbox stood still: what a late thread could at most use."""
+    """The part of it that came after *done*: what a late thread, or a late kernel, could at most use."""
     cpu_s: float | None = None
     """CPU time of all of the program's processes in the call, read by pid 1; None where the kernel does not
     tell, or where it ended."""
