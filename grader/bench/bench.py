@@ -61,8 +61,8 @@ class Call:
     changed_inputs: tuple[str, ...] = ()
     """Arguments that were changed in place: `argument 1`, or a keyword's name."""
     wall_s: float = 0.0
-    """By the examiner's clock: from *continue and call* until everything in the sandbox stood still and, where
-    it has devices, the result was copied."""
+    """By the examiner's clock: from *continue and call* until everything in the sandbox stood still and, with
+    devices, the result was copied."""
     freeze_s: float = 0.0
     """The part of it that came after *done*: what a late thread, or a late kernel, could at most use."""
     cpu_s: float | None = None
