@@ -114,7 +114,7 @@ class Child:
             self.arena = resources.enter_context(
                 closing(Arena(arguments_bytes=ARGUMENTS_BYTES, result_bytes=limits.result_mb * 2**20))
             )
-            self._results = Results(self.arena, copied=server.has_devices)
+            self.results = Results(self.arena, copied=server.has_devices)
             self.output = resources.enter_context(closing(Output(limits.output_kb * 1024)))
             # removed at last, when nothing is in it any more
             freezer = resources.enter_context(closing(made)).fds if (made := new_freezer()) else ()
@@ -227,7 +227,7 @@ class Child:
         # what the kernel killed of those that ended meanwhile was not this program's
         if self._dismissed.wait() or self._oom_kills is None:
             self._oom_kills = oom_kills()
-        self._results.spoil()
+        self.results.spoil()
         self._forget_messages()
         before = self._stand
         self._answer = answer
@@ -275,12 +275,12 @@ class Child:
                 if answer is None or stand.outcome is Outcome.TIMED_OUT:
                     return Exchange(answer=stand, wall_s=budget.wall_s + (_now_ns() - begun_ns) / 1e9)
                 self.ended = stand  # it ended behind its answer, which counts
-                result = self._results.read(answer, keep)
+                result = self.results.read(answer, keep)
                 wall_s = budget.wall_s + (_now_ns() - begun_ns) / 1e9
                 return Exchange(answer=answer, wall_s=wall_s, result=result)
             self._stand = stand
             reply = answer or self._reply(request.nonce)
-            result = self._results.read(reply, keep) if reply else NONE
+            result = self.results.read(reply, keep) if reply else NONE
             end_ns = _now_ns() if self._has_devices else stand.charged_ns
             # what it prints we read: what that takes of its cores is its own doing
             delay_ns = stand.delay_ns - (time.process_time_ns() - own_ns)

@@ -114,6 +114,7 @@ class ChildSubject:
             for case, request in requests:
                 sent = _written(case, request, buffer)
                 prepared.append((sent, Arguments(buffer, sum(sent.document))))
+        self._child.results.prepare(len(prepared))
         exchanges: list[Exchange] = []
         for number, (sent, arguments) in enumerate(prepared):
             arguments.place(arena)

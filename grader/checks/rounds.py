@@ -20,6 +20,8 @@ REPEATS = 3
 """How often at most a quick function is called in one round, and counted."""
 LEAD, LEAD_SPREAD = 3, 3
 """In front of these come so many calls, or up to two more, that are not counted."""
+BRIEF_S = 0.05
+"""What takes longer is not called in a row: after a rest a call takes 1.5 ms more."""
 MOST_DRAWS = LEAD + LEAD_SPREAD - 1 + REPEATS
 BURST_BYTES = 2**30
 """So much inputs and results of one round may take; less is counted if it would be more."""
@@ -149,9 +151,10 @@ def timed_rounds(
 
     What is much quicker than the loop is called several times a round, each time on inputs of its own, and
     the median call counts: that costs little, and a few milliseconds are not the same twice. Where the item
-    has a device, these calls are made in a row: all inputs are drawn, and the oracle is asked, before them,
-    results are judged behind them, and some calls in front of those that count wake the device, its bus and
-    the caches, as they are in a program that makes one call after the other.
+    has a device, and a call of the reference's is brief, these calls are made in a row: all inputs are drawn,
+    and the oracle is asked, before them, results are judged behind them, and some calls in front of those
+    that count wake the device, its bus and the caches, as they are in a program that makes one call after the
+    other.
 
     Raises:
         CourseError: the family does not give exactly one case, or the reference fails or is wrong.
@@ -159,7 +162,7 @@ def timed_rounds(
     rounds = Rounds(samples={name: [] for name in runners}, cpu={name: [] for name in runners})
     begun = time.monotonic()
     repeats = {name: 2 if runner.quick else 1 for name, runner in runners.items()}
-    in_bursts = _quick_reference(runners) if bench.devices else ""
+    in_bursts = ""
     for number in count():
         lead = LEAD + randbelow(LEAD_SPREAD) if in_bursts else 0
         draws = _draws(bench, family, number, oracle, lead=lead, most=max(repeats.values()))
@@ -175,7 +178,9 @@ def timed_rounds(
             made.hand_over_again(rounds, runners[loop])
         if number == 0:
             rounds.first_call_s = {name: calls[0].wall_s for name, calls in made.calls.items()}
-            repeats = _repeats({name: calls[-1].wall_s for name, calls in made.calls.items()}, loop)
+            seconds = {name: calls[-1].wall_s for name, calls in made.calls.items()}
+            repeats = _repeats(seconds, loop)
+            in_bursts = _brief_reference(runners, seconds) if bench.devices else ""
         else:
             disturbance = bench.quiet.end(made.own_cpu_s)
             middle = {name: _middle(calls) for name, calls in made.counted.items()}
@@ -236,9 +241,10 @@ class _Round:
             _judge(rounds, runner, self.draws[0], self.again[-1])
 
 
-def _quick_reference(runners: Mapping[str, Runner]) -> str:
-    """The reference's quick function, which tells what handing over takes in a burst; empty if none is."""
-    return next((name for name, runner in runners.items() if runner.quick and runner.ours), "")
+def _brief_reference(runners: Mapping[str, Runner], seconds: Mapping[str, float]) -> str:
+    """The reference's quick function, if it is so quick that a rest matters; empty if it is not."""
+    quick = (name for name, runner in runners.items() if runner.quick and runner.ours)
+    return next((name for name in quick if seconds[name] <= BRIEF_S), "")
 
 
 def _draws(

@@ -21,6 +21,7 @@ from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
+from grader.subject.protocol import Reply
 
 LIMITS = Limits(call_wall_s=5.0)
 PLAYED = ("/dev/null",)
@@ -179,3 +180,18 @@ def test_what_lies_there_before_a_call_in_a_row_begins_is_not_all_of_its_argumen
     cases = [case(np.random.default_rng(n).integers(0, 2**60, 100_000)) for n in range(4)]
     subject.burst("double", cases)
     assert all((early != one.args[0]).any() for one, early in zip(cases, seen, strict=True))
+
+
+def test_results_that_are_kept_stay_as_they_are_while_later_ones_are_larger(server):
+    child = Child(server, SUBMISSION, LIMITS)
+    try:
+        results = child.results
+        kept = []
+        for number, size in enumerate((10_000, 50_000, 100_000)):
+            child.arena.result[:size] = bytes([number + 1]) * size
+            kept.append(results.read(Reply(b"", 0, size), keep=number))
+        results.prepare(5)
+        for number, result in enumerate(kept):
+            assert bytes(result) == bytes([number + 1]) * len(result)
+    finally:
+        child.close()

@@ -12,7 +12,7 @@ from grader.checks.rounds import LEAD, LEAD_SPREAD, REPEATS, Runner, Schedule, t
 from grader.errors import CourseError
 from grader.model.observation import Outcome
 
-LOOP_S, CALL_S, HANDING_OVER_S, COLD_S = 0.5, 0.005, 0.001, 0.05
+LOOP_S, CALL_S, HANDING_OVER_S, COLD_S = 0.5, 0.005, 0.001, 0.012
 
 
 def answer(value, wall_s):
@@ -25,6 +25,8 @@ class PlayedSubject:
 
     wrong_at: int = -1
     """Which call of all is wrong."""
+    alone_s: float = LOOP_S
+    """What a call takes that stands for itself."""
     bursts: list[int] = field(default_factory=list)
     seen: list[float] = field(default_factory=list)
     last: object = None
@@ -36,7 +38,7 @@ class PlayedSubject:
         return answer(self.last, wall_s)
 
     def call(self, function, case):
-        return self.give(case, LOOP_S)
+        return self.give(case, self.alone_s)
 
     def again(self, case):
         return answer(self.last, HANDING_OVER_S)
@@ -62,7 +64,7 @@ class PlayedBench:
 def runners(**subjects):
     return {
         name: Runner(
-            subject=subjects.get(name) or PlayedSubject(),
+            subject=subjects.get(name) or PlayedSubject(alone_s=COLD_S if name.endswith("of") else LOOP_S),
             function="f",
             ours=name.startswith("reference"),
             quick=name.endswith("of"),
@@ -82,7 +84,7 @@ def test_the_first_calls_of_a_burst_do_not_count():
     assert rounds.quiet == 20
     for side in ("of", "reference_of"):
         assert rounds.samples[side] == [pytest.approx(CALL_S - HANDING_OVER_S)] * 20
-        lengths = set(four[side].subject.bursts[1:])
+        lengths = set(four[side].subject.bursts)
         assert lengths == {LEAD + n + REPEATS for n in range(LEAD_SPREAD)}, "a program could count its calls"
         assert rounds.first_call_s[side] == COLD_S
 
@@ -97,16 +99,16 @@ def test_no_two_calls_get_the_same_inputs():
         assert len(set(seen)) == len(seen)
 
 
-@pytest.mark.parametrize("at", [0, LEAD, 2 * LEAD + REPEATS])
+@pytest.mark.parametrize("at", [0, 2, 2 + LEAD, 2 + 2 * LEAD + REPEATS])
 def test_a_call_that_is_not_counted_is_judged_as_well(at):
-    rounds = timed(PlayedBench(), runners(of=PlayedSubject(wrong_at=at)))
+    rounds = timed(PlayedBench(), runners(of=PlayedSubject(wrong_at=at, alone_s=COLD_S)))
     assert rounds.wrong
     assert rounds.spoiled_by == "of"
 
 
 def test_a_wrong_reference_is_the_courses():
     with pytest.raises(CourseError, match="a timed call is wrong"):
-        timed(PlayedBench(), runners(reference_of=PlayedSubject(wrong_at=0)))
+        timed(PlayedBench(), runners(reference_of=PlayedSubject(wrong_at=0, alone_s=COLD_S)))
 
 
 def test_large_inputs_leave_fewer_calls_that_count(monkeypatch):
@@ -115,6 +117,14 @@ def test_large_inputs_leave_fewer_calls_that_count(monkeypatch):
     rounds = timed(PlayedBench(), four)
     assert set(four["of"].subject.bursts) == {LEAD + n + 1 for n in range(LEAD_SPREAD)}
     assert rounds.samples["of"] == [pytest.approx(CALL_S - HANDING_OVER_S)] * 20
+
+
+def test_what_takes_long_is_not_called_in_a_row():
+    """An epoch of training: a rest is nothing to it, and calls that do not count take seconds."""
+    four = runners(reference_of=PlayedSubject(alone_s=0.2), of=PlayedSubject(alone_s=0.01))
+    rounds = timed(PlayedBench(), four)
+    assert four["of"].subject.bursts == four["reference_of"].subject.bursts == []
+    assert rounds.samples["of"] == [pytest.approx(0.01 - HANDING_OVER_S)] * 20
 
 
 def test_without_a_device_each_call_stands_for_itself():
