@@ -187,9 +187,9 @@ def test_results_that_are_kept_stay_as_they_are_while_later_ones_are_larger(serv
     try:
         results = child.results
         kept = []
-        for number, size in enumerate((10_000, 50_000, 100_000)):
+        for number, size in ((0, 10_000), (0, 50_000), (1, 20_000), (2, 100_000)):
             child.arena.result[:size] = bytes([number + 1]) * size
-            kept.append(results.read(Reply(b"", 0, size), keep=number))
+            kept[number:] = [results.read(Reply(b"", 0, size), keep=number)]
         results.prepare(5)
         for number, result in enumerate(kept):
             assert bytes(result) == bytes([number + 1]) * len(result)
