@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import accumulate, count
+from itertools import count
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bench import REFERENCE, SUBMISSION, Burst, InputCase, Quiet, Subject
+from grader.bench.bench import REFERENCE, SUBMISSION, Burst, Call, InputCase, Quiet, Subject
 from grader.bench.children import Children, Order
 from grader.bench.servers import Servers
 from grader.bench.setup import Lent
@@ -233,27 +233,32 @@ def _module(file: str) -> Any:
     return course_module(COURSE / file)
 
 
-class Noting:
-    """A subject that notes how long its bursts were."""
+class Counting:
+    """A subject that counts its calls."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self.bursts: list[int] = []
+        self.calls = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.subject, name)
 
     def burst(self, function: str, cases: Sequence[InputCase], *, again: int = 0) -> Burst:
-        """Call, and note."""
-        self.bursts.append(len(cases))
+        """Call several times in a row."""
+        self.calls += len(cases)
         return self.subject.burst(function, cases, again=again)
+
+    def call(self, function: str, case: InputCase) -> Call:
+        """Call once."""
+        self.calls += 1
+        return self.subject.call(function, case)
 
 
 def compare(stage: Stage, name: str, kind: Kind, times: int) -> None:
     """Print each comparison of one function, and the medians."""
     module, _, function = kind.of.rpartition(".")
     over_module, _, over = kind.over.rpartition(".")
-    clocked = Noting(stage.start(SUBMISSION, f"clocked_{module}"))
+    clocked = Counting(stage.start(SUBMISSION, f"clocked_{module}"))
     runners = {
         "of": Runner(subject=clocked, function=function, ours=False, quick=True),
         "reference_of": Runner(
@@ -263,7 +268,7 @@ def compare(stage: Stage, name: str, kind: Kind, times: int) -> None:
         LOOP: Runner(subject=stage.start(REFERENCE, over_module), function=over, ours=True, quick=False),
     }
     own: list[Mapping[str, float]] = []
-    bursts: list[int] = []
+    ends: list[int] = []
     with plain(stage.folder, kind) as ask:
         ask()  # compiles
 
@@ -271,7 +276,7 @@ def compare(stage: Stage, name: str, kind: Kind, times: int) -> None:
             if rounds.quiet == len(own):  # the round was disturbed and does not count
                 return False
             own.append(ask())
-            bursts.append(len(clocked.bursts) - 1)
+            ends.append(clocked.calls)
             fast, least = (own[-1][which] * 1e3 for which in ("fast", "least"))
             line = [f"{name} {len(own):2}: timeit {fast:6.3f} (least {least:.3f})"]
             for side in ("of", "reference_of"):
@@ -290,8 +295,7 @@ def compare(stage: Stage, name: str, kind: Kind, times: int) -> None:
     if rounds.failed or rounds.wrong:
         raise SystemExit(f"{name}: {rounds.failed or rounds.wrong}")
     clocks = list(clocked.call("seconds", InputCase(name="", args=())).value)
-    ends = list(accumulate(clocked.bursts))
-    inner = [median(clocks[: ends[burst]][-REPEATS:]) for burst in bursts]
+    inner = [median(clocks[:end][-REPEATS:]) for end in ends]
     print("\n    ".join([f"{name}: medians of {len(own)}", *report(kind, rounds, own, inner)]), flush=True)
 
 
