@@ -13,12 +13,14 @@ import select
 import time
 from contextlib import suppress
 
-from numpy import frombuffer, uint64
-
 from .population import PROCESSOR, stat_fields
 
 SPIN_S = 0.05
 """For how long at most: the examiner writes one message in between."""
+
+
+READ_BYTES = 64 * 1024
+"""Read at once: a copy of so much is thrown away without a trace in the caches or in the heap."""
 
 
 class Wakefulness:
@@ -39,7 +41,8 @@ class Wakefulness:
             with suppress(OSError):  # a core may have been taken away since
                 os.sched_setaffinity(0, {int(fields[PROCESSOR])})
                 self._cores = cores
-        frombuffer(self._arguments, uint64, min(arguments_bytes, len(self._arguments)) // 8).sum()
+        for start in range(0, min(arguments_bytes, len(self._arguments)), READ_BYTES):
+            self._arguments[start : start + READ_BYTES]
 
     def spin(self, until_readable: int) -> None:
         """Compute until there is a message, which the caller reads."""
