@@ -54,10 +54,14 @@ _COMMAND = re.compile(
 _BLOCK_KEEPS = frozenset("\n\t")
 _LINE_KEEPS = frozenset[str]()
 _OTHERS = re.compile("[\0-\x1f\x7f]")
-_SUSPECT = re.compile(r"[^ -~]|::|##|\[\[")
-"""What plain ASCII text has nothing of: most text is looked at once, and stays."""
-_MAPPINGS = (dict, Mapping)
-"""The first for its own sake: to ask an abstract class takes ten times as long."""
+_PRINTED = "°±²³µ·×÷–—“”•…←→↔≈≠≤≥"  # noqa: RUF001 - these are meant
+"""Characters beyond ASCII that our own lines have: they are plain wherever they stand."""
+_SUSPECT = re.compile(rf"[^ -~{_PRINTED}]|::|##|\[\[")
+"""What plain text has nothing of: most text is looked at once, and stays."""
+_UNUSUAL = re.compile(rf"[^\0-\x7f{_PRINTED}]")
+_CONTAINERS = (list, tuple, dict, Mapping)
+"""`dict` for its own sake: to ask an abstract class takes ten times as long."""
+_NUMBERS = (int, float)
 _GAP = " … {} characters left out … "
 
 
@@ -95,11 +99,15 @@ def document(value: Any, depth: int = DEPTH) -> Any:
     """
     if isinstance(value, str):
         return block(value)
-    if isinstance(value, _MAPPINGS):
-        return keyed(value, lambda entry: document(entry, depth - 1)) if depth else "…"
+    if isinstance(value, _NUMBERS) or not isinstance(value, _CONTAINERS):
+        return value
+    if not depth:
+        return "…"
     if isinstance(value, list | tuple):
-        return [document(entry, depth - 1) for entry in value] if depth else "…"
-    return value
+        return [document(entry, depth - 1) for entry in value]
+    if all(map(_is_line, value)):
+        return {key: document(entry, depth - 1) for key, entry in value.items()}
+    return keyed(value, lambda entry: document(entry, depth - 1))
 
 
 def keyed(of: Mapping[Any, Any], entry: Callable[[Any], Any]) -> dict[Any, Any]:
@@ -113,6 +121,12 @@ def keyed(of: Mapping[Any, Any], entry: Callable[[Any], Any]) -> dict[Any, Any]:
             name = f"{line} ({numbers[line]})"
         result[name] = entry(value)
     return result
+
+
+@lru_cache(maxsize=4096)
+def _is_line(key: Any) -> bool:
+    """Whether a key is safe as it is; the same few come again and again."""
+    return isinstance(key, str) and one_line(key) == key
 
 
 def _bounded(text: str, safe: Callable[[str], str], limit: int, *, lines: int) -> str:
@@ -154,7 +168,7 @@ def _fitting(
 
 
 def _spelled(text: str, keeps: frozenset[str]) -> str:
-    if text.isascii():
+    if not _UNUSUAL.search(text):
         shown = _OTHERS.sub(lambda match: match[0] if match[0] in keeps else _escape(match[0]), text)
     else:
         shown = "".join(_characters(text, keeps))

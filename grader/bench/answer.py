@@ -33,7 +33,7 @@ def read_answer(
     }
     if isinstance(answer, Ended):
         return Call(outcome=answer.outcome, note=f"{doing}: the program {answer.note}", **clock)
-    decoder = Decoder(child.arena.result, foreign=lambda name: Foreign(type_name=name))
+    decoder = Decoder(exchange.result, foreign=lambda name: Foreign(type_name=name))
     try:
         plain = decoder.open(answer.start, answer.length)
         if "raised" in plain:

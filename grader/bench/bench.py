@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -61,9 +61,10 @@ class Call:
     changed_inputs: tuple[str, ...] = ()
     """Arguments that were changed in place: `argument 1`, or a keyword's name."""
     wall_s: float = 0.0
-    """By the examiner's clock: from *continue and call* until *done*, sandbox frozen before and after."""
+    """By the examiner's clock: from *continue and call* until everything in the sandbox stood still and, with
+    devices, the result was copied."""
     freeze_s: float = 0.0
-    """From *done* until everything in the sandbox stood still: what a late thread could at most use."""
+    """The part of it that came after *done*: what a late thread, or a late kernel, could at most use."""
     cpu_s: float | None = None
     """CPU time of all of the program's processes in the call, read by pid 1; None where the kernel does not
     tell, or where it ended."""
@@ -78,6 +79,16 @@ class Call:
     def own_cpu_s(self) -> float:
         """CPU time that is no work of others: the program's, as far as it is known, and that of pid 1."""
         return (self.cpu_s or 0.0) + self.sandbox_cpu_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burst:
+    """What came of several calls in a row."""
+
+    calls: tuple[Call, ...]
+    """One for each case, in their order, up to the first that did not return."""
+    again: tuple[Call, ...] = ()
+    """What handing over the last result took, right behind them; empty if a call did not return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +154,22 @@ class Subject(Protocol):
         """Have the last result given once more, without a call: what the wire and the copy of it cost.
 
         The arguments of a case are written and read as for a call, so that everything else is alike.
+        """
+        ...
+
+    def burst(
+        self,
+        function: str,
+        cases: Sequence[InputCase],
+        *,
+        again: int = 0,
+        proof: Proof | None = None,
+        skip: int = 0,
+    ) -> Burst:
+        """Call a function with one case after the other, and give the last result `again` so many times.
+
+        Between two calls only the inputs of the next one are written: a rest would make it slower. So what a
+        program changed in its inputs is not looked for. A `proof` is that of the last call; see `call`.
         """
         ...
 

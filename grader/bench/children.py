@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from grader.bench.bench import SUBMISSION, Call, InputCase, Proof, Subject
+from grader.bench.bench import SUBMISSION, Burst, Call, InputCase, Proof, Subject
 from grader.bench.child import Child
 from grader.bench.servers import Servers
 from grader.bench.setup import Setup
@@ -104,6 +104,7 @@ class Children:
                 child.close()
         for order in [order for order in self._shared if applies(order.setup)]:
             self._shared.pop(order)[1].close()
+        self.servers.dismissed.wait()
 
     def _waiting(self, whose: str, setup: Setup) -> Child | None:
         """The child that was forked ahead, if its server still serves."""
@@ -188,3 +189,15 @@ class Shared:
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more."""
         return self.subject.again(case)
+
+    def burst(
+        self,
+        function: str,
+        cases: Sequence[InputCase],
+        *,
+        again: int = 0,
+        proof: Proof | None = None,
+        skip: int = 0,
+    ) -> Burst:
+        """Call a function with one case after the other."""
+        return self.subject.burst(function, cases, again=again, proof=proof, skip=skip)

@@ -85,11 +85,11 @@ class SeriesProof:
             self._burst()
         self._carried = self._bench.bus_carried()
 
-    def after(self, calls: Sequence[Call]) -> None:
-        """Take the records of the calls since then."""
+    def after(self, calls: Sequence[Call], *, counted: int) -> None:
+        """Take the records of the calls since then, of which so many count, the last ones."""
         self._buses.append(_carried(self._carried, self._bench.bus_carried(), len(calls)))
         records = self._subject.records()
-        self._burst_calls, self._counted_calls = max(len(records), len(calls)), len(calls)
+        self._burst_calls, self._counted_calls = len(calls), counted
         traces = records[-len(calls) :]
         self._seconds += [call.wall_s for call in calls]
         if len(traces) != len(calls):
@@ -149,11 +149,9 @@ class SeriesProof:
         if case is None:
             self._off = True
             return
-        for one in plain:
-            self._subject.call(self._function, one)
         proof: Proof = "note" if self._noted is None else "exchange"
         skip = self._skip()
-        call = self._subject.call(self._function, case, proof=proof, skip=skip)
+        call = self._subject.burst(self._function, [*plain, case], proof=proof, skip=skip).calls[-1]
         if self._noted is None:
             if call.outcome is Outcome.OBSERVED and not self._wrong(case, call):
                 self._noted = case

@@ -47,7 +47,7 @@ def command(
     4 the course's files are wrong, 5 the gradebook cannot be read or written, and then nothing is kept.
     """
     from grader.config.rubric import load_rubric
-    from grader.jobs import task_digests
+    from grader.grading.digests import task_digests
 
     course, plugins = open_course(context)
     if assignment not in plugins.assignment_folders:

@@ -72,7 +72,7 @@ class Judge:
         extensions: Mapping[str, float] | None = None,
         zone: tzinfo = UTC,
     ) -> None:
-        """`digests` are those of `grader.jobs.task_digests`, the rest is what `score` takes."""
+        """`digests` are those of `grader.grading.digests.task_digests`, the rest is what `score` takes."""
         self.rubric = rubric
         self._kinds = kinds
         self._digests = digests

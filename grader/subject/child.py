@@ -46,7 +46,6 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
         open_files=limits["open_files"],
         cpu_s=limits["cpu_s"],
     )
-    linux.forbid_capabilities()
     if order["uid"] is not None:
         linux.become(order["uid"])
     linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)

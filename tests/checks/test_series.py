@@ -66,7 +66,7 @@ def measured(real_bench):
                 call = subject.call("work", case)
                 assert call.outcome is Outcome.OBSERVED, call.note
                 assert np.array_equal(call.value, oracle(*case.args))
-                proof.after([call])
+                proof.after([call], counted=1)
             proof.finish()
             return proof.series
 
@@ -335,7 +335,7 @@ def test_the_bus_is_counted_for_each_call_of_the_burst_with_the_least():
     call = Call(outcome=Outcome.OBSERVED, launches_asked=1)
     for _ in range(2):
         proof.before()
-        proof.after([call, call])
+        proof.after([call, call], counted=1)
     series = proof.series
     assert (series.bus_to_device_bytes, series.bus_to_host_bytes) == (1000, 200)
     assert (series.calls, series.launches, series.to_device_bytes, series.contradiction) == (4, 1, 1000, "")

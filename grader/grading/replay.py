@@ -1,0 +1,266 @@
+"""One item of one submission observed again with the seed it had, for whoever doubts a score."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.config.codec import digest_bytes, dumps
+from grader.config.evidence_file import EVIDENCE, EvidenceReader, ExamStarted, ItemObserved, read_evidence
+from grader.config.problem import show_path, suggestion
+from grader.config.rubric import load_rubric
+from grader.contracts import Ended, Order, Session
+from grader.errors import NotObservedError, UsageError
+from grader.grading.digests import course_digest
+from grader.grading.results import WORKSPACE
+from grader.grading.tasks import tasks_of
+from grader.intake.receive import receive
+from grader.model.evidence import Evidence, Exam
+from grader.model.job import Job, Task
+from grader.model.observation import Observation
+from grader.model.rubric import Rubric
+from grader.model.score import Line
+from grader.scoring.score import lasting, score
+
+if TYPE_CHECKING:
+    from grader.config.course import Course
+    from grader.intake.hand_in import HandIn
+    from grader.plugins import Plugins
+
+SCORE = "score.json"
+_MACHINE = ("grader", "python", "processor", "kernel", "gpus")
+"""Of an exam's environment, what may explain another result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredScore:
+    """A `score.json` with the evidence that lies beside it."""
+
+    folder: Path
+    evidence: Evidence
+    exam_of: Mapping[str, Exam]
+    """By item, the exam that observed it last."""
+    rubric: str
+    """The digest of the rubric that the score was given by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One observation, and what it earns by the present rubric."""
+
+    observation: Observation
+    line: Line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that decides what is seen, as it was and as it is; empty where that is not known."""
+
+    name: str
+    then: str
+    now: str
+
+    @property
+    def same(self) -> bool | None:
+        """None if it cannot be told."""
+        return self.then == self.now if self.then and self.now else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """An item seen twice."""
+
+    item: str
+    title: str
+    seed: str
+    """Empty if nothing was drawn at that time: then other inputs were drawn now."""
+    facts: tuple[Fact, ...]
+    then: Look
+    now: Look
+
+
+def read_score(path: Path) -> StoredScore:
+    """A score by its file, the student's copy of it, or the folder of results that it lies in.
+
+    Raises:
+        UsageError: there is no score, or it is not that of the evidence beside it.
+        NotObservedError: the evidence is missing or cannot be read.
+    """
+    file = path / SCORE if path.is_dir() else path
+    try:
+        digests = json.loads(file.read_text(encoding="utf-8"))["digests"]
+        of_submission, of_rubric = str(digests["submission"]), str(digests["rubric"])
+    except OSError as error:
+        raise UsageError(f"{show_path(file)}: cannot be read ({error.strerror}); name a {SCORE}") from None
+    except (ValueError, TypeError, KeyError):
+        raise UsageError(f"{show_path(file)}: is no score; name a {SCORE} of a results folder") from None
+    folder = next((f for f in (file.parent, file.parent.parent) if (f / EVIDENCE).is_file()), file.parent)
+    evidence = read_evidence(folder / EVIDENCE)
+    if evidence is None:
+        raise NotObservedError(f"{show_path(folder / EVIDENCE)}: holds nothing; grade the archive again")
+    if evidence.submission.digest != of_submission:
+        raise UsageError(
+            f"{show_path(file)}: is the score of another hand-in than the evidence beside it is of; "
+            "name the score that lies there now"
+        )
+    return StoredScore(folder=folder, evidence=evidence, exam_of=_exams(folder / EVIDENCE), rubric=of_rubric)
+
+
+def replay(  # noqa: PLR0913 - what was, what is now, and where
+    stored: StoredScore,
+    item: str,
+    course: Course,
+    plugins: Plugins,
+    session: Session,
+    *,
+    place: Path,
+    archive: HandIn | None = None,
+    rubric: str | None = None,
+) -> Replay:
+    """Observe an item again in `place`, an empty folder; the results folder stays as it is.
+
+    The files are those that were kept, or those of `archive`. The rubric is the one of that name, or else
+    the one that the score was given by, or if there is none any more, that of the assignment.
+
+    Raises:
+        UsageError: the item, the rubric or the archive is not there.
+        SubmissionError: the archive is not accepted.
+        CourseError: the rubric or the assignment is wrong.
+        NotObservedError: nothing could be observed.
+    """
+    evidence = stored.evidence
+    assignment = evidence.submission.assignment
+    loaded = load_rubric(
+        _rubric_file(course, stored, rubric), kinds=plugins.checks, assignments=plugins.assignment_folders
+    )
+    titles = {one.id: one.title for one in loaded.items}
+    if item not in titles or item not in evidence.observations:
+        known = [name for name in titles if name in evidence.observations]
+        raise UsageError(f"--item {item}: was not observed under this name; {suggestion(item, known)}")
+    submission = receive(
+        stored.folder / WORKSPACE if archive is None else archive,
+        assignments=plugins.assignments,
+        workspace=place / WORKSPACE,
+        student=evidence.submission.student,
+        assignment=assignment,
+    )
+    folder = plugins.assignment_folders[assignment]
+    tasks = {
+        task.item: task
+        for task in tasks_of(loaded, submission, plugins.assignments[assignment], folder, plugins.checks)
+    }
+    then = evidence.observations[item]
+    job = _job(replace(evidence, submission=submission), loaded, tasks, then, course, plugins)
+    job = replace(job, workspace=str((place / WORKSPACE).absolute()))
+    now, exam = _observe_again(job, item, session, place)
+    return Replay(
+        item=item,
+        title=titles[item],
+        seed=then.seed,
+        facts=(
+            Fact(name="hand-in", then=evidence.submission.digest, now=submission.digest),
+            Fact(name="rubric", then=stored.rubric, now=loaded.digest),
+            Fact(name="what is measured", then=then.digest, now=tasks[item].digest),
+            *_surroundings(stored.exam_of.get(item), exam, course_digest(folder)),
+        ),
+        then=_judged(then, loaded, evidence, course, plugins),
+        now=_judged(now, loaded, evidence, course, plugins),
+    )
+
+
+def _rubric_file(course: Course, stored: StoredScore, named: str | None) -> Path:
+    if named is None:
+        for path in course.rubrics():
+            if digest_bytes(path.read_bytes()) == stored.rubric:
+                return path
+    return course.rubric_for(stored.evidence.submission.assignment, named)
+
+
+def _job(
+    evidence: Evidence,
+    rubric: Rubric,
+    tasks: Mapping[str, Task],
+    then: Observation,
+    course: Course,
+    plugins: Plugins,
+) -> Job:
+    """The item alone, with what it needs only where nothing is known of that."""
+    seen = evidence.observations
+    judged = lasting((item for item in rubric.items if item.id != then.item), seen, plugins.checks)
+    needed = [task for name, task in tasks.items() if name in _needs(then.item, tasks) and name not in judged]
+    submission = evidence.submission
+    declared = plugins.assignments[submission.assignment]
+    return Job(
+        id=os.urandom(8).hex(),
+        submission=submission,
+        course=str(course.folder),
+        assignment_folder=str(plugins.assignment_folders[submission.assignment]),
+        workspace="",
+        tasks=(*needed, tasks[then.item]),
+        passed=judged,
+        preloads=declared.preloads,
+        requires=declared.requires,
+        limits=declared.limits,
+        build=declared.build,
+        seed=os.urandom(16).hex(),
+        seeds={then.item: then.seed} if then.seed else {},
+        min_isolation=course.min_isolation,
+    )
+
+
+def _observe_again(job: Job, item: str, session: Session, place: Path) -> tuple[Observation, Exam]:
+    session.submit(Order(key=job.id, job=job, outbox=place))
+    problem = ""
+    while event := session.event():
+        if isinstance(event, Ended):
+            problem = event.problem
+    if problem:
+        raise NotObservedError(problem)
+    evidence = read_evidence(place / EVIDENCE)
+    if evidence is None or item not in evidence.observations:
+        raise NotObservedError(f"{item}: the exam ended without a record of it; try again")
+    return evidence.observations[item], evidence.exams[-1]
+
+
+def _needs(name: str, tasks: Mapping[str, Task]) -> frozenset[str]:
+    """What an item needs, by way of others as well."""
+    direct = frozenset(tasks[name].needs)
+    return direct.union(*(_needs(other, tasks) for other in direct))
+
+
+def _judged(seen: Observation, rubric: Rubric, evidence: Evidence, course: Course, plugins: Plugins) -> Look:
+    observations = {**evidence.observations, seen.item: seen}
+    card = score(rubric, replace(evidence, observations=observations), plugins.checks, zone=course.zone)
+    return Look(observation=seen, line=next(line for line in card.lines if line.item == seen.item))
+
+
+def _surroundings(then: Exam | None, now: Exam, course: str) -> tuple[Fact, ...]:
+    before: Mapping[str, Any] = then.environment if then else {}
+    machine = (
+        Fact(name=name, then=_spelled(before.get(name)), now=_spelled(now.environment.get(name)))
+        for name in _MACHINE
+    )
+    return (
+        Fact(name="course code", then=then.course if then else "", now=course),
+        Fact(name="sandbox", then=then.isolation if then else "", now=now.isolation),
+        *(fact for fact in machine if fact.then or fact.now),
+    )
+
+
+def _spelled(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else dumps(value)
+
+
+def _exams(file: Path) -> dict[str, Exam]:
+    exams: dict[str, Exam] = {}
+    found: dict[str, Exam] = {}
+    for record in EvidenceReader(file).read():
+        if isinstance(record, ExamStarted):
+            exams[record.exam.id] = record.exam
+        elif isinstance(record, ItemObserved):
+            found[record.observation.item] = exams[record.exam]
+    return found

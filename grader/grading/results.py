@@ -1,0 +1,175 @@
+"""The results folder of one submission: who may write there, and how files get there whole."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+from grader.config.evidence_file import EVIDENCE
+from grader.errors import NotObservedError
+from grader.files import obstacle, write_whole
+
+FEEDBACK = "feedback/"
+"""Where the student's files are: what a student may have, and nothing else."""
+WORKSPACE = "workspace"
+_PASSING = ".incoming-"
+
+
+class Results:
+    """`<out>/<assignment>/<student>/`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def evidence(self) -> Path:
+        """What was observed, a line each."""
+        return self.folder / EVIDENCE
+
+    @property
+    def workspace(self) -> Path:
+        """The accepted files of the hand-in that was examined last."""
+        return self.folder / WORKSPACE
+
+    def write(self, name: str, text: str) -> Path:
+        """Put a file there, whole or not at all."""
+        path = self.folder / name
+        try:
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, text)
+        except OSError as error:
+            raise obstacle(path, error, kind=NotObservedError) from None
+        return path
+
+    def adopt(self, workspace: Path) -> None:
+        """Make a received workspace the one of this folder.
+
+        Raises:
+            NotObservedError: something else stands in its place.
+        """
+        shutil.rmtree(self.workspace, ignore_errors=True)
+        try:
+            workspace.replace(self.workspace)
+            workspace.parent.rmdir()  # now: whatever ends us during the exam must not leave it
+        except OSError as error:
+            raise obstacle(self.workspace, error, kind=NotObservedError) from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else observes into this folder meanwhile; the lock ends with its holder, however that ends.
+
+        Raises:
+            NotObservedError: somebody else does.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise obstacle(self.folder, error, kind=NotObservedError) from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise NotObservedError(f"{self.folder}: another grader is at work here; wait for it") from None
+        try:
+            yield
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def incoming(out: Path) -> Iterator[Path]:
+    """A place below `out` for a workspace whose owner is not known yet; what is left there is removed."""
+    with passing(out) as place:
+        yield place / WORKSPACE
+
+
+@contextmanager
+def passing(out: Path) -> Iterator[Path]:
+    """A folder below `out` that is gone afterwards; of whoever was killed, `sweep` removes it.
+
+    Raises:
+        UsageError: it cannot be made.
+        NotObservedError: the disk is full, or broken.
+    """
+    made: list[Path] = []
+    try:
+        made += (folder for folder in (out, *out.parents) if not folder.exists())
+        place, handle = _locked_folder(out)
+    except OSError as error:
+        _remove_empty(made)
+        raise obstacle(f"--out {out}", error) from None
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        os.close(handle)
+        _remove_empty(made)  # an archive that was not accepted leaves nothing behind
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, each before the one that it is in, up to the first that is in use."""
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return
+
+
+def is_used(out: Path) -> bool:
+    """Whether something is in a results folder already, which may not be there yet.
+
+    Raises:
+        UsageError: it is no folder, or cannot be looked at.
+    """
+    try:
+        return any(out.iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise obstacle(f"--out {out}", error, "looked at") from None
+
+
+def sweep(out: Path) -> None:
+    """Remove what is left below `out` of those who were killed: nobody holds its lock any more."""
+    for place in out.glob(f"{_PASSING}*"):
+        try:
+            handle = _locked(place)
+        except OSError:
+            continue
+        shutil.rmtree(place, ignore_errors=True)
+        os.close(handle)
+
+
+def _locked_folder(out: Path) -> tuple[Path, int]:
+    """A new folder, and the lock on it that ends with us."""
+    for number in count():
+        out.mkdir(parents=True, exist_ok=True)  # again: whoever else found nothing to keep removes it
+        place = out / f"{_PASSING}{os.getpid()}-{threading.get_native_id()}-{number}"
+        try:
+            place.mkdir()
+            handle = _locked(place)
+        except (FileExistsError, FileNotFoundError, BlockingIOError):  # a dead one's, or just taken for that
+            continue
+        if place.exists():
+            return place, handle
+        os.close(handle)
+    raise AssertionError("numbers do not end")
+
+
+def _locked(place: Path) -> int:
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
