@@ -109,6 +109,13 @@ def _simulators_turns() -> Callable[[], None]:
     return Turns(played).next
 
 
+def _waiting_for_devices() -> Callable[[], None]:
+    """What is still running on a device when a function returns belongs to its time."""
+    from .driver import synchronise
+
+    return synchronise
+
+
 def _observer(questions: Questions, *, devices: bool, whole: bool) -> Any:
     """What stands beside every call of a program that has devices, or what plays them; otherwise None.
 
@@ -133,6 +140,7 @@ class _Student:
         self._folders = folders
         self._questions = questions
         self._devices = devices
+        self._synchronise = _waiting_for_devices() if devices else lambda: None
         self._whole = False
         self._turn = _simulators_turns()
         self._observer: Any = None
@@ -177,6 +185,7 @@ class _Student:
         self._turn()
         if self._observer is None:
             value = function(*args, **kwargs)
+            self._synchronise()
         elif self._whole:
             value, more["trace"] = self._observer.watch(
                 lambda: function(*args, **kwargs), (*args, *kwargs.values())
@@ -191,6 +200,7 @@ class _Student:
     def again(self, document: dict[str, Any], decoder: Decoder) -> Answer:
         """Give the last result once more: what a call costs beside the function itself."""
         self._arguments(document, decoder)
+        self._synchronise()
         return lambda encoder: {"value": encoder.encode(self._last)}
 
     def records(self, document: dict[str, Any], decoder: Decoder) -> Answer:

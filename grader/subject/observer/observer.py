@@ -106,7 +106,11 @@ class Observer:
             return
         self._numba.install()
         if self._source is not None:
-            self._source.start(whole=whole)
+            try:
+                self._source.start(whole=whole)
+            except Exception as error:  # of the library or the driver: the program must not be blamed
+                name, self._source = self._source.name, None
+                self._why_none = f"{name} does not start: {type(error).__name__}: {error}"[:200]
 
     def call(self, act: Callable[[], Any], arguments: Sequence[Any] = ()) -> Any:
         """Do something with arguments, wait for the devices, and give what came of it.
