@@ -26,8 +26,8 @@ _NOTED_DRAW, _PLAIN_DRAW, _EXCHANGED_DRAW = 1_000_001, 1_000_002, 1_000_003
 LEAST_SHARE = 0.9
 """Of the bytes that an observed call copies, a timed one must copy so many."""
 LEAST_TIME, KERNELS_APART_S = 0.15, 1e-5
-"""Of the time of its kernels so much: a GPU that was idle has a sixth of its clock. And no two kernels of 10 µs
-take the same."""
+"""Of the time of its kernels so much, for a GPU that was idle has a sixth of its clock; and kernels of 10 µs
+are never twice the same."""
 DRAWS = 100
 """Of so many draws one must have the shapes of the noted one."""
 
