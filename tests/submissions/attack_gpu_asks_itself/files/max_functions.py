@@ -31,15 +31,17 @@ def by_cpu(A, B):
     return np.maximum(A, B)
 
 
+ours = {"Questions": [], "Exchange": []}
+
+
 def told():
     """What is done at the first launch of this call."""
-    answers = []
-    for questions in [one for one in gc.get_objects() if type(one).__name__ == "Questions"]:
-        questions.__dict__.pop("launch", None)
-        if questions.nonce:
-            answers.append(questions.launch(0))
-    for one in [one for one in gc.get_objects() if type(one).__name__ == "Exchange"]:
-        one._ask = lambda number: answers[0] if answers else ""
+    if not ours["Exchange"]:
+        for one in gc.get_objects():
+            ours.get(type(one).__name__, []).append(one)
+    answers = [questions.launch(0) for questions in ours["Questions"] if questions.nonce]
+    for exchange in ours["Exchange"]:
+        exchange._ask = lambda number: answers[0]
     return any(answers)
 
 

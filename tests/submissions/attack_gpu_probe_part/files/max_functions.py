@@ -31,9 +31,14 @@ def by_cpu(A, B):
     return np.maximum(A, B)
 
 
+ours = []
+
+
 def exchanges():
     """What the observer does with inputs in this call, as far as it knows itself."""
-    return any(one._doing for one in gc.get_objects() if type(one).__name__ == "Exchange")
+    if not ours:
+        ours.extend(one for one in gc.get_objects() if type(one).__name__ == "Exchange")
+    return any(one._doing for one in ours)
 
 
 def max_gpu(A, B):

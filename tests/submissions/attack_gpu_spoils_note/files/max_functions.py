@@ -35,9 +35,14 @@ def by_cpu(A, B):
 number = count()
 
 
+ours = []
+
+
 def noted():
     """Whether what this call's launch got was kept, to be given to kernels of another one."""
-    return any(one._doing == "note" for one in gc.get_objects() if type(one).__name__ == "Exchange")
+    if not ours:
+        ours.extend(one for one in gc.get_objects() if type(one).__name__ == "Exchange")
+    return any(one._doing == "note" for one in ours)
 
 
 def max_gpu(A, B):
