@@ -21,10 +21,10 @@ from grader.model.trace import Proven, Series, Trace, Traffic
 if TYPE_CHECKING:
     from grader.bench.bench import Bench, Call, InputCase, Proof, Subject
 
-LEAST, MOST = 4, 8
+LEAST, MOST = 4, 6
 """So many exchanges are made beside one measurement. A program that lets the CPU compute in every other
 timed call, which a median needs, passes four of them once in 16 times; then its records are left."""
-SHARE = 0.5
+SHARE = 1 / 3
 """The probability that the next burst is an exchange's, whatever the ones before were."""
 WHERE_COUNTED = 0.75
 """The probability that an exchange takes a place of a call that counts in other bursts, and not just any."""

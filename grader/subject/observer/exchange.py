@@ -220,6 +220,9 @@ def carries(content: Content, inputs: Sequence[Content]) -> tuple[Any, ...] | No
     It carries an input if the input's values, in the array's type, are all among its own in whatever order
     (transposed, padded, two inputs in one array), or if it is a contiguous part of one.
     """
+    for number, values in enumerate(inputs):  # as most programs have it, and quick to see
+        if _same_elements(content, values):
+            return (number,), ()
     left: dict[Any, int] | None = None
     whole = []
     for number, values in enumerate(inputs):
@@ -251,6 +254,8 @@ def made_of(result: Any, written: Sequence[Content]) -> bool:
             return False
     if result.dtype.kind not in "biufc":
         return False
+    if any(_same_elements(content, result) for content in written):
+        return True
     covered, whole = 0, np.ascontiguousarray(result).tobytes()
     for content in written:
         if content.size >= result.size:
@@ -262,6 +267,10 @@ def made_of(result: Any, written: Sequence[Content]) -> bool:
         elif content.dtype == result.dtype and np.ascontiguousarray(content).tobytes() in whole:
             covered += content.size
     return bool(covered >= result.size)
+
+
+def _same_elements(one: Content, other: Content) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
 
 
 def _cast(values: Content, kind: np.dtype[Any]) -> Content | None:
@@ -280,4 +289,4 @@ def _counts(values: Content) -> dict[Any, int]:
 def _same(one: Content | None, other: Content | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    return _same_elements(one, other)
