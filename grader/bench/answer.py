@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.bench.bench import Call, Foreign
-from grader.bench.child import Child, Exchange
+from grader.bench.child import Child
 from grader.bench.device_errors import explain
 from grader.bench.endings import Ended
+from grader.bench.exchange import Exchange
 from grader.bench.trace import read_trace
 from grader.model.observation import Outcome
 from grader.model.trace import Trace

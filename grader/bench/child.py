@@ -15,13 +15,14 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from grader.bench.arena import Arena
 from grader.bench.budget import CallBudget, others_at_work
 from grader.bench.connections import pair, pipes
 from grader.bench.endings import BROKE, CUT, Ended, LostError, read_end
+from grader.bench.exchange import Exchange
 from grader.bench.output import Output
 from grader.bench.results import NONE, Results
 from grader.bench.server import SubjectServer
@@ -55,23 +56,6 @@ Answer = Callable[[bytes], bytes]
 """JSON of a question to JSON of what is answered, of a length that a pipe takes; never fails."""
 Begin = Callable[[], None]
 _CREDENTIALS = struct.Struct("iii")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """One request, and what came of it."""
-
-    answer: Reply | Ended
-    wall_s: float
-    """Until nothing of the program could run any more; with devices, until its result was copied as well."""
-    result: memoryview = NONE
-    """The bytes of an answer, which the child's next exchange overwrites; none if it ended."""
-    freeze_s: float = 0.0
-    """The part of it that came after the answer."""
-    cpu_s: float | None = None
-    """CPU time of all of the program's processes; None if it ended, or the kernel does not tell."""
-    sandbox_cpu_s: float = 0.0
-    """That of pid 1."""
 
 
 class Child:

@@ -13,8 +13,9 @@ from typing import Any, Self
 from grader.bench.answer import read_answer, read_records
 from grader.bench.arguments import Arguments
 from grader.bench.bench import Burst, Call, InputCase, Proof, Run
-from grader.bench.child import ARGUMENTS_BYTES, Answer, Child, Exchange
+from grader.bench.child import ARGUMENTS_BYTES, Answer, Child
 from grader.bench.endings import Ended
+from grader.bench.exchange import Exchange
 from grader.bench.questions import Launches, answered
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
