@@ -53,6 +53,7 @@ def _exchange(plain: Any) -> Exchanged | None:
         arrays=_count(document["arrays"]),
         problem=_text(document["problem"]),
         written=document["written"] is True,
+        carrying=tuple(map(_count, _list(document["carrying"]))),
     )
 
 

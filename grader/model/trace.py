@@ -92,6 +92,8 @@ class Exchanged:
     """Why not all could be that carry inputs."""
     written: bool = False
     """Whether the result stands in what kernels wrote."""
+    carrying: tuple[int, ...] = ()
+    """The numbers of the launches that get inputs."""
 
 
 class Proven(StrEnum):
@@ -150,6 +152,43 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """What the records of timed calls say, and what exchanges in calls among them showed."""
+
+    calls: int
+    """How many calls there are records of."""
+    launches: int
+    """The fewest kernels that one of them launched."""
+    kernels_s: float | None = None
+    """How long the kernels of the middle call ran; None where the source cannot tell."""
+    to_device_bytes: int = 0
+    """The fewest bytes that one of them copied to a device."""
+    to_host_bytes: int = 0
+    """Likewise to the host."""
+    bus_to_device_bytes: int | None = None
+    """What the bus carried to the device for each call of the burst with the least, by the driver's count, in
+    which no program has a part; None where it is not known, or does not show what the reference copies."""
+    bus_to_host_bytes: int | None = None
+    """Likewise to the host."""
+    needed_to_device_bytes: int = 0
+    """What the arguments of such a call hold, packed as tightly as their values allow."""
+    needed_to_host_bytes: int = 0
+    """What its result holds, likewise."""
+    call_s: float | None = None
+    """How long the middle one of these calls took."""
+    void: str = ""
+    """Why there is no complete record of each of them."""
+    contradiction: str = ""
+    """What in the records cannot be true together."""
+    exchanges: int = 0
+    """How often inputs were exchanged in a call among them."""
+    proof: Proven | None = None
+    """The worst of what these showed; None without any."""
+    unproven: str = ""
+    """Why that is not proven."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
     """What the observed calls of an item showed; kept as JSON among an observation's facts."""
 
@@ -161,6 +200,8 @@ class Watched:
     that was not tried."""
     unproven: str = ""
     """Why it is not proven, in a few words."""
+    series: Series | None = None
+    """What timed calls showed of themselves; None where nothing was timed."""
 
 
 def works_of(trace: Trace, count: int) -> tuple[DeviceWork, ...]:

@@ -77,6 +77,11 @@ class Seen:
         return any(not words or any(word in note for word in words) for note in notes)
 
 
+def _made_on_cpu(watched: Watched) -> bool:
+    series = watched.series
+    return Proven.HOST in (watched.proof, series.proof if series else None)
+
+
 def _untouched(seen: Seen) -> bool:
     differ = _DIFFER.search(seen.difference)
     share = int(differ[1]) / int(differ[2]) if differ else 1.0
@@ -142,7 +147,7 @@ RULES: tuple[Rule, ...] = (
         "inputs take through the function.",
     ),
     (
-        lambda seen: bool(seen.watched and seen.watched.proof is Proven.HOST),
+        lambda seen: seen.watched is not None and _made_on_cpu(seen.watched),
         "Whether what is returned is what the kernel wrote: here it was computed on the CPU, beside the "
         "kernel.",
     ),

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .exchange import Ask
+
 Content = np.ndarray[Any, Any]
 _HOST = "cpu"
 
@@ -23,23 +25,21 @@ class TorchExchange:
     """What is noted of one call, and put on the devices in the other."""
 
     def __init__(self) -> None:
+        self._ask: Ask | None = None
         self._doing = ""
+        self._arguments: list[Content] = []
         self._own: list[Content] = []
         self._noted: list[Content] = []
         self._exchanged = 0
-        self._to_devices = 0
 
-    def begin(self, doing: str, arguments: Sequence[Any]) -> None:
-        """A call begins: to `note` its inputs, or to `exchange` them for the noted ones; "" for neither."""
-        self._doing = doing
-        self._exchanged = self._to_devices = 0
-        self._own = [value.copy() for value in _arrays(arguments)]
-        if doing == "note":
-            self._noted = self._own
+    def begin(self, ask: Ask, arguments: Sequence[Any]) -> None:
+        """A call begins; what is to be done with its inputs is asked for at the first copy to a device."""
+        self._ask, self._doing, self._exchanged = ask, "", 0
+        self._arguments = [value.copy() for value in _arrays(arguments)]
 
     def act(self, act: Callable[[], Any]) -> Any:
         """Do something, with copies of inputs exchanged if that is what the call is for."""
-        if self._doing != "exchange" or "torch" not in sys.modules:
+        if "torch" not in sys.modules:
             return act()
         from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -57,11 +57,20 @@ class TorchExchange:
             return act()
 
     def end(self) -> dict[str, Any] | None:
-        """A call has ended; what was exchanged, as plain JSON; None if nothing went to a device."""
-        doing, self._doing = self._doing, ""
-        if doing != "exchange" or not self._to_devices:
+        """A call has ended; what was exchanged, as plain JSON; None if nothing was to be."""
+        doing, self._doing, self._ask = self._doing, "", None
+        if doing != "exchange":
             return None
-        return {"arrays": self._exchanged, "problem": "", "written": True}
+        return {"arrays": self._exchanged, "problem": "", "written": True, "carrying": []}
+
+    def _decide(self) -> None:
+        if self._ask is None:
+            return
+        self._doing, self._ask = self._ask(0), None
+        if self._doing == "note":
+            self._noted = self._arguments
+        alike = [one.shape for one in self._noted] == [one.shape for one in self._arguments]
+        self._own = self._arguments if alike else []
 
     def _exchange(self, function: Any, args: Sequence[Any], result: Any) -> None:
         """Exchange the values of the tensor that an operator has copied, if it did."""
@@ -73,7 +82,10 @@ class TorchExchange:
         begins = _HOST if made else getattr(getattr(source, "device", None), "type", _HOST)
         ends = result.device.type
         if begins == _HOST and ends != _HOST:
-            self._to_devices += 1
+            self._decide()
+        if self._doing != "exchange" or not self._own:
+            return
+        if begins == _HOST and ends != _HOST:
             self._exchanged += _replace(result, self._own, self._noted)
         elif begins != _HOST and ends == _HOST:
             _replace(result, self._noted, self._own)

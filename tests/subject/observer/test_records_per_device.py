@@ -206,6 +206,20 @@ def test_cupti_tells_the_most_memory_of_each_device(cupti, seen):
     assert trace.peak_bytes == 100
 
 
+def test_cupti_tells_calls_apart_that_are_recorded_together(cupti):
+    source = Cupti()
+    source.start(whole=False)
+    for begins in (10, 40):
+        for second, step in ((begins, source.begin), (begins + 10, source.end), (begins + 20, source.settle)):
+            cupti.now = second * SECOND
+            step()
+        kernel(cupti, begins, asked=begins + 1, start=begins + 2, end=begins + 2 + begins, device=0)
+    traces = [read_trace(one.plain()) for one in source.records(SimpleNamespace(kernel="canary", bytes=7))]
+    assert [[launch.seconds for launch in trace.launches] for trace in traces] == [[10.0], [40.0]]
+    assert all("of its own the observer saw 0 and 0" in trace.problem for trace in traces)
+    assert source.records(SimpleNamespace(kernel="canary", bytes=7)) == []
+
+
 def event(category, name, at, **about):
     return {"cat": category, "name": name, "ts": at, "dur": 500_000, "args": about}
 
