@@ -94,8 +94,10 @@ class _Session:
         """Start what has room, then wait for a worker."""
         while not self._events:
             self._start_orders()
+            if self._events:  # an order that could not be started
+                break
             busy = [worker for worker in self._workers if worker.order is not None]
-            if not busy and not self._events:
+            if not busy:
                 return None
             ready, _, _ = select.select([worker.process for worker in busy], [], [])
             for worker in busy:
