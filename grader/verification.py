@@ -130,6 +130,7 @@ def _request(trial: Trial, out: Path, *, fresh: bool) -> Request:
         assignment=trial.assignment,
         rubric=trial.rubric.name if trial.rubric else None,
         items=tuple(item.id for item in items if item.id not in trial.leaves_out),
+        without=trial.leaves_out,
         fresh=fresh,
         submitted_at=trial.submitted_at,
     )

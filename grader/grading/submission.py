@@ -39,6 +39,8 @@ class Request:
     rubric: str | None = None
     items: tuple[str, ...] = ()
     """Patterns of item ids; none means all."""
+    without: frozenset[str] = frozenset()
+    """Items that are not observed, even where others use them."""
     fresh: bool = False
     """Observe again what was observed before."""
     min_isolation: str = ""
@@ -134,8 +136,8 @@ class OpenSubmission:
     def remaining(self, kinds: Mapping[str, CheckKind]) -> tuple[Task, ...]:
         """The tasks that the request asks for and that are not done."""
         earlier = self.observations(of_this_command=self.request.fresh)
-        wanted = wanted_items(self.request.items, self.rubric.items)
-        return left_to_do(self.tasks, earlier, self.passed(kinds), wanted)
+        chosen = wanted_items(self.request.items, self.rubric.items) - self.request.without
+        return left_to_do(self.tasks, earlier, self.passed(kinds), chosen)
 
 
 @contextmanager

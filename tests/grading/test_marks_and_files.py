@@ -107,6 +107,13 @@ def test_an_item_whose_devices_are_not_here_is_pending_and_nobodys_fault(graded)
     assert not done.final
 
 
+def test_what_is_left_out_is_not_observed_though_another_item_uses_it(graded, course):
+    rubric = course / "rubrics/tiny.yaml"
+    rubric.write_text(rubric.read_text().replace("bonus: true,", "bonus: true, uses: [double],"))
+    done = graded(items=("extra",), without=frozenset({"double"}))
+    assert done.evidence.observations.keys() == {"extra"}
+
+
 def test_a_time_makes_a_hand_in_late_and_an_extension_makes_it_not(graded):
     (ann,) = graded(submitted_at=ONE_MINUTE_LATE).scorecard.totals
     assert (ann.adjusted, ann.final) == (4.5, None)  # of 4 and 1 bonus, a tenth less
