@@ -141,9 +141,9 @@ class Child:
         init = self._greeting(self._init)
         try:
             self._init_pidfd = os.pidfd_open(init)
-        except ProcessLookupError:  # it ended right after its first word, and said why
-            message = self._word(SET_UP_WITHIN_S).decode(errors="replace")
-            raise LostError(message or "ended at once") from None
+        except ProcessLookupError:  # it ended right after its first word; it or its child said why
+            self._greeting(self._hello)
+            raise LostError("ended at once") from None
         self._greeting(self._hello)
         stand = self._freeze(_now_ns() + int(SET_UP_WITHIN_S * 1e9))
         if not isinstance(stand, Frozen):

@@ -6,6 +6,7 @@ import copy
 import importlib.util
 import math
 import runpy
+import shutil
 from collections import deque
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,7 @@ from grader.api import UNUSED
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assignments" / "cdp_hw1"
 SUBMISSIONS = ROOT / "tests" / "submissions"
+ARCHIVES = ROOT / "submissions"
 REFERENCES = ROOT / "tests" / "references" / "cdp_hw1"
 RUBRIC = yaml.safe_load((ROOT / "rubrics" / "cdp_hw1_utils.yaml").read_text())
 ITEMS = {item["id"]: item for item in RUBRIC["items"]}
@@ -116,11 +118,14 @@ def test_the_reference_earns_every_item_whatever_the_seed(item):
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - HOSTILE - PACKED - ATTACKS))
-def test_a_hand_in_earns_what_its_expected_yaml_says(name):
+def test_a_hand_in_earns_what_its_expected_yaml_says(name, tmp_path):
     np.random.seed(2)
     folder = SUBMISSIONS / name
+    (archive,) = ARCHIVES.glob(f"{name}.*")
+    shutil.unpack_archive(archive, tmp_path)
+    (file,) = tmp_path.rglob("utils.py")
     try:
-        utils = runpy.run_path(str(folder / "files" / "utils.py"))
+        utils = runpy.run_path(str(file))
     except (SyntaxError, ImportError):
         utils = {}
     points = {item: ITEMS[item]["points"] * earned(utils, ITEMS[item]) for item in ITEMS}

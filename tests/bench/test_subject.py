@@ -1,5 +1,9 @@
 """A child answers calls faithfully, and whatever it does ends in an outcome."""
 
+import os
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -180,6 +184,20 @@ def test_a_file_that_ends_the_program_at_import_has_not_been_imported(classroom)
 def test_a_workspace_that_the_students_user_cannot_read_is_our_fault_and_not_a_crash(classroom):
     server = classroom.server()
     classroom.workspace.chmod(0o000)
+    with pytest.raises(NotObservedError, match=r"set-up: .*Permission denied"):
+        Child(server, "submission", Limits())
+    classroom.workspace.chmod(0o755)
+
+
+def test_why_a_child_failed_is_told_also_if_its_pid_1_has_ended_by_then(classroom, monkeypatch):
+    def too_late(pid):
+        while Path(f"/proc/{pid}").exists():
+            time.sleep(0.001)
+        raise ProcessLookupError
+
+    server = classroom.server()
+    classroom.workspace.chmod(0o000)
+    monkeypatch.setattr(os, "pidfd_open", too_late)
     with pytest.raises(NotObservedError, match=r"set-up: .*Permission denied"):
         Child(server, "submission", Limits())
     classroom.workspace.chmod(0o755)

@@ -189,7 +189,7 @@ def test_a_class_names_what_is_open_or_has_other_points_or_was_not_graded():
     ]
 
 
-def test_every_attack_deserves_nothing_somewhere_and_every_twin_everything():
+def test_every_attack_deserves_nothing_or_a_person_somewhere_and_every_twin_everything():
     from grader.config.course import load_course
     from grader.plugins import Plugins
     from grader.trials import Selection, trials_of
@@ -201,4 +201,7 @@ def test_every_attack_deserves_nothing_somewhere_and_every_twin_everything():
         if trial.name.startswith("honest_"):
             assert decided == {item: possible[item] for item in decided}, trial.name
         else:
-            assert 0 in decided.values(), trial.name
+            waits = (
+                trial.earns.keys() - decided.keys() - trial.leaves_out
+            )  # for a person, where it is unclear
+            assert 0 in decided.values() or waits, trial.name
