@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.book import GRADEBOOK, marks_of, opened
+from grader.cli.book import GRADEBOOK, grades_of, opened
 from grader.cli.course import find_any, open_course, roster_of
 from grader.cli.echo import echo
 from grader.cli.files import PATH, remove, write, written
@@ -19,7 +19,7 @@ from grader.errors import CourseError, GraderError, UsageError
 from grader.lms.contract import Fate, Filled, Results, Rules, Worksheet
 
 if TYPE_CHECKING:
-    from grader.gradebook.book import Entry
+    from grader.gradebook.book import RecordedGrade
 
 OUT = click.option("--out", type=PATH, help="The file; otherwise standard output.")
 _NAME = r"[a-z][a-z0-9-]*"
@@ -102,10 +102,10 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
                 f"--sheet {sheet}: cannot be read ({error.strerror}); name {worksheet.file}"
             ) from None
         with opened(gradebook) as book:
-            marks = marks_of(book, assignment)
+            marks = grades_of(book, assignment)
         if not marks:
             raise UsageError(
-                f"{gradebook}: has no mark in {assignment!r}; grader export json tells what it has"
+                f"{gradebook}: has no grade in {assignment!r}; grader export json lists what it has"
             )
         done = worksheet.fill(content, str(sheet), marks, roster_of(context), rules)
         with written(out) as file:
@@ -153,7 +153,7 @@ def _results(exporter: Results) -> click.Command:
         rules, count = Rules(**options), 0
         views = _Views(context, assignment, published)
         with opened(told["gradebook"]) as book:
-            for entry in tuple(book.entries(assignment=assignment)):
+            for entry in tuple(book.grades(assignment=assignment)):
                 file = out / f"{entry.student}{ending}"
                 why = views.objection(entry)
                 if entry.card.standing is not Standing.FINAL and not rules.include_provisional:
@@ -192,14 +192,14 @@ class _Views:
             self._rubrics[name] = load_rubric(path, kinds=kinds, assignments=folders)
         return self._rubrics[name]
 
-    def objection(self, entry: Entry) -> str:
+    def objection(self, entry: RecordedGrade) -> str:
         """Why the mark cannot be shown; empty if it can."""
         if self._rubric(entry.card.rubric).digest != entry.card.rubric_digest:
             again = f"run grader rescore {self._assignment}"
             return f"was marked by an earlier rubric {entry.card.rubric}; {again}"
         return ""
 
-    def of(self, entry: Entry, evidence: Any) -> Any:
+    def of(self, entry: RecordedGrade, evidence: Any) -> Any:
         """One student's view of the mark, also of a team's."""
         from dataclasses import replace
 

@@ -121,15 +121,14 @@ def carry_out(
     where = f"{show_path(course.folder / FILE)}: {platform.name}.rubrics.{assignment}"
     with opened(asked.gradebook) as book:
         from grader.cli.wanted import known_criteria, wanted_of
-        from grader.gradebook.posts import alone
 
-        with alone(book) if asked.apply else nullcontext():
+        with book.database.alone() if asked.apply else nullcontext():
             target = platform.target()
             known = known_criteria(criteria or {}, target, where)
             wanted = wanted_of(book, assignment, asked.results, known, where)
             if not wanted:
                 raise UsageError(
-                    f"{asked.gradebook}: has no mark in {assignment!r}; fill it by grader record"
+                    f"{asked.gradebook}: has no grade in {assignment!r}; fill it by grader record"
                 )
             posting = Posting(book, platform, target, wanted)
             return int(_post(posting, Teller(target, as_json=asked.as_json), course.roster, asked))
@@ -172,10 +171,10 @@ class Posting:
                 score=self._scores[student],
                 student=student,
                 platform=self._target.key,
-                key=line.change.marker if line.change else "",
+                marker=line.change.marker if line.change else "",
                 points=Decimal(line.new),
                 outcome=outcome,
-                said=said,
+                message=said,
             )
 
         note(self._book, [row(one.student, SENDING) for one in changes])

@@ -8,13 +8,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.book import marks_of
+from grader.cli.book import grades_of
 from grader.errors import CourseError
 from grader.lms.grades import exact
 from grader.lms.posting import Wanted
 
 if TYPE_CHECKING:
-    from grader.gradebook.book import Entry, Gradebook
+    from grader.gradebook.book import Gradebook, RecordedGrade
     from grader.lms.platform import Target
 
 PAGE = "feedback/report.html"
@@ -30,9 +30,9 @@ def wanted_of(
     Raises:
         CourseError: an item of them is not there, or is not always shown to students.
     """
-    marks = marks_of(book, assignment)
+    marks = grades_of(book, assignment)
     found = {}
-    for entry in book.entries(assignment=assignment):
+    for entry in book.grades(assignment=assignment):
         page, silent = _page(entry, results)
         wanted = Wanted(
             mark=marks[entry.student],
@@ -61,7 +61,7 @@ def known_criteria(named: Mapping[str, str], target: Target, where: str) -> Mapp
     return named
 
 
-def _page(entry: Entry, results: Path | None) -> tuple[Path | None, str]:
+def _page(entry: RecordedGrade, results: Path | None) -> tuple[Path | None, str]:
     """The student's page, or why it cannot be sent: a page of another mark would tell lies."""
     if results is None:
         return None, ""
@@ -81,7 +81,7 @@ def _page(entry: Entry, results: Path | None) -> tuple[Path | None, str]:
     return None, f"no comment yet: {page} is not of this mark"
 
 
-def _criteria(entry: Entry, criteria: Mapping[str, str], where: str) -> Mapping[str, Decimal]:
+def _criteria(entry: RecordedGrade, criteria: Mapping[str, str], where: str) -> Mapping[str, Decimal]:
     lines = {line.item: line for line in entry.card.lines}
     for item in criteria:
         if item not in lines:

@@ -1,4 +1,4 @@
-"""What happened to a student's marks, one thing after another."""
+"""The history of a student's grades: scores, points given by people, posts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from grader.gradebook.book import Gradebook, entry, entry_rows
+from grader.gradebook.book import Gradebook, grade_rows, read_grade
 from grader.gradebook.tables import ATTEMPTS, POINTS, POSTS, SCORES, SUBMISSIONS, TOTALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One row that was added, in the words of its table."""
+class HistoryEvent:
+    """One row that was added, by the names of its columns."""
 
     at: str
     """ISO 8601, UTC."""
@@ -26,26 +26,26 @@ class Event:
     """JSON values by name."""
 
 
-def history(book: Gradebook, student: str, assignment: str | None = None) -> tuple[Event, ...]:
-    """Everything about one student, also as a member of a team, the oldest first; empty if nobody knows them.
+def history(book: Gradebook, student: str, assignment: str | None = None) -> tuple[HistoryEvent, ...]:
+    """Return all events of a student, also as a member of a team, the oldest first; empty for none.
 
     Raises:
         NotObservedError: the book cannot be read.
     """
-    with book.file.reading() as connection:
-        found = [*_points(connection, student), *_scores(connection, student), *_posts(connection, student)]
-    wanted = (event for event in found if assignment in (None, event.assignment))
-    return tuple(sorted(wanted, key=lambda event: event.at))
+    with book.database.reading() as connection:
+        events = [*_points(connection, student), *_scores(connection, student), *_posts(connection, student)]
+    events = [event for event in events if assignment in (None, event.assignment)]
+    return tuple(sorted(events, key=lambda event: event.at))
 
 
-def _scores(connection: Connection, student: str) -> Iterator[Event]:
-    rows = entry_rows().where(TOTALS.c.student == student).order_by(SCORES.c.id)
-    for found in map(entry, connection.execute(rows)):
-        card = found.card
+def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
+    rows = grade_rows().where(TOTALS.c.student == student).order_by(SCORES.c.id)
+    for grade in map(read_grade, connection.execute(rows)):
+        card = grade.card
         (total,) = (total for total in card.totals if total.student == student)
         details = {
-            "score": found.score,
-            "how": found.how,
+            "score": grade.score,
+            "how": grade.how,
             "submitted_as": card.student,
             "standing": card.standing.value,
             "raw": card.points.raw,
@@ -56,16 +56,16 @@ def _scores(connection: Connection, student: str) -> Iterator[Event]:
             "rubric": card.rubric,
             "rubric_digest": card.rubric_digest,
             "submission_digest": card.submission_digest,
-            "archive": found.submission.archive,
-            "exam": found.exam,
-            "began": found.began,
-            "grader": found.grader,
+            "archive": grade.submission.archive,
+            "exam": grade.exam,
+            "began": grade.began,
+            "grader": grade.grader,
         }
-        yield Event(at=found.at, what="score", assignment=card.assignment, details=details)
+        yield HistoryEvent(at=grade.at, what="score", assignment=card.assignment, details=details)
 
 
-def _points(connection: Connection, student: str) -> Iterator[Event]:
-    mine = (
+def _points(connection: Connection, student: str) -> Iterator[HistoryEvent]:
+    submissions = (
         select(ATTEMPTS.c.submission)
         .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
         .join(TOTALS, TOTALS.c.score == SCORES.c.id)
@@ -75,17 +75,17 @@ def _points(connection: Connection, student: str) -> Iterator[Event]:
     rows = (
         select(SUBMISSIONS.c.assignment, SUBMISSIONS.c.body, *(POINTS.c[name] for name in names), POINTS.c.at)
         .join(SUBMISSIONS, SUBMISSIONS.c.id == POINTS.c.submission)
-        .where(POINTS.c.submission.in_(mine))
+        .where(POINTS.c.submission.in_(submissions))
         .order_by(POINTS.c.id)
     )
     for row in connection.execute(rows).mappings():
         details = {name: row[name] for name in names}
         details["submission_digest"] = json.loads(row["body"])["digest"]
-        yield Event(at=row["at"], what="points", assignment=row["assignment"], details=details)
+        yield HistoryEvent(at=row["at"], what="points", assignment=row["assignment"], details=details)
 
 
-def _posts(connection: Connection, student: str) -> Iterator[Event]:
-    names = ("score", "platform", "key", "points", "outcome", "said")
+def _posts(connection: Connection, student: str) -> Iterator[HistoryEvent]:
+    names = ("score", "platform", "marker", "points", "outcome", "message")
     rows = (
         select(TOTALS.c.assignment, POSTS.c.at, *(POSTS.c[name] for name in names))
         .join(TOTALS, (TOTALS.c.score == POSTS.c.score) & (TOTALS.c.student == POSTS.c.student))
@@ -94,4 +94,4 @@ def _posts(connection: Connection, student: str) -> Iterator[Event]:
     )
     for row in connection.execute(rows).mappings():
         details = {name: row[name] for name in names}
-        yield Event(at=row["at"], what="post", assignment=row["assignment"], details=details)
+        yield HistoryEvent(at=row["at"], what="post", assignment=row["assignment"], details=details)

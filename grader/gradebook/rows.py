@@ -1,7 +1,7 @@
-"""The nouns as the book keeps them: evidence in two parts, without what is as a field's default says.
+"""The codec of the gradebook's rows: evidence in two compressed parts without fields at their default.
 
-Reading it back is nearly all that re-scoring a class costs. So it is not checked again, the texts that only
-people look at are read only where they are wanted, and a measured value is made when somebody asks for it.
+Reading it is most of the time of rescoring a class. So it is not checked again, texts for people are read
+only where they are needed, and a `Quantity` is made when a check asks for it.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ T = TypeVar("T")
 Read = Callable[[Any], Any]
 
 TEXTS = ("called", "returned", "expected", "inputs")
-"""Of a case, what only people look at: most of what is stored, and no built-in kind judges by it."""
+"""Fields of a case for people alone: most of the bytes, and no built-in kind judges by them."""
 
 
 def card_text(card: Scorecard) -> str:
-    """A card as one line of JSON; equal cards give equal text."""
+    """Return a card as one line of JSON; equal cards give equal text."""
     return json.dumps(card, default=_plain, separators=(",", ":"), allow_nan=False)
 
 
 def read_card(text: str) -> Scorecard:
-    """The card that `card_text` wrote."""
+    """Read what `card_text` wrote."""
     return revive(Scorecard, json.loads(text))
 
 
 def split(observations: Mapping[str, Observation]) -> tuple[bytes, bytes]:
-    """Observations as what is judged and what is only shown, both packed."""
+    """Return the judged and the shown part of observations, both compressed."""
     judged: dict[str, Any] = _terse(observations)
     shown: dict[str, Any] = {}
-    for name, seen in judged.items():
-        cases = [{text: case.pop(text) for text in TEXTS if text in case} for case in seen.get("cases", ())]
-        shown[name] = {"output": seen.pop("output", ""), "cases": cases}
+    for name, row in judged.items():
+        cases = [{text: case.pop(text) for text in TEXTS if text in case} for case in row.get("cases", ())]
+        shown[name] = {"output": row.pop("output", ""), "cases": cases}
     return _packed(judged), _packed(shown)
 
 
 def join(judged: bytes, shown: bytes | None = None) -> dict[str, Observation]:
-    """The observations of a row by item; without `shown` their texts are empty."""
-    found = _unpacked(judged)
+    """Read the observations of a row by item; without `shown` their texts are empty."""
+    rows = _unpacked(judged)
     for name, texts in (_unpacked(shown) if shown is not None else {}).items():
-        found[name]["output"] = texts["output"]
-        for case, more in zip(found[name].get("cases", ()), texts["cases"], strict=True):
+        rows[name]["output"] = texts["output"]
+        for case, more in zip(rows[name].get("cases", ()), texts["cases"], strict=True):
             case.update(more)
-    return {name: revive(Observation, seen) for name, seen in found.items()}
+    return {name: revive(Observation, row) for name, row in rows.items()}
 
 
 def revive(kind: type[T], data: Any) -> T:
-    """A noun out of plain data that was made from one; takes the data apart."""
-    noun: Any = kind
-    value: T = (_reader(noun) or noun)(data)
+    """Make a value of the model from plain data that was made of one; changes the data."""
+    target: Any = kind
+    value: T = (_reader(target) or target)(data)
     return value
 
 
 class Quantities(Mapping[str, Quantity]):
-    """Measured values by name, each made when it is asked for.
+    """Measured values by name, each made on access.
 
-    What `_quantity` stores is a value, or where unit and taker are not the usual ones, a list of all three.
+    `_quantity` stores a value, or a list of value, unit and taker where the latter are not the defaults.
     """
 
     __slots__ = ("_plain",)
@@ -78,10 +78,10 @@ class Quantities(Mapping[str, Quantity]):
         self._plain = plain
 
     def __getitem__(self, name: str) -> Quantity:
-        said = self._plain[name]
-        if not isinstance(said, list):
-            return Quantity(value=said)
-        value, unit, taken_by = said
+        stored = self._plain[name]
+        if not isinstance(stored, list):
+            return Quantity(value=stored)
+        value, unit, taken_by = stored
         return Quantity(value=value, unit=unit, taken_by=taken_by)
 
     def __iter__(self) -> Iterator[str]:
@@ -92,7 +92,7 @@ class Quantities(Mapping[str, Quantity]):
 
 
 def _terse(value: Any) -> Any:
-    """Plain data without the fields that have their default."""
+    """Return plain data without the fields that have their default."""
     if isinstance(value, Mapping):
         return {name: _terse(entry) for name, entry in value.items()}
     if isinstance(value, tuple):
@@ -142,7 +142,7 @@ def _getter(kind: Any) -> tuple[tuple[str, ...], Read]:
 
 @cache
 def _reader(kind: Any) -> Read | None:
-    """What makes a value of a type; None if plain data is one already."""
+    """Return a function that makes a value of a type; None if plain data is one already."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in _BY_TYPE:
         return _BY_TYPE[kind]

@@ -1,8 +1,9 @@
-"""The tables as they are after the last step, for queries to name."""
+"""The tables of a gradebook, described once for every database: columns, indexes and append-only triggers."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, Integer, LargeBinary, MetaData, String, Table
+from sqlalchemy import DDL, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table
+from sqlalchemy.event import listen
 
 METADATA = MetaData()
 
@@ -15,38 +16,69 @@ def _text(*names: str) -> tuple[Column[str], ...]:
     return tuple(Column(name, String, nullable=False) for name in names)
 
 
-def _of(name: str) -> Column[int]:
-    return Column(name, Integer, nullable=False)
+def _of(table: str, *, key: bool = False) -> Column[int]:
+    """Reference a row of another table, by a column that is called as one of its rows."""
+    return Column(
+        table.removesuffix("s"), Integer, ForeignKey(f"{table}.id"), primary_key=key, nullable=False
+    )
 
 
-STEPS = Table("steps", METADATA, Column("number", Integer, primary_key=True), *_text("about", "grader", "at"))
+MIGRATIONS = Table(
+    "migrations",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    *_text("about", "grader", "at"),
+)
+"""The migrations that were applied; this table makes a database a gradebook."""
 
-SUBMISSIONS = Table("submissions", METADATA, _key(), *_text("assignment", "student", "digest", "body", "at"))
-"""What was handed in: `student` is the student or the team, `body` the `Submission` as JSON."""
+SUBMISSIONS = Table(
+    "submissions",
+    METADATA,
+    _key(),
+    *_text("assignment", "student", "digest", "body", "at"),
+    Index("submissions_of", "assignment", "student"),
+)
+"""Submissions: `student` is the student or the team, `body` the `Submission` as JSON."""
 
-ATTEMPTS = Table("attempts", METADATA, _key(), _of("submission"), *_text("exam", "began", "exams", "at"))
-"""What was observed of it so far: the last exam, when that began (empty if there was none), all as JSON."""
+ATTEMPTS = Table(
+    "attempts",
+    METADATA,
+    _key(),
+    _of("submissions"),
+    *_text("exam", "began", "exams", "at"),
+    Index("attempts_of", "submission"),
+)
+"""Exams of a submission so far: the last one, when it began (empty without one), and all as JSON."""
 
 EVIDENCE = Table(
     "evidence",
     METADATA,
-    Column("attempt", Integer, primary_key=True),
+    _of("attempts", key=True),
     Column("judged", LargeBinary, nullable=False),
     Column("shown", LargeBinary, nullable=False),
 )
 """The observations of an attempt; see `grader.gradebook.rows`."""
 
-SCORES = Table("scores", METADATA, _key(), _of("attempt"), *_text("card", "how", "grader", "at"))
-"""What a rubric made of it: the `Scorecard` as JSON; `how` it came is `run`, `record` or `rescore`."""
+SCORES = Table(
+    "scores",
+    METADATA,
+    _key(),
+    _of("attempts"),
+    *_text("card", "how", "grader", "at"),
+    Index("scores_of", "attempt"),
+)
+"""The `Scorecard` of an attempt as JSON; `how` it came is `run`, `record` or `rescore`."""
 
 TOTALS = Table(
     "totals",
     METADATA,
-    Column("score", Integer, primary_key=True),
+    _of("scores", key=True),
     *_text("assignment"),
     Column("student", String, primary_key=True),
     Column("adjusted", Float, nullable=False),
     Column("final", Float),
+    Index("totals_of", "assignment", "student", "score"),
+    Index("totals_by", "student", "score"),
 )
 """A row for each student of a score, so that a member of a team is found as well."""
 
@@ -54,21 +86,51 @@ POINTS = Table(
     "points",
     METADATA,
     _key(),
-    _of("submission"),
+    _of("submissions"),
     *_text("item"),
     Column("points", Float, nullable=False),
     Column("possible", Float, nullable=False),
     *_text("by", "given_at", "comment", "at"),
+    Index("points_of", "submission"),
 )
-"""What people gave; the evidence has the latest in it already."""
+"""Points given by people; the evidence has the latest in it already."""
 
 POSTS = Table(
     "posts",
     METADATA,
     _key(),
-    _of("score"),
-    *_text("student", "platform", "key"),
+    _of("scores"),
+    *_text("student", "platform", "marker"),
     Column("points", Float),
-    *_text("outcome", "said", "at"),
+    *_text("outcome", "message", "at"),
+    Index("posts_of", "score"),
 )
-"""What a learning platform was told; `key` marks a message, so that it is recognised and never sent twice."""
+"""Changes sent to learning platforms; `marker` is the idempotency key in the comment, empty without one."""
+
+
+def _run(statement: str, target: Table | MetaData, moment: str, dialect: str) -> None:
+    """Have a statement run when `target` is created in a database of this dialect."""
+    ddl = DDL(statement)  # type: ignore[no-untyped-call]  # SQLAlchemy has no types here
+    listen(target, moment, ddl.execute_if(dialect=dialect))
+
+
+def _make_append_only(table: Table) -> None:
+    """Have triggers refuse UPDATE and DELETE for whoever connects."""
+    for action in ("UPDATE", "DELETE"):
+        trigger = f"CREATE TRIGGER {table}_no_{action.lower()} BEFORE {action} ON {table}"
+        refusal = f"BEGIN SELECT RAISE(ABORT, '{table}: rows are only added'); END"
+        _run(f"{trigger} {refusal}", table, "after_create", "sqlite")
+    trigger = f"CREATE TRIGGER {table}_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}"
+    refusal = "FOR EACH STATEMENT EXECUTE FUNCTION rows_are_only_added()"
+    _run(f"{trigger} {refusal}", table, "after_create", "postgresql")
+
+
+_run(
+    "CREATE FUNCTION rows_are_only_added() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$BEGIN RAISE EXCEPTION '%%: rows are only added', TG_TABLE_NAME; END$$",
+    METADATA,
+    "before_create",
+    "postgresql",
+)
+for _table in METADATA.tables.values():
+    _make_append_only(_table)

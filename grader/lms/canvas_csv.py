@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.config.problem import suggestion
 from grader.errors import UsageError
-from grader.lms.contract import Filled, Mark, Rules
+from grader.lms.contract import Filled, Grade, Rules
 from grader.lms.fill import Layout, Place, fill, read_sheet
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class CanvasCsv:
     file: ClassVar[str] = "the gradebook that Canvas exports as CSV"
 
     def fill(
-        self, content: bytes, where: str, marks: Mapping[str, Mark], roster: Roster, rules: Rules
+        self, content: bytes, where: str, marks: Mapping[str, Grade], roster: Roster, rules: Rules
     ) -> Filled:
         """Fill the column of one assignment; the row of possible points is checked and kept."""
         sheet = read_sheet(content, where, LAYOUT)

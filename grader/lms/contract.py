@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Grade:
     """What one student gets in one assignment."""
 
     student: str
@@ -108,7 +108,7 @@ class Worksheet(Protocol):
     """What the table is called, with words for where it comes from."""
 
     def fill(
-        self, content: bytes, where: str, marks: Mapping[str, Mark], roster: Roster, rules: Rules
+        self, content: bytes, where: str, marks: Mapping[str, Grade], roster: Roster, rules: Rules
     ) -> Filled:
         """Fill the marks, by student, into a file that lines about it call `where`.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.config.points_csv import harmless
 from grader.errors import UsageError
-from grader.lms.contract import Fate, Filled, Mark, Outcome, Rules
+from grader.lms.contract import Fate, Filled, Grade, Outcome, Rules
 from grader.lms.grades import decimal_mark, exact, read, rounded, spelled
 from grader.lms.people import Person, matched
 from grader.lms.sheet import Sheet
@@ -64,7 +64,7 @@ class Place:
     """Why nothing may be written into a row; empty if it may."""
 
 
-def held_back(mark: Mark, *, include_provisional: bool, include_untimed: bool) -> str:
+def held_back(mark: Grade, *, include_provisional: bool, include_untimed: bool) -> str:
     """Return why a mark is kept from a platform; empty if nothing is in the way."""
     if mark.standing in WAITS and not include_provisional:
         return WAITS[mark.standing]
@@ -84,7 +84,7 @@ def read_sheet(content: bytes, where: str, layout: Layout) -> Sheet:
 
 
 def fill(
-    sheet: Sheet, layout: Layout, place: Place, marks: Mapping[str, Mark], roster: Roster, rules: Rules
+    sheet: Sheet, layout: Layout, place: Place, marks: Mapping[str, Grade], roster: Roster, rules: Rules
 ) -> Filled:
     """Fill the marks, by student, into a table.
 
@@ -118,7 +118,7 @@ class _Filling:
         """Before decimals."""
         self.rounded = 0
 
-    def decide(self, row: int, student: str, mark: Mark | None) -> Outcome:
+    def decide(self, row: int, student: str, mark: Grade | None) -> Outcome:
         """Write a student's mark, or say why not."""
         if mark is None:
             return Outcome(who=student, fate=Fate.NO_MARK, note="is in the file and has no mark")
@@ -155,7 +155,7 @@ class _Filling:
         note = f"{one_line(there)} stood there, now it is {spelled(grade)}{less}"
         return Outcome(who=student, fate=Fate.REPLACED, note=note)
 
-    def _points(self, row: int, mark: Mark) -> tuple[Decimal, Decimal | None]:
+    def _points(self, row: int, mark: Grade) -> tuple[Decimal, Decimal | None]:
         """The points on the platform's scale, and the most that it gives if it says so."""
         points, possible = exact(mark.points), exact(mark.possible)
         most = read(self._place.maximum(row), self._mark)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.errors import UsageError
-from grader.lms.contract import Filled, Mark, Rules
+from grader.lms.contract import Filled, Grade, Rules
 from grader.lms.fill import Layout, Place, fill, read_sheet
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class MoodleWorksheet:
     file: ClassVar[str] = "the grading worksheet that Moodle gives out"
 
     def fill(
-        self, content: bytes, where: str, marks: Mapping[str, Mark], roster: Roster, rules: Rules
+        self, content: bytes, where: str, marks: Mapping[str, Grade], roster: Roster, rules: Rules
     ) -> Filled:
         """Fill the column Grade; rows in which Moodle takes none are left."""
         sheet = read_sheet(content, where, LAYOUT)

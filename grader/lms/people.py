@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.lms.contract import Fate, Mark, Outcome
+from grader.lms.contract import Fate, Grade, Outcome
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Person:
 
 
 def matched(
-    people: Sequence[Person], marks: Mapping[str, Mark], roster: Roster
+    people: Sequence[Person], marks: Mapping[str, Grade], roster: Roster
 ) -> tuple[Mapping[int, str], Mapping[int, Outcome]]:
     """The student of each row, and what is to be said of rows that are of nobody, or perhaps of two.
 
@@ -75,7 +75,7 @@ def _doubt(students: Sequence[str]) -> tuple[Fate, str]:
     return Fate.IN_DOUBT, f"another row has ids of {students[0]}, too; correct the file or the roster"
 
 
-def _known(marks: Mapping[str, Mark], roster: Roster) -> Mapping[tuple[str, str], set[str]]:
+def _known(marks: Mapping[str, Grade], roster: Roster) -> Mapping[tuple[str, str], set[str]]:
     """The students that have an id; of more than one, nobody can be told by it."""
     known: dict[tuple[str, str], set[str]] = {}
     for student in marks:

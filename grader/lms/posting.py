@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
 from grader.lms import marker
-from grader.lms.contract import Fate, Mark
+from grader.lms.contract import Fate, Grade
 from grader.lms.fill import held_back
 from grader.lms.grades import exact, rounded, spelled
 from grader.lms.people import matched
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Wanted:
     """What one student shall have on the platform."""
 
-    mark: Mark
+    mark: Grade
     posted: tuple[Decimal, ...] = ()
     """What stands there because of us, if it is one of these: what our gradebook last saw there, and what was
     sent since without a sure answer."""
@@ -200,7 +200,7 @@ def _words(wanted: Wanted, grade: Decimal, target: Target) -> str:
     return " ".join(sentences)
 
 
-def _points(mark: Mark, target: Target, rules: PostRules) -> tuple[Decimal, Decimal]:
+def _points(mark: Grade, target: Target, rules: PostRules) -> tuple[Decimal, Decimal]:
     """The points on the platform's scale, exact and as they are posted."""
     points, possible, most = exact(mark.points), exact(mark.possible), target.possible
     if most is not None and most != possible:

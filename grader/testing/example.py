@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.config.roster import Roster, Student
-from grader.lms.contract import Filled, Mark, Rules, Worksheet
+from grader.lms.contract import Filled, Grade, Rules, Worksheet
 from grader.model.score import Standing
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -81,7 +81,7 @@ class Example:
         lines = io.StringIO(text.removeprefix(BYTE_ORDER_MARK), newline="")
         return [row[place] for row in list(csv.reader(lines, delimiter=delimiter or self.delimiters[0]))[1:]]
 
-    def fill(self, content: str | bytes, *marks: Mark, roster: Roster | None = None, **rules: Any) -> Filled:
+    def fill(self, content: str | bytes, *marks: Grade, roster: Roster | None = None, **rules: Any) -> Filled:
         """What a new exporter makes of the file."""
         raw = content.encode() if isinstance(content, str) else content
         given = {mark.student: mark for mark in marks}
@@ -98,6 +98,6 @@ class Example:
 
 def mark(
     student: str = "ann", points: float = 7.5, standing: Standing = Standing.FINAL, *, untimed: bool = False
-) -> Mark:
+) -> Grade:
     """What a student got of ten points."""
-    return Mark(student=student, points=points, possible=POSSIBLE, standing=standing, untimed=untimed)
+    return Grade(student=student, points=points, possible=POSSIBLE, standing=standing, untimed=untimed)

@@ -84,7 +84,7 @@ def test_a_rubric_that_is_gone_is_said_and_the_page_is_written(graded):
     assert done.returncode == 0
     first, second = done.stderr.splitlines()
     assert "tiny" in first
-    assert first.endswith("; GPU minutes are not told")
+    assert first.endswith("; GPU minutes are unknown")
     assert second == "class.html: written"
 
 
@@ -93,8 +93,8 @@ def test_a_rubric_that_is_gone_is_said_and_the_page_is_written(graded):
     [
         ((), (), "gradebook.db: there is no gradebook"),
         (("",), (), "gradebook.db: is empty; grade with --gradebook, or record results, first"),
-        (("hw1", "hw2"), (), "gradebook.db: has marks in hw1, hw2; name one of them by --assignment"),
-        (("hw1",), ("--assignment", "hw"), "gradebook.db: has no mark in 'hw'; did you mean hw1?"),
+        (("hw1", "hw2"), (), "gradebook.db: has grades in hw1, hw2; name one of them by --assignment"),
+        (("hw1",), ("--assignment", "hw"), "gradebook.db: has no grade in 'hw'; did you mean hw1?"),
         (("hw1",), ("--out", "no/where.html"), "--out no/where.html: cannot be written"),
     ],
     ids=str,

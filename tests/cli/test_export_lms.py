@@ -105,7 +105,10 @@ def test_members_of_a_team_each_have_their_row(course):
             ["canvas", "tiny", "--sheet", "no.csv"],
             "--sheet no.csv: cannot be read (No such file or directory)",
         ),
-        (["canvas", "hw9", "--sheet", "sheet.csv"], "gradebook.db: has no mark in 'hw9'; grader export json"),
+        (
+            ["canvas", "hw9", "--sheet", "sheet.csv"],
+            "gradebook.db: has no grade in 'hw9'; grader export json",
+        ),
         (["moodle", "tiny", "--sheet", "sheet.csv"], "sheet.csv:1: there is no column 'Identifier'; "),
         (
             ["canvas", "tiny", "--sheet", "sheet.csv", "--column", "41"],

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from sqlalchemy import func, select
 
 from grader.errors import NotObservedError
 from grader.gradebook.history import history
+from grader.gradebook.posts import Post, note
 from grader.gradebook.tables import METADATA
 
 LATER = "2024-12-23T11:00:00+00:00"
 
 
 def counts(book):
-    with book.file.reading() as connection:
+    with book.database.reading() as connection:
         tables = ("submissions", "attempts", "evidence", "scores", "totals", "points")
         return tuple(
             connection.scalar(select(func.count()).select_from(METADATA.tables[name])) for name in tables
@@ -23,13 +25,13 @@ def counts(book):
 
 
 def marks(book, **asked):
-    return [(entry.student, entry.card.points.raw) for entry in book.entries(**asked)]
+    return [(entry.student, entry.card.points.raw) for entry in book.grades(**asked)]
 
 
 def test_a_mark_is_found_again_with_everything_it_rests_on(book, keep, tiny):
     of = tiny.evidence("ann")
     assert keep(of)
-    (entry,) = book.entries()
+    (entry,) = book.grades()
     assert entry.card == tiny.card(of)
     assert entry.submission == of.submission
     assert (entry.exam, entry.began, entry.how) == ("e1", "2024-12-23T10:00:00+00:00", "run")
@@ -67,7 +69,7 @@ def test_more_evidence_of_the_same_hand_in_is_a_new_attempt(book, keep, tiny):
     keep(tiny.evidence("ann", tiny.seen("double", "sha256:w1")))
     keep(tiny.evidence("ann", exam="e2", began=LATER))
     assert counts(book) == (1, 2, 2, 2, 2, 0)
-    (entry,) = book.entries()
+    (entry,) = book.grades()
     assert (entry.exam, entry.card.points.raw) == ("e2", 4.0)
 
 
@@ -128,7 +130,7 @@ def test_marks_are_by_assignment(book, keep, tiny):
     of = tiny.evidence("ann")
     other = replace(of, submission=replace(of.submission, assignment="other"))
     book.record(other, replace(tiny.card(other), assignment="other"), how="run")
-    assert [entry.card.assignment for entry in book.entries(student="ann")] == ["other", "tiny"]
+    assert [entry.card.assignment for entry in book.grades(student="ann")] == ["other", "tiny"]
     assert marks(book, assignment="tiny") == [("ann", 4.0)]
     assert marks(book, assignment="nothing") == []
     assert [event.assignment for event in history(book, "ann", "other")] == ["other"]
@@ -149,11 +151,12 @@ def test_points_that_people_gave_are_history_also_those_that_hold_no_more(book, 
 
 def test_what_was_posted_is_history(book, keep, tiny):
     keep(tiny.evidence("ann+ben"))
-    post = {"platform": "canvas", "key": "k1", "points": 4.0, "outcome": "kept", "said": "200"}
-    book.post(1, "ben", post)
+    post = {"platform": "canvas", "marker": "k1", "outcome": "there", "message": "200"}
+    note(book, [Post(score=1, student="ben", points=Decimal(4), **post)])
     assert [event.what for event in history(book, "ann")] == ["score"]
     (told,) = [event.details for event in history(book, "ben") if event.what == "post"]
     assert {name: told[name] for name in post} == post
+    assert told["points"] == 4.0
 
 
 def test_nobody_knows_who_is_not_there(book):

@@ -8,7 +8,7 @@ import pytest
 
 from grader.errors import NotObservedError
 from grader.gradebook.history import history
-from grader.gradebook.posts import SENDING, Post, alone, note, posted
+from grader.gradebook.posts import SENDING, Post, note, posted
 
 KEY = "canvas c.edu 1 2"
 
@@ -17,10 +17,10 @@ KEY = "canvas c.edu 1 2"
 def say(book, keep, tiny):
     """Keeps rows of one student, and says what may stand there."""
     keep(tiny.evidence())
-    (entry,) = book.entries()
+    (entry,) = book.grades()
 
     def said(*rows, platform=KEY):
-        told = {"score": entry.score, "student": "ann", "platform": platform, "key": "[grader 1.x]"}
+        told = {"score": entry.score, "student": "ann", "platform": platform, "marker": "[grader 1.x]"}
         note(book, [Post(points=Decimal(points), outcome=outcome, **told) for points, outcome in rows])
         return posted(book, KEY).get("ann", ())
 
@@ -53,7 +53,11 @@ def test_the_history_tells_of_it(book, say):
 
 
 def test_two_do_not_post_at_once(book):
-    with alone(book), pytest.raises(NotObservedError, match="another grader is at work here"), alone(book):
+    with (
+        book.database.alone(),
+        pytest.raises(NotObservedError, match="another grader is at work here"),
+        book.database.alone(),
+    ):
         pass
-    with alone(book):
+    with book.database.alone():
         pass

@@ -24,12 +24,12 @@ LATER = "2024-12-23T11:00:00+00:00"
 
 
 def rows(book):
-    with book.file.reading() as connection:
+    with book.database.reading() as connection:
         return [connection.execute(select(table)).all() for table in (SCORES, TOTALS)]
 
 
 def marks(book):
-    return {entry.student: entry.card.points.raw for entry in book.entries()}
+    return {entry.student: entry.card.points.raw for entry in book.grades()}
 
 
 def told(book, judge, **how):
@@ -110,7 +110,7 @@ def test_applied_the_new_scores_hold_and_the_old_are_history(book, keep, tiny, d
     assert marks(book) == {"ann": 7.0}
     told = [(event.details["how"], event.details["raw"]) for event in history(book, "ann")]
     assert told == [("run", 4.0), ("rescore", 7.0)]
-    (entry,) = book.entries()
+    (entry,) = book.grades()
     assert (entry.card.rubric_digest, entry.exam) == ("sha256:r2", "e1")
     assert [one.changes for one in rescore(book, tiny.judge(dearer), apply=True)] == [False]
 
@@ -134,7 +134,7 @@ def test_a_new_item_must_run_but_one_for_people_waits_for_them(book, keep, tiny)
     assert told(book, tiny.judge(more)) == {"ann": (4.0, 4.0, ("cube",))}
     people = tiny.rubric(*tiny.RUBRIC.items[:2], tiny.by_hand("cube"), digest="sha256:r3")
     assert told(book, tiny.judge(people), apply=True) == {"ann": (4.0, 4.0, ())}
-    (entry,) = book.entries()
+    (entry,) = book.grades()
     assert entry.card.lines[-1].reason == "waits for a person"
 
 
@@ -177,7 +177,7 @@ def test_an_extension_that_was_given_since_counts(book, tiny):
     judge = tiny.judge(rubric, extensions={"ben": 86_400.0})
     (one,) = rescore(book, judge, apply=True)
     assert [total.adjusted for total in one.after.totals] == [3.0, 4.0]
-    assert {e.student: e.card.totals[i].adjusted for i, e in enumerate(book.entries())} == {
+    assert {e.student: e.card.totals[i].adjusted for i, e in enumerate(book.grades())} == {
         "ann": 3.0,
         "ben": 4.0,
     }

@@ -127,7 +127,7 @@ def test_evidence_of_an_early_version_reads_back_too():
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_no_default_changes_for_books_were_written_without_them(kind, defaults):
-    """If one has to change, a step of `grader.gradebook.steps` writes the old one into older books first."""
+    """If one has to change, a migration changes older gradebooks first."""
     found = {
         f.name: f.default if f.default_factory is MISSING else f.default_factory()
         for f in fields(kind)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.config.roster import Roster, Student
-from grader.lms.contract import Mark, Rules
+from grader.lms.contract import Grade, Rules
 from grader.model.evidence import Evidence
 from grader.model.observation import Case, Observation, Outcome
 from grader.model.rubric import Item, Rubric
@@ -36,7 +36,7 @@ class Told:
 
 
 def mark(student="ann", points=7.5, possible=10.0, standing=Standing.FINAL, **keys):
-    return Mark(student=student, points=points, possible=possible, standing=standing, **keys)
+    return Grade(student=student, points=points, possible=possible, standing=standing, **keys)
 
 
 def marks(*given):

@@ -10,7 +10,7 @@ import pytest
 from grader.config.roster import Roster, Student
 from grader.errors import UsageError
 from grader.lms import marker
-from grader.lms.contract import Mark
+from grader.lms.contract import Grade
 from grader.lms.people import Person
 from grader.lms.platform import Held, Target
 from grader.lms.posting import PostRules, Wanted, plan
@@ -20,7 +20,7 @@ TARGET = Target(key="lms x 1 2", title="HW1", possible=Decimal(10))
 
 
 def wanted(points=7.5, standing=Standing.FINAL, **keys):
-    return Wanted(mark=Mark(student="ann", points=points, possible=10.0, standing=standing), **keys)
+    return Wanted(mark=Grade(student="ann", points=points, possible=10.0, standing=standing), **keys)
 
 
 def held(points=None, *, row=0, id="11", login="ann", **keys):  # noqa: A002 - the field's name
@@ -138,7 +138,7 @@ def test_rubric_points_are_sent_if_they_differ_but_never_over_another_s():
 
 def test_everyone_is_named_who_is_not_found_or_has_no_mark_or_is_two():
     wants = {
-        name: Wanted(mark=Mark(student=name, points=1.0, possible=10.0, standing=Standing.FINAL))
+        name: Wanted(mark=Grade(student=name, points=1.0, possible=10.0, standing=Standing.FINAL))
         for name in ("ann", "ben", "zoe")
     }
     people = [

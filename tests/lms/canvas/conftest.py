@@ -12,7 +12,7 @@ import pytest
 from grader.config.roster import Roster
 from grader.lms.canvas.http import Http
 from grader.lms.canvas.poster import Canvas
-from grader.lms.contract import Mark
+from grader.lms.contract import Grade
 from grader.lms.posting import PostRules, Wanted, plan
 from grader.model.score import Standing
 
@@ -28,7 +28,9 @@ class Poster:
     def __init__(self, canvas, marks):
         self.canvas, self.posted, self.slept = canvas, {}, []
         self.wanted = {
-            student: Wanted(mark=Mark(student=student, points=points, possible=10.0, standing=Standing.FINAL))
+            student: Wanted(
+                mark=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL)
+            )
             for student, points in marks.items()
         }
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.config.roster import Roster
-from grader.lms.contract import Mark
+from grader.lms.contract import Grade
 from grader.lms.moodle_service.calls import Calls
 from grader.lms.moodle_service.service import Moodle
 from grader.lms.posting import PostRules, Wanted, plan
@@ -36,7 +36,7 @@ class Poster:
         service = service or self.service()
         wanted = {
             student: Wanted(
-                mark=Mark(student=student, points=points, possible=10.0, standing=Standing.FINAL),
+                mark=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL),
                 posted=self.posted.get(student, ()),
             )
             for student, points in self.marks.items()
