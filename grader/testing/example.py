@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.config.roster import Roster, Student
-from grader.lms.contract import Filled, Grade, Rules, Worksheet
+from grader.lms.contract import FilledSheet, Grade, Rules, Worksheet
 from grader.model.score import Standing
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -81,7 +81,9 @@ class Example:
         lines = io.StringIO(text.removeprefix(BYTE_ORDER_MARK), newline="")
         return [row[place] for row in list(csv.reader(lines, delimiter=delimiter or self.delimiters[0]))[1:]]
 
-    def fill(self, content: str | bytes, *marks: Grade, roster: Roster | None = None, **rules: Any) -> Filled:
+    def fill(
+        self, content: str | bytes, *marks: Grade, roster: Roster | None = None, **rules: Any
+    ) -> FilledSheet:
         """What a new exporter makes of the file."""
         raw = content.encode() if isinstance(content, str) else content
         given = {mark.student: mark for mark in marks}

@@ -1,4 +1,4 @@
-"""What an exporter must keep that writes a file for each student (`grader.lms.contract.Results`).
+"""What an exporter must keep that writes a file for each student (`grader.lms.contract.ResultsFile`).
 
 An author derives a class in a file of tests, names the exporter, and says how its file is read:
 
@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from grader.lms.contract import Results, Rules
+from grader.lms.contract import ResultsFile, Rules
 from grader.model.evidence import Evidence
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
@@ -38,7 +38,7 @@ __all__ = ["ResultsConformance", "view"]
 class ResultsConformance:
     """Every promise of a results file, a test for each."""
 
-    exporter: ClassVar[type[Results]]
+    exporter: ClassVar[type[ResultsFile]]
 
     def shown(self, text: str) -> float | None:
         """The points that a student reads in a file; None if only staff does.

@@ -17,7 +17,7 @@ import re
 import pytest
 
 from grader.errors import UsageError
-from grader.lms.contract import Fate
+from grader.lms.contract import RowOutcome
 from grader.model.score import Standing
 from grader.testing.example import Dialect, Example, Row, mark
 
@@ -57,15 +57,15 @@ class WorksheetConformance:
     def test_a_final_mark_is_written(self, example: Example) -> None:
         done = example.fill(example.text(Row(student="ann")), mark())
         assert example.cells(done.text, "grade") == ["7.5"]
-        assert [(one.who, one.fate) for one in done.outcomes] == [("ann", Fate.WRITTEN)]
+        assert [(one.who, one.outcome) for one in done.results] == [("ann", RowOutcome.WRITTEN)]
 
     def test_what_is_not_final_is_held_back_and_named(self, example: Example) -> None:
         text = example.text(Row(student="ann"))
         for standing in OPEN:
             done = example.fill(text, mark(standing=standing))
             assert done.text == text
-            (one,) = done.outcomes
-            assert (one.who, one.fate) == ("ann", Fate.HELD_BACK)
+            (one,) = done.results
+            assert (one.who, one.outcome) == ("ann", RowOutcome.HELD_BACK)
             assert one.note
 
     def test_what_is_not_final_is_written_where_told(self, example: Example) -> None:
@@ -81,8 +81,8 @@ class WorksheetConformance:
         text = example.text(Row(student="ann"))
         done = example.fill(text, mark(untimed=True), include_provisional=True)
         assert done.text == text
-        (one,) = done.outcomes
-        assert (one.who, one.fate) == ("ann", Fate.HELD_BACK)
+        (one,) = done.results
+        assert (one.who, one.outcome) == ("ann", RowOutcome.HELD_BACK)
         assert one.note
 
     def test_what_the_late_rule_could_not_be_applied_to_is_written_where_told(self, example: Example) -> None:
@@ -95,14 +95,14 @@ class WorksheetConformance:
             for rules in ({}, {"overwrite": True}, {"include_provisional": True}):
                 done = example.fill(text, roster=example.roster("ann", "ben"), **rules)
                 assert done.text == text
-                assert [one.fate for one in done.outcomes] == [Fate.NO_MARK, Fate.NO_MARK]
-                assert all(one.note for one in done.outcomes)
+                assert [one.outcome for one in done.results] == [RowOutcome.NO_GRADE, RowOutcome.NO_GRADE]
+                assert all(one.note for one in done.results)
 
     def test_a_mark_without_a_row_is_named_and_makes_no_row(self, example: Example) -> None:
         text = example.text(Row(student="ann"))
         done = example.fill(text, mark("zoe"))
         assert done.text == text
-        assert [(one.who, bool(one.note)) for one in done.outcomes if one.fate is Fate.NO_ROW] == [
+        assert [(one.who, bool(one.note)) for one in done.results if one.outcome is RowOutcome.NO_ROW] == [
             ("zoe", True)
         ]
 
@@ -111,8 +111,8 @@ class WorksheetConformance:
             text = example.text(Row(student="ann", grade=there))
             done = example.fill(text, mark(points=7.0))
             assert done.text == text
-            (one,) = done.outcomes
-            assert one.fate is Fate.LEFT
+            (one,) = done.results
+            assert one.outcome is RowOutcome.UNCHANGED
             assert one.note
 
     def test_a_grade_that_is_there_is_replaced_and_named_where_told(self, example: Example) -> None:
@@ -121,8 +121,8 @@ class WorksheetConformance:
                 example.text(Row(student="ann", grade=there)), mark(points=7.0), overwrite=True
             )
             assert example.cells(done.text, "grade") == ["7"]
-            (one,) = done.outcomes
-            assert one.fate is Fate.REPLACED
+            (one,) = done.results
+            assert one.outcome is RowOutcome.REPLACED
             assert ("less" in one.note) == (there == "9.50"), "a lower grade must be told as less"
 
     def test_an_open_mark_replaces_nothing_even_where_told_to_overwrite(self, example: Example) -> None:
@@ -134,7 +134,7 @@ class WorksheetConformance:
         for nothing in example.no_grade:
             done = example.fill(example.text(Row(student="ann", grade=nothing)), mark())
             assert example.cells(done.text, "grade") == ["7.5"]
-            assert [one.fate for one in done.outcomes] == [Fate.WRITTEN]
+            assert [one.outcome for one in done.results] == [RowOutcome.WRITTEN]
 
     def test_nothing_but_the_grade_changes(self, example: Example) -> None:
         dialects = itertools.product(example.delimiters, ("\n", "\r\n"), (False, True))
@@ -155,14 +155,14 @@ class WorksheetConformance:
             example.text(*rows, dialect=how), mark("ann"), mark("ben", points=3.25), overwrite=True
         )
         assert example.cells(done.text, "grade", ";") == ["7,5", "3,25"]
-        assert [one.fate for one in done.outcomes] == [Fate.REPLACED, Fate.SAME]
+        assert [one.outcome for one in done.results] == [RowOutcome.REPLACED, RowOutcome.SAME]
 
     def test_a_filled_file_has_nothing_left_to_fill(self, example: Example) -> None:
         given = mark("ann", points=20 / 3), mark("ben", points=0.0)
         done = example.fill(example.text(Row(student="ann", name="=1+2"), Row(student="ben")), *given)
         again = example.fill(done.text, *given)
         assert again.text == done.text
-        assert [one.fate for one in again.outcomes] == [Fate.SAME, Fate.SAME]
+        assert [one.outcome for one in again.results] == [RowOutcome.SAME, RowOutcome.SAME]
 
     def test_the_same_input_gives_the_same_file(self, example: Example) -> None:
         text = example.text(Row(student="ann"), Row(student="ben"))
@@ -206,13 +206,13 @@ class WorksheetConformance:
         text = example.text(Row(student="other", name="ann"))
         done = example.fill(text, mark("ann"))
         assert done.text == text
-        assert {one.fate for one in done.outcomes} == {Fate.NO_MARK, Fate.NO_ROW}
+        assert {one.outcome for one in done.results} == {RowOutcome.NO_GRADE, RowOutcome.NO_ROW}
 
     def test_of_two_rows_of_one_student_neither_is_filled(self, example: Example) -> None:
         text = example.text(Row(student="ann"), Row(student="ann"))
         done = example.fill(text, mark("ann"))
         assert done.text == text
-        assert [one.fate for one in done.outcomes][:2] == [Fate.IN_DOUBT, Fate.IN_DOUBT]
+        assert [one.outcome for one in done.results][:2] == [RowOutcome.IN_DOUBT, RowOutcome.IN_DOUBT]
 
     def test_another_maximum_is_refused_or_converted_where_told(self, example: Example) -> None:
         if not any("{maximum}" in cell for cell in example.row):
@@ -226,14 +226,14 @@ class WorksheetConformance:
         rows = [Row(student=one, grade="3" if one == "ben" else "") for one in ("ann", "ben", "cy")]
         known = example.roster("ann", "ben", "cy", "zoe")
         done = example.fill(example.text(*rows), mark("ann"), mark("ben"), mark("zoe"), roster=known)
-        fates = [one.fate for one in done.outcomes]
-        assert fates == [Fate.WRITTEN, Fate.LEFT, Fate.NO_MARK, Fate.NO_ROW]
-        assert all(one.note for one in done.outcomes[1:])
+        fates = [one.outcome for one in done.results]
+        assert fates == [RowOutcome.WRITTEN, RowOutcome.UNCHANGED, RowOutcome.NO_GRADE, RowOutcome.NO_ROW]
+        assert all(one.note for one in done.results[1:])
 
     def test_whoever_is_named_is_nothing_that_a_terminal_obeys(self, example: Example) -> None:
         done = example.fill(example.text(Row(student="\x1b[1m", name="\x1b[2Jx", grade="\x1b[3m")))
-        assert done.outcomes
-        assert not any("\x1b" in one.who + one.note for one in done.outcomes)
+        assert done.results
+        assert not any("\x1b" in one.who + one.note for one in done.results)
 
     def test_what_the_platform_does_not_write_is_refused_in_a_line(self, example: Example) -> None:
         for content in (b"", b"\xff\xfe\0", b"<html>\n", b'"never closed', b"a,b\n1,2\n"):

@@ -55,7 +55,7 @@ def fill(worksheet, text, given, people=None, **rules):
 
 def told(done):
     """What is said of each student, and to whom nothing is to say."""
-    return {one.who: (one.fate.name, one.note) for one in done.outcomes}
+    return {one.who: (one.outcome.name, one.note) for one in done.results}
 
 
 def table(text, delimiter=","):

@@ -56,12 +56,12 @@ def test_grades_stand_in_the_column_and_nothing_else_changes(done):
 def test_everyone_who_did_not_get_their_mark_is_named(done, lms):
     assert lms.told(done) == {
         "jane": ("WRITTEN", ""),
-        "ben": ("LEFT", "6 stands there, and the mark is 9; --overwrite replaces it"),
-        "cfox": ("LEFT", "is excused there; take that back first if a grade shall stand there"),
-        "epoe": ("LEFT", "is not assigned this there; assign it first"),
+        "ben": ("UNCHANGED", "6 is there, and the grade is 9; --overwrite replaces it"),
+        "cfox": ("UNCHANGED", "is excused there; take that back first if a grade shall stand there"),
+        "epoe": ("UNCHANGED", "is not assigned this there; assign it first"),
         "dli": ("WRITTEN", ""),
-        "Student, Test (99999)": ("NO_MARK", "is in the file and has no mark"),
-        "zoe": ("NO_ROW", "has a mark and no row of the file is sure to be theirs"),
+        "Student, Test (99999)": ("NO_GRADE", "is in the file and has no grade"),
+        "zoe": ("NO_ROW", "has a grade, but no row of the file could be matched with certainty"),
     }
 
 
@@ -126,7 +126,7 @@ def test_another_maximum_is_refused_or_converted(lms):
     )
     done = lms.fill(CanvasCsv(), SHEET, given, column="4243", overwrite=True, scale=True)
     assert lms.table(done.text)[3][6] == "1.5"
-    assert lms.told(done)["jdoe"] == ("REPLACED", "4 stood there, now it is 1.5, which is less")
+    assert lms.told(done)["jdoe"] == ("REPLACED", "4 was there, now it is 1.5, which is less")
 
 
 @pytest.mark.parametrize(

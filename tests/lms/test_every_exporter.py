@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.lms.canvas_csv import CanvasCsv
-from grader.lms.contract import Fate, Rules
+from grader.lms.contract import RowOutcome, Rules
 from grader.lms.gradescope import Gradescope
 from grader.lms.moodle import MoodleWorksheet
 from grader.plugins import Plugins
@@ -95,9 +95,9 @@ def test_a_grade_below_zero_and_names_of_one_sign_are_no_formulas(example, grade
 
 @pytest.mark.parametrize("example", TABLES, ids=["canvas", "moodle"])
 def test_whoever_stands_there_is_shown_with_name_and_id(example):
-    (outcome,) = example.fill(example.text(Row(student="", name="\x1b[2Jx"))).outcomes
+    (outcome,) = example.fill(example.text(Row(student="", name="\x1b[2Jx"))).results
     assert outcome.who == "\\x1b[2Jx (1)"
-    assert outcome.fate is Fate.NO_MARK
+    assert outcome.outcome is RowOutcome.NO_GRADE
 
 
 def test_the_rules_say_nothing_by_themselves():

@@ -33,8 +33,8 @@ def test_grades_stand_in_the_column_and_nothing_else_changes(lms):
     assert lms.told(done) == {
         "jane": ("WRITTEN", ""),
         "ben": ("SAME", ""),
-        "cy": ("LEFT", "has a grade that cannot be changed there"),
-        "dan": ("NO_MARK", "is in the file and has no mark"),
+        "cy": ("UNCHANGED", "has a grade that cannot be changed there"),
+        "dan": ("NO_GRADE", "is in the file and has no grade"),
     }
     assert done.remarks == ()
 
@@ -66,7 +66,7 @@ def test_what_moodle_would_skip_is_held_back_and_named(lms, points):
     assert done.text == SHEET
     fate, note = lms.told(done)["janedoe_101"]
     assert fate == "HELD_BACK"
-    assert note == f"the mark is {points:.0f}, and grades from 0 to 10 are taken; give this one there"
+    assert note == f"the grade is {points:.0f}, and the range there is 0 to 10; enter it by hand"
 
 
 def test_a_formula_that_moodle_reads_back_stays_and_is_named(lms):

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from grader.errors import UsageError
-from grader.lms.contract import Fate, Filled, Rules
+from grader.lms.contract import FilledSheet, RowOutcome, Rules
 from grader.lms.gradescope import Gradescope
 from grader.lms.moodle import MoodleWorksheet
 from grader.testing.results import ResultsConformance
@@ -52,11 +52,13 @@ def text(pattern, new):
 
 
 def outcomes(change):
-    return lambda done: replace(done, outcomes=tuple(change(done.outcomes)))
+    return lambda done: replace(done, results=tuple(change(done.results)))
 
 
 def fates(old, new):
-    return outcomes(lambda all_: (replace(one, fate=new if one.fate is old else one.fate) for one in all_))
+    return outcomes(
+        lambda all_: (replace(one, outcome=new if one.outcome is old else one.outcome) for one in all_)
+    )
 
 
 def ruled(**keys):
@@ -82,7 +84,7 @@ class Gullible(MoodleWorksheet):
         try:
             return super().fill(content, where, marks, roster, rules)
         except UsageError:
-            return Filled(text=content.decode(errors="replace"), outcomes=())
+            return FilledSheet(text=content.decode(errors="replace"), results=())
 
 
 class Wordy(MoodleWorksheet):
@@ -95,7 +97,10 @@ class Wordy(MoodleWorksheet):
 
 WRONG = {
     "it_has_a_name_for_a_command_and_words_for_its_file": [wrong(name="My Platform"), wrong(file=" ")],
-    "a_final_mark_is_written": [wrong(marks=lambda *_: {}), wrong(done=fates(Fate.WRITTEN, Fate.SAME))],
+    "a_final_mark_is_written": [
+        wrong(marks=lambda *_: {}),
+        wrong(done=fates(RowOutcome.WRITTEN, RowOutcome.SAME)),
+    ],
     "what_is_not_final_is_held_back_and_named": [
         wrong(rules=ruled(include_provisional=True)),
         wrong(done=outcomes(without_notes)),
@@ -113,7 +118,7 @@ WRONG = {
         wrong(done=outcomes(without_notes)),
     ],
     "a_mark_without_a_row_is_named_and_makes_no_row": [
-        wrong(done=outcomes(lambda all_: (one for one in all_ if one.fate is not Fate.NO_ROW))),
+        wrong(done=outcomes(lambda all_: (one for one in all_ if one.outcome is not RowOutcome.NO_ROW))),
         wrong(done=lambda done: replace(done, text=done.text + ",,zoe,10.00,7.5,-\r\n")),
     ],
     "a_grade_that_is_there_is_left_and_named": [
@@ -137,7 +142,7 @@ WRONG = {
         wrong(done=text("[,;\t]-", ",now")),
     ],
     "a_decimal_comma_is_kept": [wrong(done=text("7,5", "7.5"))],
-    "a_filled_file_has_nothing_left_to_fill": [wrong(done=fates(Fate.SAME, Fate.WRITTEN))],
+    "a_filled_file_has_nothing_left_to_fill": [wrong(done=fates(RowOutcome.SAME, RowOutcome.WRITTEN))],
     "the_same_input_gives_the_same_file": [wrong(done=lambda done: replace(done, rounded=next(COUNT)))],
     "what_is_rounded_is_said_and_a_half_goes_up": [
         wrong(marks=cut_off),

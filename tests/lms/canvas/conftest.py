@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from grader.config.roster import Roster
-from grader.lms.canvas.http import Http
-from grader.lms.canvas.poster import Canvas
+from grader.lms.canvas.poster import CanvasPlatform
 from grader.lms.contract import Grade
-from grader.lms.posting import PostRules, Wanted, plan
+from grader.lms.http import Http
+from grader.lms.posting import DesiredGrade, PostRules, plan
 from grader.model.score import Standing
 
 LMS = str(Path(__file__).parent.parent)
@@ -28,8 +28,8 @@ class Poster:
     def __init__(self, canvas, marks):
         self.canvas, self.posted, self.slept = canvas, {}, []
         self.wanted = {
-            student: Wanted(
-                mark=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL)
+            student: DesiredGrade(
+                grade=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL)
             )
             for student, points in marks.items()
         }
@@ -40,11 +40,11 @@ class Poster:
             self.canvas.tick(seconds)
 
         http = Http(self.canvas.url, token, sleep=sleep)
-        return Canvas(http, loopback.COURSE, loopback.ASSIGNMENT)
+        return CanvasPlatform(http, loopback.COURSE, loopback.ASSIGNMENT)
 
     def plan(self, client=None, roster=None, **rules):
         client = client or self.client()
-        target, held = client.target(), client.held()
+        target, held = client.target(), client.grades()
         from dataclasses import replace
 
         wanted = {who: replace(one, posted=self.posted.get(who, ())) for who, one in self.wanted.items()}

@@ -97,7 +97,7 @@ def test_both_read_the_same(loopback_canvas, poster_for):
         assignment = course.get_assignment(loopback_canvas.ASSIGNMENT)
         submissions = list(assignment.get_submissions(include=["submission_comments", "rubric_assessment"]))
         users = list(course.get_users(enrollment_type=["student"], include=["email"]))
-        ours = poster.client().held()
+        ours = poster.client().grades()
         assert [one.person.id for one in ours] == [str(one.id) for one in users]
         assert [one.points for one in ours] == [
             None if one.score is None else Decimal(str(one.score)) for one in submissions

@@ -12,9 +12,9 @@ import pytest
 
 from grader.config.roster import Roster
 from grader.lms.contract import Grade
-from grader.lms.moodle_service.calls import Calls
-from grader.lms.moodle_service.service import Moodle
-from grader.lms.posting import PostRules, Wanted, plan
+from grader.lms.moodle_service.calls import WebService
+from grader.lms.moodle_service.service import MoodlePlatform
+from grader.lms.posting import DesiredGrade, PostRules, plan
 from grader.model.score import Standing
 
 LMS = str(Path(__file__).parent.parent)
@@ -30,18 +30,18 @@ class Poster:
         self.moodle, self.marks, self.posted, self.slept = moodle, dict(marks), {}, []
 
     def service(self, token=loopback.TOKEN, module=loopback.MODULE):
-        return Moodle(Calls(self.moodle.url, token, sleep=self.slept.append), module)
+        return MoodlePlatform(WebService(self.moodle.url, token, sleep=self.slept.append), module)
 
     def plan(self, service=None, roster=None, **rules):
         service = service or self.service()
         wanted = {
-            student: Wanted(
-                mark=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL),
+            student: DesiredGrade(
+                grade=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL),
                 posted=self.posted.get(student, ()),
             )
             for student, points in self.marks.items()
         }
-        return plan(wanted, service.target(), service.held(), roster or Roster(), PostRules(**rules))
+        return plan(wanted, service.target(), service.grades(), roster or Roster(), PostRules(**rules))
 
     def post(self, service=None, **rules):
         """Plan and apply once; the receipts by student."""
@@ -59,7 +59,7 @@ class Poster:
         return {student: one.answer.value for student, one in self.post(**rules).items()}
 
     def fates(self, **rules):
-        return {line.who: line.fate.name for line in self.plan(**rules)}
+        return {line.who: line.outcome.name for line in self.plan(**rules)}
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def test_a_grade_that_moodle_does_not_keep_is_told_and_tried_no_more(moodle, pos
     moodle.locked = {102}
     receipts = poster.post()
     assert {who: one.answer.value for who, one in receipts.items()} == {**THERE, "s002": "refused"}
-    assert "locked or overridden" in receipts["s002"].said
+    assert "locked or overridden" in receipts["s002"].message
     assert moodle.count(SAVE) == 3
 
 
@@ -109,7 +109,7 @@ def test_who_was_graded_since_the_plan_keeps_that(moodle, poster):
     moodle.grade(102, 10.0)
     receipts = {one.student: one for one in service.apply(changes)}
     assert receipts["s002"].answer == "refused"
-    assert receipts["s002"].said == "was graded there meanwhile: now it is 10"
+    assert receipts["s002"].message == "was graded there meanwhile: now it is 10"
     assert moodle.scores() == RIGHT | {102: 10.0}
 
 
@@ -161,14 +161,14 @@ def test_a_refusal_is_of_one_student(moodle, poster):
     del moodle.users[102]
     receipts = {one.student: one for one in service.apply(changes)}
     assert {who: one.answer.value for who, one in receipts.items()} == {**THERE, "s002": "refused"}
-    assert receipts["s002"].said == "The user is not in this course"
+    assert receipts["s002"].message == "The user is not in this course"
 
 
 def test_a_grade_that_moodle_refuses_is_not_sent_again(moodle, poster):
     moodle.refused = {102}
     receipts = poster.post()
     assert {who: one.answer.value for who, one in receipts.items()} == {**THERE, "s002": "refused"}
-    assert "do not currently have permissions" in receipts["s002"].said
+    assert "do not currently have permissions" in receipts["s002"].message
     assert moodle.count(SAVE) == 3
 
 
@@ -176,7 +176,7 @@ def test_a_grade_that_a_person_confirmed_is_theirs(moodle, poster):
     poster.post()
     moodle.grade(101, 7.5)
     poster.marks["s001"] = 8.0
-    assert poster.fates() == {"s001": "LEFT", "s002": "SAME", "s003": "SAME"}
+    assert poster.fates() == {"s001": "UNCHANGED", "s002": "SAME", "s003": "SAME"}
 
 
 def test_what_moodle_would_not_take_is_held_back(moodle, poster):
@@ -197,9 +197,9 @@ def test_a_grade_of_somebody_anonymous_is_seen_although_the_gradebook_lacks_it(m
 
 def test_anonymous_students_are_found_by_the_number_of_the_participant_alone(moodle, poster):
     moodle.assignment["blindmarking"] = 1
-    assert set(poster.fates().values()) == {"NO_MARK", "NO_ROW"}
+    assert set(poster.fates().values()) == {"NO_GRADE", "NO_ROW"}
     people = Roster(students=(Student(student="s001", moodle_id="5101"),), file="roster.csv")
-    fates = {line.who: line.fate.name for line in poster.plan(roster=people)}
+    fates = {line.who: line.outcome.name for line in poster.plan(roster=people)}
     assert fates["s001"] == "WRITTEN"
     assert "anonymous" in poster.service().target().remarks[0]
     moodle.assignment["revealidentities"] = 1
@@ -216,7 +216,7 @@ def test_members_of_a_team_each_get_their_own_mark(moodle, poster):
 
 def test_where_comments_are_off_grades_go_without(moodle, poster):
     moodle.comments_enabled = "0"
-    assert not poster.service().takes_comments
+    assert not poster.service().target().takes_comments
     assert poster.answers() == THERE
     assert moodle.comments == {}
     assert "comments are off" in poster.service().target().remarks[0]
@@ -228,9 +228,9 @@ def test_a_student_who_cannot_be_looked_at_is_left_with_the_reason(moodle, poste
         given | {"userid": "5"} if given["userid"] == "102" else given, between
     )
     (line,) = [line for line in poster.plan() if line.who == "s002"]
-    assert (line.fate.name, line.note) == (
-        "LEFT",
-        "cannot be looked at there (The user is not in this course)",
+    assert (line.outcome.name, line.note) == (
+        "UNCHANGED",
+        "cannot be read there (The user is not in this course)",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import NotObservedError, UsageError
-from grader.lms.moodle_service.calls import Calls
+from grader.lms.moodle_service.calls import WebService
 from grader.lms.moodle_service.service import FUNCTIONS
 
 SAVE = "mod_assign_save_grade"
@@ -112,7 +112,7 @@ def test_a_moodle_that_repeats_the_token_does_not_get_it_shown(moodle, refused, 
 )
 def test_an_address_or_a_token_that_cannot_be(url, token, said):
     with pytest.raises(UsageError, match=said):
-        Calls(url, token)
+        WebService(url, token)
 
 
 def test_no_address_and_no_object_shows_the_token(moodle, poster, server):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import UsageError
-from grader.lms.grades import decimal_mark, exact, read, rounded, spelled
+from grader.lms.numbers import decimal_separator, exact, read, rounded, spelled
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ from grader.lms.grades import decimal_mark, exact, read, rounded, spelled
     ],
 )
 def test_the_decimal_mark_is_that_of_the_numbers_that_are_there(cells, mark):
-    assert decimal_mark(cells, "s.csv") == mark
+    assert decimal_separator(cells, "s.csv") == mark
 
 
 def test_two_decimal_marks_are_not_guessed_at():
     with pytest.raises(UsageError, match=r"s\.csv: has grades with a decimal comma and with a point"):
-        decimal_mark(["7.5", "7,5"], "s.csv")
+        decimal_separator(["7.5", "7,5"], "s.csv")
 
 
 @pytest.mark.parametrize(
