@@ -23,7 +23,7 @@ from grader.config.evidence_file import read_evidence
 from grader.config.rubric import load_rubric
 from grader.gradebook.book import Gradebook
 from grader.gradebook.rescore import Judge, rescore
-from grader.jobs import task_digests
+from grader.grading.digests import task_digests
 from grader.plugins import Plugins
 from grader.scoring.score import score
 

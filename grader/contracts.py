@@ -1,14 +1,17 @@
-"""The seams: what a check kind, a report, an executor and a sandbox promise.
+"""The seams: what a check kind, a report, an engine and a sandbox promise.
 
 Built-ins and guests alike fulfil these protocols and come in through `grader.hookspecs`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+
+from grader.model.job import Job
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench
@@ -71,26 +74,92 @@ class Report(Protocol):
         ...
 
 
-class Executor(Protocol):
-    """One way to get `python -m grader.examiner JOB OUTBOX` run."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Some items of one submission, to be observed by one worker."""
 
-    name: ClassVar[str]
+    key: str
+    """Unique among the orders of a session."""
+    job: Job
+    """What the worker is asked to do, but for its cores and the shared workspace, which the engine knows."""
+    outbox: Path
+    """The folder in which the worker appends its records to `evidence.jsonl`."""
+    exclusive: bool = False
+    """Whether it needs cores or GPUs for itself: it has timed items, or items with devices."""
+    cores: int = 0
+    """How many cores its timed items need, if it has any."""
 
-    def standby(self) -> AbstractContextManager[None]:
-        """Get ready for a job that is about to come, from this thread; may do nothing."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """Lines that were appended to the evidence of an order."""
+
+    order: Order
+    lines: tuple[bytes, ...]
+    """Whole lines of JSON, without their line breaks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """What an order waits for."""
+
+    order: Order
+    message: str
+    """One line for a person: for what, and who has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The end of an order; all of its records have been reported."""
+
+    order: Order
+    problem: str = ""
+    """Why it was cut short; empty if the worker finished."""
+
+
+Event: TypeAlias = Records | Waits | Ended
+
+
+class Session(Protocol):
+    """A connection to an engine, for the orders of one command."""
+
+    def wants(self) -> bool:
+        """Whether another order could begin soon; an engine that queues by itself always says so."""
         ...
 
-    def stop(self) -> None:
-        """End all exams that are running, in whatever threads; each raises KeyboardInterrupt."""
+    def submit(self, order: Order) -> None:
+        """Queue an order. Where the engine is local, whoever submits while `wants` has no more to come."""
         ...
 
-    def execute(self, job: Path, outbox: Path) -> Iterator[str]:
-        """Run the examiner and yield a line of its log whenever one arrives; ends when it has ended.
+    def event(self) -> Event | None:
+        """Wait for the next event; None if no order is open.
 
-        Raises:
-            NotObservedError: the examiner could not be started, or ended without finishing its job.
+        A problem with a worker or a queue is the `Ended.problem` of its orders, never an exception.
         """
         ...
+
+
+class Engine(Protocol):
+    """One way to get workers (`python -m grader.examiner JOB OUTBOX`) run, on this machine or others."""
+
+    name: ClassVar[str]
+    """What `--engine` says."""
+
+    def open(self, settings: EngineSettings) -> AbstractContextManager[Session]:
+        """Connect; workers may be started now. On leaving, whatever still runs is ended, and waited for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings:
+    """What an engine is told of the command that it works for."""
+
+    at_once: int = 1
+    """How many orders may be observed side by side where none is exclusive."""
+    gpus: int = 0
+    """How many GPUs this machine has for all of them together."""
+    shared_workspace: Path | None = None
+    """A folder for copies of submissions, through which one worker serves many; None for a single one."""
 
 
 class Launched(Protocol):

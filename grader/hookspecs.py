@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from grader.markers import hookspec
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind, Executor, Report, Sandbox
+    from grader.contracts import CheckKind, Engine, Report, Sandbox
     from grader.lms.contract import ResultsFile, Worksheet
     from grader.lms.platform import Platform
     from grader.model.assignment import Assignment
@@ -56,11 +56,11 @@ def grader_reports() -> Iterable[type[Report]] | None:
 
 
 @hookspec
-def grader_executors() -> Iterable[type[Executor]] | None:
-    """The ways you know to get an examiner started, as classes.
+def grader_engines() -> Iterable[type[Engine]] | None:
+    """The ways you know to get workers run, as classes.
 
-    When: once, before the first exam.
-    Who: the built-in `local`, and installed plugins.
+    When: once, before the first submission is opened.
+    Who: the built-in `local`, and installed plugins; `--engine` names the one that is used.
     Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
     """
@@ -114,6 +114,16 @@ def grader_observed(observation: Observation, title: str) -> None:
     """An item of this title was observed.
 
     When: on the host, while the examiner goes on, in the order of the evidence.
+    Who: progress displays, logs.
+    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    """
+
+
+@hookspec
+def grader_waits(submission: Submission, message: str) -> None:
+    """The observation of a submission waits: for cores or GPUs that others have, or in a queue.
+
+    When: on the host, each time an engine says so.
     Who: progress displays, logs.
     Answers: none are expected; all are called. An exception is our bug, and ends the run.
     """

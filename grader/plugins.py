@@ -20,7 +20,7 @@ from grader.errors import CourseError, GraderError
 from grader.markers import PROJECT
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind, Executor, Report, Sandbox
+    from grader.contracts import CheckKind, Engine, Report, Sandbox
     from grader.lms.contract import ResultsFile, Worksheet
     from grader.lms.platform import Platform
     from grader.model.assignment import Assignment
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BUILTIN = (
     "grader.checks.builtin",
     "grader.reports.builtin",
-    "grader.executors.builtin",
+    "grader.engines.builtin",
     "grader.sandbox.builtin",
     "grader.lms.builtin",
 )
@@ -111,9 +111,9 @@ class Plugins:
         return self._instances("grader_reports")
 
     @cached_property
-    def executors(self) -> Mapping[str, Executor]:
-        """All executors."""
-        return self._instances("grader_executors")
+    def engines(self) -> Mapping[str, Engine]:
+        """All engines, by the name that `--engine` takes."""
+        return self._instances("grader_engines")
 
     @cached_property
     def sandboxes(self) -> tuple[Sandbox, ...]:
@@ -139,6 +139,11 @@ class Plugins:
         """Tell of one more observation."""
         with self._telling:
             self._manager.hook.grader_observed(observation=observation, title=title)
+
+    def waits(self, submission: Submission, message: str) -> None:
+        """Tell what the observation of a submission waits for."""
+        with self._telling:
+            self._manager.hook.grader_waits(submission=submission, message=message)
 
     def graded(self, submission: Submission, evidence: Evidence, scorecard: Scorecard) -> None:
         """Tell of a mark."""

@@ -54,8 +54,11 @@ _COMMAND = re.compile(
 _BLOCK_KEEPS = frozenset("\n\t")
 _LINE_KEEPS = frozenset[str]()
 _OTHERS = re.compile("[\0-\x1f\x7f]")
-_SUSPECT = re.compile(r"[^ -~]|::|##|\[\[")
-"""What plain ASCII text has nothing of: most text is looked at once, and stays."""
+_PRINTED = "°±²³µ·×÷–—“”•…←→↔≈≠≤≥"  # noqa: RUF001 - these are meant
+"""Characters beyond ASCII that our own lines have: they are plain wherever they stand."""
+_SUSPECT = re.compile(rf"[^ -~{_PRINTED}]|::|##|\[\[")
+"""What plain text has nothing of: most text is looked at once, and stays."""
+_UNUSUAL = re.compile(rf"[^\0-\x7f{_PRINTED}]")
 _MAPPINGS = (dict, Mapping)
 """The first for its own sake: to ask an abstract class takes ten times as long."""
 _GAP = " … {} characters left out … "
@@ -154,7 +157,7 @@ def _fitting(
 
 
 def _spelled(text: str, keeps: frozenset[str]) -> str:
-    if text.isascii():
+    if not _UNUSUAL.search(text):
         shown = _OTHERS.sub(lambda match: match[0] if match[0] in keeps else _escape(match[0]), text)
     else:
         shown = "".join(_characters(text, keeps))

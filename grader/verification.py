@@ -15,14 +15,15 @@ from grader.config.problem import show_path
 from grader.contracts import CheckKind
 from grader.cuda.gpus import gpus
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
-from grader.exams import Request
-from grader.lanes import grade_all
+from grader.grading.grade import Grading
+from grader.grading.results import is_used
+from grader.grading.score import EXIT_CODES, Graded
+from grader.grading.sessions import LOCAL, open_session
+from grader.grading.submission import CourseFiles, Request
 from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
-from grader.pipeline import EXIT_CODES, Graded
 from grader.plugins import Plugins
-from grader.results import is_used
 from grader.scoring.score import passed
 from grader.trials import ARCHIVES, Points, Trial
 
@@ -82,6 +83,7 @@ def verify(
     trials: Sequence[Trial],
     out: Path,
     ended: Callable[[], None] = lambda: None,
+    engine: str = LOCAL,
 ) -> Iterator[Verdict]:
     """Grade each trial anew, with its results below `out`, and say what is not as it must be.
 
@@ -90,7 +92,7 @@ def verify(
     """
     early: dict[int, Verdict] = {}
     number = 0
-    for at, verdict in _verdicts(course, plugins, trials, out):
+    for at, verdict in _verdicts(course, plugins, trials, out, engine):
         early[at] = verdict
         ended()
         while number in early:
@@ -99,7 +101,7 @@ def verify(
 
 
 def _verdicts(
-    course: Course, plugins: Plugins, trials: Sequence[Trial], out: Path
+    course: Course, plugins: Plugins, trials: Sequence[Trial], out: Path, engine: str
 ) -> Iterator[tuple[int, Verdict]]:
     """The verdicts as they come, each with the place of its trial."""
     there = {number: trial for number, trial in enumerate(trials) if trial.archive.exists()}
@@ -108,18 +110,15 @@ def _verdicts(
             error = CourseError(f"{show_path(trial.archive)}: is not there; {trial.build}")
             yield number, Verdict(trial=trial, deviations=tuple(_not_graded(trial, error)))
     anew = is_used(out)
-    for least in sorted({trial.isolation for trial in there.values()}):
-        alike = [number for number, trial in there.items() if trial.isolation == least]
-        lanes = grade_all(
-            [_request(there[number], out, fresh=anew) for number in alike],
-            _strict(course, plugins, least),
-            plugins,
-            at_once=len(os.sched_getaffinity(0)),
-            gpus=len(gpus()),
-        )
-        with closing(lanes):
-            for place, result in lanes:
-                yield alike[place], _verdict(there[alike[place]], result, plugins.checks)
+    at_once, count = min(len(os.sched_getaffinity(0)), max(1, len(there))), len(gpus())
+    with open_session(plugins, engine, out=out, at_once=at_once, gpus=count) as session:
+        for least in sorted({trial.isolation for trial in there.values()}):
+            alike = [number for number, trial in there.items() if trial.isolation == least]
+            files = CourseFiles(_strict(course, plugins, least), plugins)
+            grading = Grading(files, session, several=True, gpus=count)
+            with closing(grading.grade([_request(there[one], out, fresh=anew) for one in alike])) as results:
+                for place, result in results:
+                    yield alike[place], _verdict(there[alike[place]], result, plugins.checks)
 
 
 def _request(trial: Trial, out: Path, *, fresh: bool) -> Request:

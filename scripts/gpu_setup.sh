@@ -4,7 +4,7 @@
 #
 #     pip download --no-deps --only-binary=:all: --python-version 3.12 --platform manylinux_2_28_x86_64 \
 #         --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 \
-#         numpy==2.4.6 cupti-python==13.0.1 greenlet==3.5.6 sqlalchemy==2.1.9 junitparser==5.0.3 pypdfium2==5.15.2
+#         numpy==2.4.6 cupti-python==13.0.1 greenlet==3.5.6 sqlalchemy==2.1.9 junitparser==5.0.3 pypdfium2==5.15.2 msgspec==0.22.0
 #     apt-get download bubblewrap libcap2 libselinux1 libpcre2-8-0
 site=/tmp/grader-wheels/site-packages # a sandbox shows folders of packages by this name
 if ls "$wheels"/*.whl >/dev/null 2>&1; then

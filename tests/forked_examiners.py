@@ -1,6 +1,6 @@
 """Starts examiners by forking a process that has imported theirs: 0.4 s of CPU time less for each of them.
 
-Everything else is as `grader.executors.local` starts them: arguments, streams, variables, folder, cores, a
+Everything else is as `grader.engines.process` starts them: arguments, streams, variables, folder, cores, a
 process group of its own, and this process as their parent.
 """
 

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from grader.config.roster import Roster
     from grader.plugins import Plugins
 
+ENGINE = click.option(
+    "--engine", default="local", show_default=True, metavar="NAME", help="Where workers run."
+)
+"""What every command has that observes."""
+
 
 def find(context: click.Context) -> Course:
     """The course by `--course`, by GRADER_COURSE, or upwards from here."""

@@ -67,6 +67,7 @@ def command(
     """
     require_linux()
     from grader.cli.display import Display
+    from grader.grading.sessions import open_session
     from grader.lms.contract import Rules
     from grader.lms.fill import UNTIMED
     from grader.lms.gradescope import Gradescope, refusal
@@ -77,9 +78,9 @@ def command(
     course, plugins = open_course(context)
     sent = read_metadata(autograder / "submission_metadata.json", course.roster)
     plugins.listen(Display(sys.stderr))
-    with plugins.executors["local"].standby():  # it imports while we do
-        from grader.exams import Request
-        from grader.pipeline import grade
+    with open_session(plugins) as workers:  # they import while we do
+        from grader.grading.grade import Grading
+        from grader.grading.submission import CourseFiles, Request
 
         request = Request(
             archive=_hand_in(autograder / "submission"),
@@ -89,11 +90,12 @@ def command(
             published=published,
             **asked,
         )
-        try:
-            graded = grade(request, course, plugins)
-        except SubmissionError as error:
-            write(results, refusal("\n".join(error.problems)))
-            raise
+        grading = Grading(CourseFiles(course, plugins), workers, several=False, gpus=0)
+        ((_, graded),) = grading.grade([request])
+        if isinstance(graded, SubmissionError):
+            write(results, refusal("\n".join(graded.problems)))
+        if isinstance(graded, Exception):
+            raise graded
     if graded.trouble:
         echo(f"grader: {graded.trouble}", err=True)
     rubric = graded.rubric

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,13 +10,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.errors import GraderError, UsageError
+from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
-    from grader.exams import Request
+    from grader.grading.submission import Request
     from grader.intake.hand_in import HandIn
-    from grader.intake.names import Sender
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +41,10 @@ def find_hand_ins(archives: Sequence[Path], out: Path, course: Course, resources
         SubmissionError, NotObservedError: a platform's zip cannot be taken.
         UsageError: `out` cannot be written.
     """
+    from grader.grading.results import passing, sweep
     from grader.intake.attempts import attempts_of
     from grader.intake.download import spread
     from grader.intake.hand_in import group
-    from grader.results import passing, sweep
 
     sweep(out)
     download = spread(archives, cache(lambda: resources.enter_context(passing(out))))
@@ -65,6 +64,7 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
         UsageError: the list cannot be read, or a time was given beside it.
     """
     from grader.config.times import read_times
+    from grader.grading.attempts import sender_named_by
 
     if any(request.submitted_at for request in requests):
         raise UsageError("--times: says when each was handed in; leave out --submitted-at")
@@ -72,35 +72,9 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
     ids = {one.student: (one.canvas_id, one.moodle_id) for one in course.roster.students}
     known: list[Request] = []
     for request in requests:
-        sender = _sender(request.archive, course.roster.by_id)
+        sender = sender_named_by(request.archive, course.roster.by_id)
         names = (sender.student, *sender.members) if sender else ()
         more = chain(*(ids.get(name, ()) for name in names))
         given = (sender.lms_id or "",) if sender else ()
         known.append(replace(request, submitted_at=found.of(filter(None, (*names, *more, *given)))))
     return known
-
-
-def turns(hand_ins: Sequence[HandIn], course: Course) -> list[list[int]]:
-    """The places of hand-ins, in as few turns as no student is in twice: two exams would share a folder."""
-    roster = course.roster.by_id
-    taken: list[set[str]] = []
-    found: list[list[int]] = []
-    for number, hand_in in enumerate(hand_ins):
-        sender = _sender(hand_in, roster)
-        student = sender.student if sender else ""
-        turn = next((n for n, students in enumerate(taken) if student not in students), len(found))
-        if turn == len(found):
-            taken.append(set())
-            found.append([])
-        taken[turn].add(student)
-        found[turn].append(number)
-    return found
-
-
-def _sender(hand_in: HandIn, roster: Mapping[str, str]) -> Sender | None:
-    from grader.intake.receive import sender_of_hand_in
-
-    try:
-        return sender_of_hand_in(hand_in, roster)
-    except GraderError:  # whoever grades it says what is wrong
-        return None

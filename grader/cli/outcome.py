@@ -19,7 +19,7 @@ from grader.text import one_line
 if TYPE_CHECKING:
     from grader.cli.hand_ins import Found
     from grader.config.course import Course
-    from grader.pipeline import Graded
+    from grader.grading.score import Graded
 
 FEW = 5
 """Of so many hand-ins each gets its whole card."""

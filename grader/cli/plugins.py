@@ -20,7 +20,7 @@ def command(context: click.Context, as_json: bool) -> None:
         "assignments": sorted(plugins.assignments),
         "checks": sorted(plugins.checks),
         "reports": sorted(plugins.reports),
-        "executors": sorted(plugins.executors),
+        "engines": sorted(plugins.engines),
         "sandboxes": [sandbox.name for sandbox in plugins.sandboxes],
         "exporters": sorted(plugins.exporters),
         "platforms": sorted(plugins.platforms),

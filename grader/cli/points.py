@@ -14,11 +14,11 @@ from grader.config.points_file import MANUAL, PointsGiven, append_points, read_p
 from grader.config.problem import suggestion
 from grader.config.rubric import load_rubric
 from grader.errors import UsageError
+from grader.grading.results import Results
 from grader.model.evidence import Evidence
 from grader.model.observation import Outcome
 from grader.model.rubric import Item
 from grader.plugins import Plugins
-from grader.results import Results
 
 HAND_IN = 12
 """How much of a digest stands in the table, behind `sha256:`."""

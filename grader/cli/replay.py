@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from grader.cli.course import open_course, require_linux
+from grader.cli.course import ENGINE, open_course, require_linux
 from grader.cli.echo import echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import ExitCode
 from grader.text import one_line
 
 if TYPE_CHECKING:
+    from grader.grading.replay import Fact, Look, Replay
     from grader.model.observation import Case, Quantity
-    from grader.replay import Fact, Look, Replay
 
 T = TypeVar("T")
 
@@ -36,10 +36,18 @@ _NARROWEST = 60
     help="The hand-in; otherwise the files that were kept with the score.",
 )
 @click.option("--rubric", help="A rubric's name or file; otherwise the one that the score was given by.")
+@ENGINE
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
-    context: click.Context, score: Path, item: str, archive: Path | None, rubric: str | None, as_json: bool
+    context: click.Context,
+    /,
+    score: Path,
+    item: str,
+    archive: Path | None,
+    rubric: str | None,
+    engine: str,
+    as_json: bool,
 ) -> int:
     """Observe an item of SCORE (a score.json, or its folder) again with the seed it had then.
 
@@ -49,13 +57,15 @@ def command(
     """
     require_linux()
     from grader.files import scratch
+    from grader.grading.sessions import open_session
 
     course, plugins = open_course(context)
-    with plugins.executors["local"].standby(), scratch("grader-replay-") as place:
+    with open_session(plugins, engine) as session, scratch("grader-replay-") as place:
+        from grader.grading.replay import read_score, replay
         from grader.model.observation import Outcome
-        from grader.replay import read_score, replay
 
-        seen = replay(read_score(score), item, course, plugins, place=place, archive=archive, rubric=rubric)
+        stored = read_score(score)
+        seen = replay(stored, item, course, plugins, session, place=place, archive=archive, rubric=rubric)
     if as_json:
         echo_json(_document(seen))
     else:

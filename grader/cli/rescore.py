@@ -51,7 +51,7 @@ def command(
     2 usage, 4 the course's files are wrong, 5 the gradebook cannot be read or written, then nothing changes.
     """
     from grader.config.rubric import load_rubric
-    from grader.jobs import task_digests
+    from grader.grading.digests import task_digests
 
     course, plugins = open_course(context)
     if assignment not in plugins.assignment_folders:

@@ -8,27 +8,19 @@ from contextlib import ExitStack, closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from grader.cli.attempts import SideBySide, best_of
 from grader.cli.book import LOCATION, Location, Recorder, opened
-from grader.cli.course import open_course, require_linux
-from grader.cli.display import Display, Listener
+from grader.cli.course import ENGINE, open_course, require_linux
+from grader.cli.display import ClassDisplay, Display
+from grader.cli.echo import echo
 from grader.cli.files import ONE_OF_MANY, PATH
 from grader.cli.hand_ins import find_hand_ins, timed
 from grader.cli.outcome import Outcome
 from grader.errors import UsageError
 from grader.reports.class_progress import ClassProgress
-
-if TYPE_CHECKING:
-    from grader.config.course import Course
-    from grader.exams import Request
-    from grader.pipeline import Graded
-    from grader.plugins import Plugins
-
-EXECUTOR = "local"
 
 
 @click.command("run")
@@ -71,6 +63,7 @@ EXECUTOR = "local"
     metavar="N",
     help="How many hand-ins are looked at side by side; otherwise one for each core.",
 )
+@ENGINE
 @click.pass_context
 def command(
     context: click.Context,
@@ -106,34 +99,40 @@ def command(
             )
         if gradebook is not None:
             plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
-        from grader.exams import Request
+        from grader.grading.sessions import open_session
 
-        requests = [Request(archive=one, executor=EXECUTOR, **asked) for one in found.hand_ins]
-        if times is not None:
-            requests = timed(requests, times, course)
-        outcome = Outcome(course, found, as_json=as_json, require_final=require_final)
-        if len(requests) == 1 and not found.older[0]:
-            plugins.listen(Display(sys.stderr))
-            outcome.add(0, _grade_one(requests[0], course, plugins))
-        else:
-            progress = ClassProgress(sys.stderr, len(requests))
-            plugins.listen(Listener(progress))
-            with closing(progress):
-                side_by_side = SideBySide(course, plugins, jobs or len(os.sched_getaffinity(0)))
-                for number, result in best_of(requests, found.older, side_by_side):
-                    progress.ended()
-                    progress.aside(partial(outcome.add, number, result))
+        alone = len(found.hand_ins) == 1 and not found.older[0]
+        gpus = 0 if alone else _gpus()
+        at_once = 1 if alone else min(jobs or len(os.sched_getaffinity(0)), len(found.hand_ins))
+        out = None if alone else asked["out"]
+        session = open_session(plugins, asked.pop("engine"), out=out, at_once=at_once, gpus=gpus)
+        with session as workers:  # they import while we do
+            from grader.grading.attempts import Attempts
+            from grader.grading.grade import Grading
+            from grader.grading.submission import CourseFiles, Request
+
+            requests = [Request(archive=one, **asked) for one in found.hand_ins]
+            if times is not None:
+                requests = timed(requests, times, course)
+            outcome = Outcome(course, found, as_json=as_json, require_final=require_final)
+            display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
+            plugins.listen(display)
+            grading = Grading(CourseFiles(course, plugins), workers, several=not alone, gpus=gpus)
+            attempts = Attempts(grading, course.roster.by_id, _tell)
+            with closing(display):
+                for number, result in attempts.grade(requests, found.older):
+                    display.ended(partial(outcome.add, number, result))
         return outcome.close()
 
 
-def _grade_one(request: Request, course: Course, plugins: Plugins) -> Graded | Exception:
-    try:
-        with plugins.executors[EXECUTOR].standby():  # it imports while we do
-            from grader.pipeline import grade
+def _gpus() -> int:
+    from grader.cuda.gpus import gpus
 
-            return grade(request, course, plugins)
-    except Exception as error:
-        return error
+    return len(gpus())
+
+
+def _tell(line: str) -> None:
+    echo(f"grader: {line}", err=True)
 
 
 def _moment(text: str | None) -> datetime | None:

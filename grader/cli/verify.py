@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.course import open_course, require_linux
-from grader.cli.display import Listener
+from grader.cli.course import ENGINE, open_course, require_linux
+from grader.cli.display import ClassDisplay
 from grader.cli.echo import echo, echo_json
 from grader.cli.files import PATH, PathType
 from grader.errors import worst
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     help="Only this folder, as if it were the reference of --assignment.",
 )
 @click.option("--out", type=PATH, help="Keep the results in this folder.")
+@ENGINE
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 @click.pass_context
-def command(context: click.Context, /, out: Path | None, as_json: bool, **asked: Any) -> int:
+def command(context: click.Context, /, out: Path | None, engine: str, as_json: bool, **asked: Any) -> int:
     """Grade the course's own hand-ins whose names match a PATTERN, and compare with what each must earn.
 
     Every reference must earn everything under each of its rubrics, and every hand-in of tests/submissions
@@ -62,10 +63,10 @@ def command(context: click.Context, /, out: Path | None, as_json: bool, **asked:
     widths = columns(trials)
     verdicts: list[Verdict] = []
     progress = ClassProgress(sys.stderr, len(trials))
-    plugins.listen(Listener(progress))
+    plugins.listen(ClassDisplay(progress))
     folder = scratch("grader-verify-") if out is None else nullcontext(out)
     with leaving(progress), folder as place:
-        for verdict in verify(course, plugins, trials, place, progress.ended):
+        for verdict in verify(course, plugins, trials, place, progress.ended, engine):
             verdicts.append(verdict)
             if not as_json:
                 for line in rows(verdict, widths, sys.stdout):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from grader.config.codec import check_schema, dumps, loads, to_plain
-from grader.config.decode import decode
+from grader.config.codec import dumps, from_plain, loads, to_plain
 from grader.config.problem import show_path
 from grader.errors import NotObservedError
 from grader.model.evidence import SCHEMA, Evidence, Exam
@@ -158,19 +158,23 @@ def repair(fd: int) -> None:
         os.ftruncate(fd, end)
 
 
-class EvidenceReader:
-    """Follows a file: every call gives the records that became complete since the last one."""
+class LineReader:
+    """Follows a file of lines: every call gives those that became complete since the last one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, from_end: bool = False) -> None:
+        """With `from_end` the lines that are there now are left out."""
         self._path = path
         self._offset = 0
-        self._line = 0
+        self.number = 0
+        """How many lines have been given, or left out."""
+        if from_end:
+            self.read()
 
-    def read(self) -> tuple[Record, ...]:
-        """New records; none if there is no file yet.
+    def read(self) -> tuple[bytes, ...]:
+        """New lines, without their line breaks; none if there is no file yet.
 
         Raises:
-            NotObservedError: a complete line is no record, or the file cannot be read.
+            NotObservedError: the file cannot be read.
         """
         try:
             with self._path.open("rb") as file:
@@ -183,21 +187,97 @@ class EvidenceReader:
             raise NotObservedError(message) from None
         whole = content[: content.rfind(b"\n") + 1]
         self._offset += len(whole)
-        return tuple(self._record(line) for line in whole.split(b"\n")[:-1])
+        lines = tuple(whole.split(b"\n")[:-1])
+        self.number += len(lines)
+        return lines
 
-    def _record(self, line: bytes) -> Record:
-        self._line += 1
-        where = f"{show_path(self._path)}:{self._line}"
-        try:
-            data: dict[str, Any] = dict(document(loads(line)))
-            kind = RECORDS[data.pop("record")]
-        except (ValueError, TypeError, KeyError):
-            raise NotObservedError(f"{where}: is not a record of an exam; {ADVICE}") from None
-        check_schema(kind, data, where=where)
-        record, problems = decode(kind, data, finite=False)
-        if record is None:
-            raise NotObservedError(*(f"{where}: {problem}; {ADVICE}" for problem in problems))
-        return record
+
+class EvidenceReader:
+    """Follows the records of a file: every call gives those that became complete since the last one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines = LineReader(path)
+
+    def read(self) -> tuple[Record, ...]:
+        """New records; none if there is no file yet.
+
+        Raises:
+            NotObservedError: a complete line is no record, or the file cannot be read.
+        """
+        first = self._lines.number + 1
+        return tuple(
+            decode_record(line, where=f"{show_path(self._path)}:{number}")
+            for number, line in enumerate(self._lines.read(), start=first)
+        )
+
+
+def decode_record(line: bytes, *, where: str) -> Record:
+    """A record from its line; `where` names the file and the line in messages.
+
+    Raises:
+        NotObservedError: it is none, or another version of grader wrote it.
+    """
+    try:
+        data: dict[str, Any] = dict(document(loads(line)))
+        kind = RECORDS[data.pop("record")]
+    except (ValueError, TypeError, KeyError):
+        raise NotObservedError(f"{where}: is not a record of an exam; {ADVICE}") from None
+    return from_plain(kind, data, where=where, advice=ADVICE)
+
+
+class StoredEvidence:
+    """The evidence of every submission in a file, by its digest; that of different ones is not mixed.
+
+    The latest observation of each item counts, except that one which saw nothing never takes the place of
+    one which did.
+    """
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self._by_digest: dict[str, Evidence] = {}
+        self._observations: dict[str, Observation] = {}
+        for record in records:
+            self.add(record)
+
+    def add(self, record: Record) -> None:
+        """Take in the next record of the file."""
+        if isinstance(record, SubmissionReceived | ExamStarted):
+            submission = record.submission
+            before = self._by_digest.pop(submission.digest, None)
+            exams = before.exams if before else ()
+            self._observations = dict(before.observations) if before else {}
+            self._by_digest[submission.digest] = Evidence(
+                submission=submission,
+                exams=(*exams, record.exam) if isinstance(record, ExamStarted) else exams,
+                observations=self._observations,
+            )
+        elif isinstance(record, ItemObserved):
+            observation = record.observation
+            earlier = self._observations.get(observation.item)
+            if (
+                earlier is None
+                or observation.outcome is not Outcome.NOT_OBSERVED
+                or earlier.outcome in NOTHING_SEEN
+            ):
+                self._observations[observation.item] = observation
+
+    def of(self, digest: str) -> Evidence | None:
+        """That of the submission with this digest."""
+        return self._by_digest.get(digest)
+
+    @property
+    def last(self) -> Evidence | None:
+        """That of the submission that was examined last."""
+        return next(reversed(self._by_digest.values()), None)
+
+
+def read_stored(path: Path) -> StoredEvidence:
+    """Everything that was observed of the submissions in a file.
+
+    Raises:
+        NotObservedError: a line is no record, or a newer grader wrote it.
+    """
+    return StoredEvidence(EvidenceReader(path).read())
 
 
 def read_evidence(path: Path) -> Evidence | None:
@@ -206,35 +286,4 @@ def read_evidence(path: Path) -> Evidence | None:
     Raises:
         NotObservedError: a line is no record, or a newer grader wrote it.
     """
-    return next(reversed(read_hand_ins(path).values()), None)
-
-
-def read_hand_ins(path: Path) -> dict[str, Evidence]:
-    """Everything that was observed of each hand-in, by its digest; the one last examined is the last.
-
-    The latest observation of each item counts, except that one which saw nothing never takes the place
-    of one which did. The evidence of different hand-ins is not mixed.
-
-    Raises:
-        NotObservedError: a line is no record, or a newer grader wrote it.
-    """
-    found: dict[str, Evidence] = {}
-    exams: list[Exam] = []
-    observations: dict[str, Observation] = {}
-    for record in EvidenceReader(path).read():
-        if isinstance(record, SubmissionReceived | ExamStarted):
-            before = found.pop(record.submission.digest, None)
-            exams = [*before.exams] if before else []
-            observations = {**before.observations} if before else {}
-            if isinstance(record, ExamStarted):
-                exams.append(record.exam)
-            submission = record.submission
-            found[submission.digest] = Evidence(
-                submission=submission, exams=tuple(exams), observations=observations
-            )
-        elif isinstance(record, ItemObserved):
-            seen = record.observation
-            kept = observations.get(seen.item)
-            if kept is None or seen.outcome is not Outcome.NOT_OBSERVED or kept.outcome in NOTHING_SEEN:
-                observations[seen.item] = seen
-    return found
+    return read_stored(path).last

@@ -1,4 +1,4 @@
-"""`python -m grader.examiner JOB OUTBOX`: all that an executor has to start.
+"""`python -m grader.examiner JOB OUTBOX`: all that an engine has to start.
 
 With the number of the process that starts it, it gets ready and then reads both from its standard input, as a
 JSON list on a line, for one job after the other; after each it tells its status in a line of its log.

@@ -12,9 +12,9 @@ from pathlib import Path
 from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved
 from grader.contracts import CheckKind
+from grader.engines.process import WorkerProcess
 from grader.examiner.devices import GPU, gpus_for
-from grader.executors.local import Examiner
-from grader.jobs import cores_of, is_timed, wanting_quiet
+from grader.grading.plan import cores_of, exclusive_items, is_timed
 from grader.machine.cores import Cores
 from grader.model.job import Job, Task
 from grader.model.observation import Observation
@@ -41,10 +41,10 @@ def shares(job: Job, kinds: Mapping[str, CheckKind], cores: Cores) -> Shares:
     if job.stage or job.lent:
         return Shares()
     gpus = gpus_for(job.tasks)
-    alone = wanting_quiet(job.tasks, kinds, gpus=gpus)
+    alone = exclusive_items(job.tasks, kinds, gpus=gpus)
     if not alone:
         return Shares()
-    wanted = cores_of(job, kinds, gpus=gpus)
+    wanted = cores_of(job.tasks, kinds, job.limits, gpus=gpus)
     timed = cores.pick(wanted + 1)[: wanted + 1] if wanted else ()
     if len(cores.apart(timed)) < max(2, job.limits.cores):
         return Shares()
@@ -71,7 +71,7 @@ class Beside:
         """What it may be given, in turn."""
         self.left: dict[str, Task] = {}
         """What it was given and has not seen yet, by the item."""
-        self._examiner: Examiner | None = None
+        self._examiner: WorkerProcess | None = None
         self._jobs = 0
         """How many it was given and has not ended."""
         if not given.apart and len(given.company) < WORTH_SHARING:
@@ -84,7 +84,7 @@ class Beside:
         own = os.sched_getaffinity(0)
         os.sched_setaffinity(0, cores)  # it starts with ours
         try:
-            self._examiner = Examiner()
+            self._examiner = WorkerProcess()
         finally:
             os.sched_setaffinity(0, own)
         self._log = self._examiner.log()
@@ -127,15 +127,13 @@ class Beside:
     def wait(self) -> bool:
         """Wait until it has something to tell; False if it has ended, or broke off."""
         while self._examiner is not None and self._jobs:
-            try:
-                next(self._log)
-            except StopIteration as end:
-                self._jobs -= 1
-                if end.value != 0:
-                    break
-                self._log = self._examiner.log()
-            else:
+            line = next(self._log)
+            if isinstance(line, str):
                 return True
+            self._jobs -= 1
+            if line != 0:
+                break
+            self._log = self._examiner.log()
         return False
 
     def taken(self) -> list[Task]:

@@ -18,7 +18,8 @@ from grader.examiner.devices import Devices, foreseen, gpus_for
 from grader.examiner.environment import environment
 from grader.examiner.kept import Kept
 from grader.examiner.turns import in_turn
-from grader.jobs import cores_of, course_digest
+from grader.grading.digests import course_digest
+from grader.grading.plan import cores_of
 from grader.machine.cores import Cores
 from grader.model.evidence import Exam
 from grader.model.job import Job, Task
@@ -51,7 +52,7 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
         # not before it is known that somebody needs them: a run over quick items is short
         from grader.examiner.quiet import OwnCores, Watched
 
-        wanted = cores_of(job, plugins.checks, gpus=gpus_for(job.tasks))
+        wanted = cores_of(job.tasks, plugins.checks, job.limits, gpus=gpus_for(job.tasks))
         own = resources.enter_context(closing(OwnCores(wanted, _who(job), _say, job.cores)))
         beside = resources.enter_context(closing(Beside(job, given if own.beside else Shares(), own.beside)))
         # numpy comes with these: the servers import theirs meanwhile
@@ -77,7 +78,7 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
 
 
 def _say(line: str) -> None:
-    """The log that an executor follows."""
+    """The log that an engine follows."""
     print(line, flush=True)  # noqa: T201
 
 

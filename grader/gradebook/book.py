@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from sqlalchemy import Connection, Select, Subquery, func, insert, select
 
 from grader import __version__
-from grader.config.codec import dumps, loads
+from grader.config.codec import dumps
 from grader.errors import NotObservedError
 from grader.gradebook.database import Database
 from grader.gradebook.location import backend_of
@@ -121,8 +121,8 @@ class Gradebook:
         with self.database.reading() as connection:
             row = connection.execute(rows).one()
         return Evidence(
-            submission=revive(Submission, loads(row.body)),
-            exams=tuple(revive(Exam, exam) for exam in loads(row.exams)),
+            submission=revive(Submission, row.body),
+            exams=revive(tuple[Exam, ...], row.exams),
             observations=join(row.judged, row.shown),
         )
 
@@ -173,7 +173,7 @@ def read_grade(row: Any) -> RecordedGrade:
     return RecordedGrade(
         student=row.student,
         score=row.score,
-        submission=revive(Submission, loads(row.body)),
+        submission=revive(Submission, row.body),
         card=read_card(row.card),
         how=row.how,
         at=row.at,

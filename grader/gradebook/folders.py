@@ -10,7 +10,7 @@ from grader.config.evidence_file import EVIDENCE, read_evidence
 from grader.config.points_file import with_points
 from grader.config.rubric import load_rubric
 from grader.errors import UsageError
-from grader.jobs import holding, tasks_of
+from grader.grading.tasks import still_valid, tasks_of
 from grader.model.evidence import Evidence
 from grader.scoring.score import score
 
@@ -46,7 +46,7 @@ def grades_in(
             if stored is None:
                 continue
             tasks = tasks_of(loaded, stored.submission, declared, place, plugins.checks)
-            observations = with_points(file.parent, stored.submission, tasks, holding(stored, tasks))
+            observations = with_points(file.parent, stored.submission, tasks, still_valid(stored, tasks))
             evidence = Evidence(submission=stored.submission, exams=stored.exams, observations=observations)
             yield (
                 evidence,

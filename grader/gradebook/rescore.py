@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -72,7 +71,7 @@ class Judge:
         extensions: Mapping[str, float] | None = None,
         zone: tzinfo = UTC,
     ) -> None:
-        """Take the digests of `grader.jobs.task_digests`, and the arguments of `score`."""
+        """Take the digests of `grader.grading.digests.task_digests`, and the arguments of `score`."""
         self.rubric = rubric
         self._kinds = kinds
         self._digests = digests
@@ -153,7 +152,7 @@ def _rows(judge: Judge) -> Select[Any]:
 
 def _rescored(judge: Judge, row: Any, students: tuple[str, ...]) -> tuple[Rescored, str]:
     """Score a row; return also the new card as text."""
-    submission = revive(Submission, json.loads(row.body))
+    submission = revive(Submission, row.body)
     after = judge.card(submission, join(row.judged, row.shown if judge.needs_texts else None))
     text = card_text(after)
     rescored = Rescored(

@@ -9,8 +9,12 @@ from typing import Any
 from grader.model.assignment import Build, Limits
 from grader.model.submission import Submission
 
+JOB = "job.json"
+"""The name of a job's file."""
 DONE = "done: "
 """How the line of an examiner's log begins in which it tells the status of a job."""
+WAITS = "waiting: "
+"""How the lines of its log begin that say what it waits for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,11 @@ class ClassProgress:
         self._last = one_line(title, _LONGEST)
         self._show()
 
+    def waits(self, message: str) -> None:
+        """What one of them waits for, until the next item of somebody."""
+        self._last = one_line(message, _LONGEST)
+        self._show()
+
     def ended(self) -> None:
         """One more hand-in."""
         self._done += 1

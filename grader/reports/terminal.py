@@ -101,6 +101,11 @@ class Progress:
         self._bar.update(self._task, description=encodable(one_line(f"{title}{ended}"), self._stream))
         self._bar.advance(self._task)
 
+    def waits(self, message: str) -> None:
+        """Show what the run waits for."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=encodable(one_line(message), self._stream))
+
     def finished(self) -> None:
         """Clear the line. Also right if nothing was started, or a second time."""
         if self._bar is not None:

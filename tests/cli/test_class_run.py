@@ -15,8 +15,9 @@ import pytest
 from grader.cli.outcome import FEW
 from grader.config.course import load_course
 from grader.cuda.gpus import gpus
-from grader.exams import Request
-from grader.lanes import grade_all
+from grader.grading.grade import Grading
+from grader.grading.sessions import open_session
+from grader.grading.submission import CourseFiles, Request
 from grader.plugins import Plugins
 
 DOUBLE = {"id": "double", "title": "double doubles", "points": 1, "check": "matches_reference"}
@@ -429,19 +430,22 @@ def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_tw
 
 
 @pytest.mark.slow
-def test_what_needs_a_gpu_is_looked_at_beside_the_first_lane(course):
+def test_what_needs_a_gpu_is_observed_by_itself_after_the_rest(course):
     course.rubric(DOUBLE, SQUARE | {"devices": {"gpu": 1}}, {**DOUBLE, "id": "after", "needs": ["square"]})
     requests = [
         Request(archive=Path(course.hand_in(f"s{number}", PROGRAMS["right"])), out=course.out)
         for number in range(4)
     ]
-    found = load_course(course.folder)
-    ended = dict(grade_all(requests, found, Plugins(found.folder), at_once=2, gpus=1))
+    loaded = load_course(course.folder)
+    plugins = Plugins(loaded.folder)
+    with open_session(plugins, out=course.out, at_once=2, gpus=1) as session:
+        grading = Grading(CourseFiles(loaded, plugins), session, several=True, gpus=1)
+        ended = dict(grading.grade(requests))
     assert sorted(ended) == [0, 1, 2, 3]
     for number, graded in ended.items():
         assert not isinstance(graded, Exception), graded
         assert graded.submission.student == f"s{number}"
-        assert len(graded.evidence.exams) == 2, "one beside others, one in the second lane"
+        assert len(graded.evidence.exams) == 2, "one beside others, one exclusive"
         seen = graded.evidence.observations
         assert [seen[item].outcome for item in ("double", "square", "after")] == [
             "observed",

@@ -14,7 +14,8 @@ import pytest
 EACH = """if True:
     # each in a process of its own, forked from one that has imported everything
     import json, os, sys
-    import grader.cli.run, grader.cli.verify, grader.cli.exporters, grader.gradebook.book, grader.pipeline
+    import grader.cli.run, grader.cli.verify, grader.cli.exporters
+    import grader.gradebook.book, grader.grading.grade
     from grader.cli.main import main
     for arguments in json.load(sys.stdin):
         inward, outward = os.pipe()

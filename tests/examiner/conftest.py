@@ -11,7 +11,7 @@ import pytest
 from grader.config.course import load_course
 from grader.config.rubric import load_rubric
 from grader.cuda.gpus import Gpu
-from grader.jobs import tasks_of
+from grader.grading.tasks import tasks_of
 from grader.model.job import Job
 from grader.model.rubric import Rubric
 from grader.model.submission import Submission

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import NotObservedError, UsageError
-from grader.results import Results, incoming, passing, sweep
+from grader.grading.results import Results, incoming, passing, sweep
 
 
 def test_a_file_is_replaced_whole_and_nothing_lies_beside_it(tmp_path):

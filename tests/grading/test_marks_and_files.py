@@ -13,9 +13,10 @@ import pytest
 
 from grader.config.course import load_course
 from grader.errors import ExitCode
-from grader.exams import Request
+from grader.grading.grade import Grading
+from grader.grading.sessions import open_session
+from grader.grading.submission import CourseFiles, Request
 from grader.model.score import Standing
-from grader.pipeline import grade
 from grader.plugins import Plugins
 
 pytestmark = pytest.mark.usefixtures("forked_examiners")
@@ -77,7 +78,10 @@ def graded(course: Path):
 
     def run(**asked):
         request = Request(archive=course / "ann", out=course / "results", **asked)
-        return grade(request, load_course(course), plugins)
+        with open_session(plugins) as session:
+            grading = Grading(CourseFiles(load_course(course), plugins), session, several=False, gpus=0)
+            ((_, result),) = grading.grade([request])
+        return result
 
     return run
 

@@ -17,7 +17,6 @@ from grader.files import obstacle, write_whole
 
 FEEDBACK = "feedback/"
 """Where the student's files are: what a student may have, and nothing else."""
-JOB = "job.json"
 WORKSPACE = "workspace"
 _PASSING = ".incoming-"
 

@@ -13,15 +13,17 @@ from grader.config.codec import digest_bytes, dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ExamStarted, ItemObserved, read_evidence
 from grader.config.problem import show_path, suggestion
 from grader.config.rubric import load_rubric
+from grader.contracts import Ended, Order, Session
 from grader.errors import NotObservedError, UsageError
+from grader.grading.digests import course_digest
+from grader.grading.results import WORKSPACE
+from grader.grading.tasks import tasks_of
 from grader.intake.receive import receive
-from grader.jobs import course_digest, tasks_of
 from grader.model.evidence import Evidence, Exam
 from grader.model.job import Job, Task
 from grader.model.observation import Observation
 from grader.model.rubric import Rubric
 from grader.model.score import Line
-from grader.results import JOB, WORKSPACE, Results
 from grader.scoring.score import lasting, score
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from grader.plugins import Plugins
 
 SCORE = "score.json"
-EXECUTOR = "local"
 _MACHINE = ("grader", "python", "processor", "kernel", "gpus")
 """Of an exam's environment, what may explain another result."""
 
@@ -109,11 +110,12 @@ def read_score(path: Path) -> StoredScore:
     return StoredScore(folder=folder, evidence=evidence, exam_of=_exams(folder / EVIDENCE), rubric=of_rubric)
 
 
-def replay(
+def replay(  # noqa: PLR0913 - what was, what is now, and where
     stored: StoredScore,
     item: str,
     course: Course,
     plugins: Plugins,
+    session: Session,
     *,
     place: Path,
     archive: HandIn | None = None,
@@ -153,7 +155,8 @@ def replay(
     }
     then = evidence.observations[item]
     job = _job(replace(evidence, submission=submission), loaded, tasks, then, course, plugins)
-    now, exam = _look_again(replace(job, workspace=str((place / WORKSPACE).absolute())), item, plugins, place)
+    job = replace(job, workspace=str((place / WORKSPACE).absolute()))
+    now, exam = _observe_again(job, item, session, place)
     return Replay(
         item=item,
         title=titles[item],
@@ -209,13 +212,18 @@ def _job(
     )
 
 
-def _look_again(job: Job, item: str, plugins: Plugins, place: Path) -> tuple[Observation, Exam]:
-    for _ in plugins.executors[EXECUTOR].execute(Results(place).write(JOB, dumps(job)), place):
-        pass
-    found = read_evidence(place / EVIDENCE)
-    if found is None or item not in found.observations:
+def _observe_again(job: Job, item: str, session: Session, place: Path) -> tuple[Observation, Exam]:
+    session.submit(Order(key=job.id, job=job, outbox=place))
+    problem = ""
+    while event := session.event():
+        if isinstance(event, Ended):
+            problem = event.problem
+    if problem:
+        raise NotObservedError(problem)
+    evidence = read_evidence(place / EVIDENCE)
+    if evidence is None or item not in evidence.observations:
         raise NotObservedError(f"{item}: the exam ended without a record of it; try again")
-    return found.observations[item], found.exams[-1]
+    return evidence.observations[item], evidence.exams[-1]
 
 
 def _needs(name: str, tasks: Mapping[str, Task]) -> frozenset[str]:

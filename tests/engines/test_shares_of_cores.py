@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from grader.jobs import cores_of, wanting_quiet
-from grader.lanes import split
+from grader.engines.cores import divide
+from grader.grading.plan import cores_of, exclusive_items
 from grader.machine.cores import Cores
 from grader.model.assignment import Limits
-from grader.model.job import Job, Task
-from grader.model.submission import Submission
+from grader.model.job import Task
 
 
 @pytest.fixture
@@ -28,30 +27,30 @@ def cores(tmp_path):
 
 
 def test_the_first_lane_keeps_off_the_cores_of_the_second(cores):
-    found = split(cores(4), 1, gpus=0)
-    assert (found.second, found.first, found.exams) == ((1, 2), {0, 3}, 1)
+    found = divide(cores(4), 1, gpus=0)
+    assert (found.exclusive, found.shared, found.at_once) == ((1, 2), {0, 3}, 1)
 
 
 def test_and_off_their_second_threads(cores):
-    found = split(cores(4, threads=2), 1, gpus=0)
-    assert (found.second, found.first) == ((1, 2), {0, 3, 4, 7})
+    found = divide(cores(4, threads=2), 1, gpus=0)
+    assert (found.exclusive, found.shared) == ((1, 2), {0, 3, 4, 7})
 
 
 def test_where_the_second_needs_all_there_is_nothing_beside_it(cores):
-    found = split(cores(2), 1, gpus=0)
-    assert (found.second, found.first) == ((0, 1), frozenset())
+    found = divide(cores(2), 1, gpus=0)
+    assert (found.exclusive, found.shared) == ((0, 1), frozenset())
 
 
 def test_there_are_as_many_timed_exams_at_once_as_gpus_and_cores_allow(cores):
-    enough = split(cores(16), 1, gpus=4)
-    assert (enough.exams, len(enough.second)) == (4, 8)
-    few = split(cores(6), 1, gpus=4)
-    assert (few.exams, len(few.second), len(few.first)) == (2, 4, 2)
+    enough = divide(cores(16), 1, gpus=4)
+    assert (enough.at_once, len(enough.exclusive)) == (4, 8)
+    few = divide(cores(6), 1, gpus=4)
+    assert (few.at_once, len(few.exclusive), len(few.shared)) == (2, 4, 2)
 
 
 def test_what_needs_a_gpu_and_is_not_timed_leaves_all_cores_to_both(cores):
-    found = split(cores(4), 0, gpus=2)
-    assert (found.first, found.second, found.exams) == ({0, 1, 2, 3}, (0, 1, 2, 3), 2)
+    found = divide(cores(4), 0, gpus=2)
+    assert (found.shared, found.exclusive, found.at_once) == ({0, 1, 2, 3}, (0, 1, 2, 3), 2)
 
 
 class Plain:
@@ -78,29 +77,19 @@ def test_a_timed_item_waits_with_what_needs_it_and_what_shares_its_program():
         task("claimed", uses=("elegant",)),
         task("other", group="other"),
     )
-    assert wanting_quiet(tasks, KINDS, gpus=0) == {"fast", "compiled", "elegant", "claimed"}
+    assert exclusive_items(tasks, KINDS, gpus=0) == {"fast", "compiled", "elegant", "claimed"}
 
 
 def test_what_is_timed_on_more_gpus_than_there_are_is_not_timed_here_and_waits_for_nobody():
     tasks = (task("compiled", group="kernel"), task("fast", "timed", group="kernel", devices={"gpu": 2}))
-    job = Job(
-        id="1",
-        submission=Submission(student="s", assignment="a", archive="", digest="d", files=()),
-        course="",
-        assignment_folder="",
-        workspace="",
-        tasks=tasks,
-        limits=Limits(),
-        seed="",
-    )
     for gpus in (0, 1):
-        assert wanting_quiet(tasks, KINDS, gpus=gpus) == set()
-        assert cores_of(job, KINDS, gpus=gpus) == 0
-    assert wanting_quiet(tasks, KINDS, gpus=2) == {"compiled", "fast"}
-    assert cores_of(job, KINDS, gpus=2) == 1
+        assert exclusive_items(tasks, KINDS, gpus=gpus) == set()
+        assert cores_of(tasks, KINDS, Limits(), gpus=gpus) == 0
+    assert exclusive_items(tasks, KINDS, gpus=2) == {"compiled", "fast"}
+    assert cores_of(tasks, KINDS, Limits(), gpus=2) == 1
 
 
 def test_what_needs_a_gpu_waits_where_there_is_one():
     tasks = (task("launch", devices={"gpu": 1}), task("right"))
-    assert wanting_quiet(tasks, KINDS, gpus=1) == {"launch"}
-    assert wanting_quiet(tasks, KINDS, gpus=0) == set()
+    assert exclusive_items(tasks, KINDS, gpus=1) == {"launch"}
+    assert exclusive_items(tasks, KINDS, gpus=0) == set()

@@ -15,9 +15,10 @@ pathlib.Path({told!r}).touch()
 
 HOST = """
 import pathlib
-from grader.executors.local import Local
+from grader.contracts import EngineSettings
+from grader.engines.local import Local
 
-with Local().standby():
+with Local().open(EngineSettings()):
     while not pathlib.Path({told!r}).exists():
         pass
 """

@@ -1,0 +1,220 @@
+"""Workers on this machine: one scheduler for its cores, its GPUs and the workers that are warm.
+
+Shared orders run on all cores, several side by side. Exclusive ones, which are timed or need a GPU, get cores
+for themselves. Where there are cores enough, shared orders keep off these and go on; one exclusive order more
+than there is room for is started then, which imports and waits for its lease while another one is timed.
+Otherwise exclusive orders run when no shared one does.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from grader.config.codec import dumps
+from grader.config.evidence_file import EVIDENCE, LineReader
+from grader.contracts import Ended, EngineSettings, Event, Order, Records, Waits
+from grader.engines.cores import divide
+from grader.engines.process import WorkerProcess
+from grader.errors import NotObservedError
+from grader.files import obstacle, write_whole
+from grader.machine.cores import Cores
+from grader.model.job import DONE, JOB, WAITS
+from grader.text import block
+
+EXCLUSIVE_AHEAD = 32
+"""So many exclusive orders that wait come before further shared ones: each keeps a submission in memory."""
+
+
+class Local:
+    """The engine that needs nothing."""
+
+    name: ClassVar[str] = "local"
+
+    @contextmanager
+    def open(self, settings: EngineSettings) -> Iterator[_Session]:
+        """Start as many workers as there may be orders at once: they import before the first one is known."""
+        session = _Session(settings)
+        try:
+            session.start_workers()
+            yield session
+        finally:
+            session.close()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Worker:
+    """A worker and the order that it works on."""
+
+    process: WorkerProcess
+    cores: frozenset[int]
+    """Those on which it, and what it starts, may run."""
+    order: Order | None = None
+    evidence: LineReader | None = None
+
+
+@dataclass(slots=True)
+class _Session:
+    """The orders of one command. For one thread: the kernel ends workers with the thread that began them."""
+
+    settings: EngineSettings
+    _shared: deque[Order] = field(default_factory=deque)
+    _exclusive: deque[Order] = field(default_factory=deque)
+    _workers: list[_Worker] = field(default_factory=list)
+    _events: deque[Event] = field(default_factory=deque)
+    _cores: Cores = field(default_factory=Cores)
+    _needed: int = 0
+    """The most cores that a timed item has asked for."""
+    _exclusive_turn: bool = False
+    """Whether exclusive orders have the machine, where it cannot be divided."""
+
+    def start_workers(self) -> None:
+        """Start those for the first orders."""
+        for _ in range(self.settings.at_once):
+            self._new_worker(frozenset(self._cores.allowed))
+
+    def wants(self) -> bool:
+        """Whether so few shared orders wait that a worker could soon have none."""
+        return len(self._shared) < self.settings.at_once and len(self._exclusive) < EXCLUSIVE_AHEAD
+
+    def submit(self, order: Order) -> None:
+        """Queue an order."""
+        if order.exclusive:
+            self._needed = max(self._needed, order.cores)
+            self._exclusive.append(order)
+        else:
+            self._shared.append(order)
+
+    def event(self) -> Event | None:
+        """Start what has room, then wait for a worker."""
+        while not self._events:
+            self._start_orders()
+            busy = [worker for worker in self._workers if worker.order is not None]
+            if not busy and not self._events:
+                return None
+            ready, _, _ = select.select([worker.process for worker in busy], [], [])
+            for worker in busy:
+                if worker.process in ready:
+                    self._read(worker)
+        return self._events.popleft()
+
+    def close(self) -> None:
+        """End all workers, and wait for them."""
+        for worker in self._workers:
+            worker.process.end()
+        while self._workers:
+            worker = self._workers.pop()
+            worker.process.stop()
+            _remove_job(worker.order)
+
+    def _start_orders(self) -> None:
+        division = divide(self._cores, self._needed, self.settings.gpus)
+        others = division.shared or frozenset(self._cores.allowed)
+        running = [worker for worker in self._workers if worker.order is not None]
+        shared = [worker for worker in running if worker.order and not worker.order.exclusive]
+        exclusive = len(running) - len(shared)
+        if division.shared:
+            takes_shared = True
+            takes_exclusive = all(worker.cores <= others for worker in shared)
+        else:
+            self._take_turns(shared=bool(shared), exclusive=bool(exclusive))
+            takes_shared, takes_exclusive = not self._exclusive_turn, self._exclusive_turn
+        for _ in range(self.settings.at_once - len(shared)):
+            if takes_shared and self._shared:
+                self._start(self._shared.popleft(), others, ())
+        ahead = 1 if division.shared else 0
+        for _ in range(division.at_once + ahead - exclusive):
+            if takes_exclusive and self._exclusive:
+                self._start(self._exclusive.popleft(), others, division.exclusive)
+
+    def _take_turns(self, *, shared: bool, exclusive: bool) -> None:
+        """Decide who has the machine; `shared` and `exclusive` say what runs at the moment."""
+        if self._exclusive_turn:
+            self._exclusive_turn = exclusive or bool(self._exclusive)
+        elif not shared:
+            self._exclusive_turn = bool(self._exclusive) and not (self._shared and self.wants())
+
+    def _start(self, order: Order, cores: frozenset[int], timed_cores: tuple[int, ...]) -> None:
+        stage = self.settings.shared_workspace
+        job = replace(order.job, cores=timed_cores, stage=str(stage.absolute()) if stage else "")
+        file = order.outbox / JOB
+        try:
+            write_whole(file, dumps(job))
+        except OSError as error:
+            self._events.append(Ended(order=order, problem=str(obstacle(file, error, kind=NotObservedError))))
+            return
+        worker = self._idle_worker(cores)
+        worker.order, worker.evidence = order, LineReader(order.outbox / EVIDENCE, from_end=True)
+        worker.process.give(file, order.outbox)
+
+    def _idle_worker(self, cores: frozenset[int]) -> _Worker:
+        """One that runs on these cores; if there is none, a new one takes the place of one on others."""
+        idle = [worker for worker in self._workers if worker.order is None]
+        if alike := next((worker for worker in idle if worker.cores == cores), None):
+            return alike
+        if idle:
+            self._workers.remove(idle[0])
+            idle[0].process.stop()
+        return self._new_worker(cores)
+
+    def _new_worker(self, cores: frozenset[int]) -> _Worker:
+        own = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, cores)  # it starts with ours
+        try:
+            worker = _Worker(process=WorkerProcess(), cores=cores)
+        finally:
+            os.sched_setaffinity(0, own)
+        self._workers.append(worker)
+        return worker
+
+    def _read(self, worker: _Worker) -> None:
+        """Report what a worker has logged and recorded, and whether it has finished its order."""
+        order, evidence = worker.order, worker.evidence
+        assert order is not None  # noqa: S101 - only busy workers are read
+        assert evidence is not None  # noqa: S101
+        log = worker.process.read()
+        waits = [line.removeprefix(WAITS) for line in log or () if line.startswith(WAITS)]
+        self._events += (Waits(order=order, message=message) for message in waits)
+        status = next((int(line.removeprefix(DONE)) for line in log or () if line.startswith(DONE)), None)
+        try:
+            if lines := evidence.read():
+                self._events.append(Records(order=order, lines=lines))
+            problem = ""
+        except NotObservedError as error:
+            problem = str(error)
+        if log is None or status is not None:
+            worker.order = worker.evidence = None
+            problem = self._end(worker, order, status) or problem
+            self._events.append(Ended(order=order, problem=problem))
+
+    def _end(self, worker: _Worker, order: Order, status: int | None) -> str:
+        """Keep the worker for another order if all is well with it; why it did not finish, or nothing."""
+        complaints = worker.process.complaints()
+        if status != 0 or complaints:
+            self._workers.remove(worker)
+            ended = worker.process.stop()
+            status = ended if status is None else status
+        _remove_job(order)
+        log = order.outbox / "examiner.log"
+        with suppress(OSError):  # a full disk: the last line is in the problem
+            log.unlink(missing_ok=True)
+            if complaints.strip():
+                write_whole(log, block(complaints))
+        if status == 0:
+            return ""
+        last = complaints.strip().splitlines()[-1:]
+        why = "".join(f": {line}" for line in last)
+        how = f"with status {status}" if status > 0 else "by a signal"
+        return f"{log}: the examiner was ended {how} before it had finished{why}; run again"
+
+
+def _remove_job(order: Order | None) -> None:
+    """Remove the file with the seed of what is not observed yet, if the worker has not."""
+    if order is not None:
+        with suppress(OSError):
+            (order.outbox / JOB).unlink(missing_ok=True)

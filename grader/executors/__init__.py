@@ -1,1 +1,0 @@
-"""Ways to get an examiner started."""

@@ -1,0 +1,1 @@
+"""Grades submissions: open, plan, observe, score, report."""

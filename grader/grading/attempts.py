@@ -1,0 +1,117 @@
+"""Which of a student's attempts counts, and in what order they are graded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from grader.errors import GraderError
+from grader.grading.grade import Grading
+from grader.grading.score import Graded
+from grader.grading.submission import Request
+from grader.intake.hand_in import HandIn
+from grader.intake.names import Sender
+from grader.intake.receive import sender_of_hand_in
+
+Results = Iterator[tuple[int, Graded | Exception]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One attempt that has a score."""
+
+    request: Request
+    graded: Graded
+
+    @property
+    def points(self) -> float:
+        """After the late rule; of a team the most that anybody has."""
+        return max(total.adjusted for total in self.graded.scorecard.totals)
+
+
+class Attempts:
+    """Grades submissions of which several may be attempts of one student."""
+
+    def __init__(self, grading: Grading, roster: Mapping[str, str], tell: Callable[[str], None]) -> None:
+        """`roster` says which student has which id of a platform, `tell` shows a line to a person."""
+        self._grading, self._roster, self._tell = grading, roster, tell
+
+    def grade(self, requests: Sequence[Request], older: Sequence[tuple[HandIn, ...]]) -> Results:
+        """Yield the score of each request: that of the newest attempt, or of the best if the rubric says so.
+
+        `older` has the earlier attempts of each, the later first. The newest are graded first. The best is
+        graded last, with what was observed of it before, so that it is what the results folder holds and
+        whoever listens hears of.
+        """
+        contests: dict[int, list[Candidate]] = {}
+        newest = {
+            number: replace(request, one_of_several=bool(older[number]))
+            for number, request in enumerate(requests)
+        }
+        for number, result in self._grade(newest):
+            if older[number] and not isinstance(result, Exception) and result.rubric.attempts == "best":
+                contests[number] = [Candidate(request=requests[number], graded=result)]
+                continue
+            for hand_in in older[number]:
+                self._tell(f"{hand_in.name}: is an older attempt; {_counts(requests[number])}")
+            yield number, result
+        for place in range(max((len(older[number]) for number in contests), default=0)):
+            attempts = {
+                number: replace(requests[number], archive=older[number][place], one_of_several=True)
+                for number in contests
+                if place < len(older[number])
+            }
+            for number, result in self._grade(attempts):
+                if isinstance(result, GraderError):
+                    for problem in result.problems:
+                        self._tell(f"{problem}; {_counts(contests[number][0].request)}")
+                elif isinstance(result, Exception):
+                    yield number, result
+                else:
+                    contests[number].append(Candidate(request=attempts[number], graded=result))
+        yield from self._grade({number: self._best(candidates) for number, candidates in contests.items()})
+
+    def _grade(self, requests: Mapping[int, Request]) -> Results:
+        """Grade requests by their numbers, in as few waves as no student is in twice."""
+        numbers = list(requests)
+        for wave in waves([request.archive for request in requests.values()], self._roster):
+            with closing(self._grading.grade([requests[numbers[place]] for place in wave])) as results:
+                for place, result in results:
+                    yield numbers[wave[place]], result
+
+    def _best(self, candidates: Sequence[Candidate]) -> Request:
+        """The best, of equal ones the newest, to be graded from what is known of it."""
+        best = max(candidates, key=lambda candidate: candidate.points)
+        others = [candidate.request.archive.name for candidate in candidates if candidate is not best]
+        if others:
+            self._tell(f"{best.request.archive.name}: is the best attempt, before {', '.join(others)}")
+        return replace(best.request, fresh=False, one_of_several=False)
+
+
+def waves(hand_ins: Sequence[HandIn], roster: Mapping[str, str]) -> list[list[int]]:
+    """The places of archives, in as few waves as no student is in twice: they would share a folder."""
+    students: list[set[str]] = []
+    places: list[list[int]] = []
+    for number, hand_in in enumerate(hand_ins):
+        sender = sender_named_by(hand_in, roster)
+        student = sender.student if sender else ""
+        wave = next((n for n, names in enumerate(students) if student not in names), len(places))
+        if wave == len(places):
+            students.append(set())
+            places.append([])
+        students[wave].add(student)
+        places[wave].append(number)
+    return places
+
+
+def sender_named_by(hand_in: HandIn, roster: Mapping[str, str]) -> Sender | None:
+    """Who handed it in; None if its name does not say, which is told when it is opened."""
+    try:
+        return sender_of_hand_in(hand_in, roster)
+    except GraderError:
+        return None
+
+
+def _counts(request: Request) -> str:
+    return f"{request.archive.name} counts"

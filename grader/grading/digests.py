@@ -1,0 +1,56 @@
+"""Digests that decide whether an earlier observation is still valid."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from grader import __version__
+from grader.config.codec import digest, digest_bytes, dumps, to_plain
+from grader.model.assignment import Assignment
+from grader.model.options import measuring
+from grader.model.rubric import Rubric
+
+_SUBMISSION = "the submission"
+"""Stands for its digest."""
+
+
+def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callable[[str], dict[str, str]]:
+    """Tells by item the digest of its task, given the digest of a hand-in; the files are read only once.
+
+    It covers whatever decides what is measured: the hand-in, the assignment and the files of its `folder`
+    that an exam works with, the measuring options, this version of grader. Points and judging options are
+    not in it.
+    """
+    basis = {"grader": __version__, "course": _course_files(folder), "assignment": to_plain(assignment)}
+    begun: dict[str, tuple[Any, bytes]] = {}
+    for item in rubric.items:
+        measured = {"check": item.check, "options": measuring(item.options), "group": item.group}
+        # the keys are sorted: all that hand-ins have in common stands before what they differ in
+        head, _, tail = dumps({**basis, **measured, "submission": _SUBMISSION}).rpartition(_SUBMISSION)
+        begun[item.id] = hashlib.sha256(head.encode()), tail.encode()
+
+    def digests(submission: str) -> dict[str, str]:
+        found = {}
+        for name, (common, tail) in begun.items():
+            whole = common.copy()
+            whole.update(submission.encode() + tail)
+            found[name] = f"sha256:{whole.hexdigest()}"
+        return found
+
+    return digests
+
+
+def course_digest(folder: Path) -> str:
+    """`sha256:…` over the files of an assignment that an exam works with."""
+    return digest(_course_files(folder))
+
+
+def _course_files(folder: Path) -> dict[str, str]:
+    """The digests of an assignment's files that an exam works with: not of what students are handed."""
+    found = [*folder.glob("*.py")]
+    for part in ("given", "reference", "data"):
+        found += [file for file in folder.glob(f"{part}/**/*") if file.is_file() and file.suffix != ".pyc"]
+    return {str(file.relative_to(folder)): digest_bytes(file.read_bytes()) for file in sorted(found)}

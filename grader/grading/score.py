@@ -1,0 +1,98 @@
+"""Scores an observed submission and writes its reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.errors import ExitCode, worst
+from grader.grading.results import FEEDBACK, Results
+from grader.grading.submission import CourseFiles, OpenSubmission
+from grader.model.evidence import Evidence
+from grader.model.observation import Fault
+from grader.model.rubric import Rubric
+from grader.model.score import Scorecard, Standing
+from grader.model.submission import Submission
+from grader.model.view import View
+from grader.plugins import Plugins
+from grader.scoring.redact import closes, staff_view, student_view
+from grader.scoring.score import score
+
+EXIT_CODES = {
+    Fault.COURSE: ExitCode.COURSE,
+    Fault.MACHINE: ExitCode.NOT_OBSERVED,
+    Fault.GRADER: ExitCode.BUG,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """The score of one submission, and where its files are."""
+
+    submission: Submission
+    rubric: Rubric
+    evidence: Evidence
+    scorecard: Scorecard
+    results: Results
+    reports: tuple[Path, ...]
+    trouble: str = ""
+    """Why observing was cut short, if it was."""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """GRADED, also if points are open; otherwise whose fault it is that something was not observed."""
+        observations = self.evidence.observations.values()
+        codes = [EXIT_CODES[seen.fault] for seen in observations if seen.fault is not None]
+        return worst([*codes, ExitCode.NOT_OBSERVED] if self.trouble else codes)
+
+    @property
+    def final(self) -> bool:
+        """Whether no point is open any more."""
+        return self.scorecard.standing is Standing.FINAL
+
+
+def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: str) -> Graded:
+    """Score what was observed, write the reports of staff and student, and tell who listens.
+
+    Raises:
+        NotObservedError: a file cannot be written, or the points that people gave cannot be read.
+    """
+    course, plugins = files.course, files.plugins
+    rubric, results, request = submission.rubric, submission.results, submission.request
+    stored = submission.stored.of(submission.submission.digest)
+    evidence = Evidence(
+        submission=submission.submission,
+        exams=stored.exams if stored else (),
+        observations=submission.observations(),
+    )
+    extensions, zone = course.extensions_of(rubric.assignment), course.zone
+    scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
+    reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
+    known = student_view(
+        rubric,
+        evidence,
+        scorecard,
+        now=datetime.now(UTC),
+        published=request.published,
+        closes=closes(rubric, extensions, zone),
+    )
+    _write(known, plugins, results, FEEDBACK)
+    if not (request.one_of_several and rubric.attempts == "best"):
+        plugins.graded(evidence.submission, evidence, scorecard)
+    return Graded(
+        submission=evidence.submission,
+        rubric=rubric,
+        evidence=evidence,
+        scorecard=scorecard,
+        results=results,
+        reports=reports,
+        trouble=trouble,
+    )
+
+
+def _write(view: View, plugins: Plugins, results: Results, place: str = "") -> tuple[Path, ...]:
+    """A file in every format, of what one audience may know."""
+    return tuple(
+        results.write(place + report.filename, report.render(view)) for report in plugins.reports.values()
+    )

@@ -1,0 +1,181 @@
+"""Opens a submission once: its files, its results folder, its rubric, and what was observed of it before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+from grader.config.course import FILE as COURSE_FILE
+from grader.config.course import Course
+from grader.config.evidence_file import StoredEvidence, read_stored
+from grader.config.points_file import with_points
+from grader.config.rubric import load_rubric
+from grader.contracts import CheckKind
+from grader.errors import CourseError, UsageError
+from grader.grading.results import Results, incoming
+from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
+from grader.intake.hand_in import HandIn
+from grader.intake.receive import receive
+from grader.model.job import Task
+from grader.model.observation import Observation
+from grader.model.rubric import Rubric
+from grader.model.submission import Submission
+from grader.plugins import Plugins
+from grader.scoring.score import lasting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One archive to grade, and what is known of it beside its files."""
+
+    archive: HandIn
+    out: Path
+    student: str | None = None
+    assignment: str | None = None
+    rubric: str | None = None
+    items: tuple[str, ...] = ()
+    """Patterns of item ids; none means all."""
+    fresh: bool = False
+    """Observe again what was observed before."""
+    min_isolation: str = ""
+    """The weakest sandbox to use, where the course does not demand a stronger one."""
+    submitted_at: datetime | None = None
+    """When it was handed in; None if nobody says."""
+    published: bool = False
+    """Whether students may see what is shown once marks are published."""
+    one_of_several: bool = False
+    """Whether it is an attempt beside others: where the best counts, nobody hears of its mark yet."""
+
+
+class CourseFiles:
+    """A course and its plugins; rubrics and tasks are read once for all submissions of a command."""
+
+    def __init__(self, course: Course, plugins: Plugins) -> None:
+        self.course = course
+        self.plugins = plugins
+        self._load = cache(
+            lambda path: load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        )
+        self._makers: dict[str, Callable[[str], tuple[Task, ...]]] = {}
+
+    def rubric(self, assignment: str, name: str | None) -> Rubric:
+        """The rubric of this name or file, or else that of the assignment.
+
+        Raises:
+            CourseError, UsageError: it is wrong, or not there.
+        """
+        rubric: Rubric = self._load(self.course.rubric_for(assignment, name))
+        return rubric
+
+    def tasks(self, rubric: Rubric, submission: Submission) -> tuple[Task, ...]:
+        """The tasks of a submission."""
+        maker = self._makers.get(rubric.digest)
+        if maker is None:
+            name = submission.assignment
+            assignment, folder = self.plugins.assignments[name], self.plugins.assignment_folders[name]
+            maker = self._makers[rubric.digest] = task_maker(rubric, assignment, folder, self.plugins.checks)
+        return maker(submission.digest)
+
+    def least_isolation(self, request: Request) -> str:
+        """The stronger of what the course and a request demand; empty if neither demands anything.
+
+        Raises:
+            CourseError, UsageError: there is no such layer.
+        """
+        course = self.course
+        if not (course.min_isolation or request.min_isolation):
+            return ""
+        strengths = {sandbox.name: sandbox.strength for sandbox in self.plugins.sandboxes} | {"": -1}
+        layers = ", ".join(filter(None, strengths))
+        if course.min_isolation not in strengths:
+            raise CourseError(
+                f"{course.folder / COURSE_FILE}: min_isolation: there is no layer "
+                f"{course.min_isolation!r}; write one of {layers}"
+            )
+        if request.min_isolation not in strengths:
+            raise UsageError(
+                f"--min-isolation {request.min_isolation}: there is no such layer; give one of {layers}"
+            )
+        return max(course.min_isolation, request.min_isolation, key=strengths.__getitem__)
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenSubmission:
+    """A submission in its results folder, which is locked meanwhile."""
+
+    request: Request
+    submission: Submission
+    rubric: Rubric
+    results: Results
+    tasks: tuple[Task, ...]
+    """All of them, also those that are done; each after what it needs."""
+    stored: StoredEvidence
+    """What the evidence file holds; new records are added as they come."""
+    least_isolation: str
+    tried: set[str] = field(default_factory=set)
+    """Items that were observed by this command: simulated or undecided ones are not tried again."""
+
+    def observations(self, *, of_this_command: bool = False) -> dict[str, Observation]:
+        """By item, what is valid of what was observed, with the points that people gave."""
+        valid = still_valid(self.stored.of(self.submission.digest), self.tasks)
+        if of_this_command:
+            valid = {item: observation for item, observation in valid.items() if item in self.tried}
+        return with_points(self.results.folder, self.submission, self.tasks, valid)
+
+    def passed(self, kinds: Mapping[str, CheckKind]) -> dict[str, bool]:
+        """By item that need not be observed again, whether it passed."""
+        earlier = self.observations(of_this_command=self.request.fresh)
+        return lasting(self.rubric.items, earlier, kinds, looked_at=self.tried)
+
+    def remaining(self, kinds: Mapping[str, CheckKind]) -> tuple[Task, ...]:
+        """The tasks that the request asks for and that are not done."""
+        earlier = self.observations(of_this_command=self.request.fresh)
+        wanted = wanted_items(self.request.items, self.rubric.items)
+        return left_to_do(self.tasks, earlier, self.passed(kinds), wanted)
+
+
+@contextmanager
+def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmission]:
+    """Unpack an archive into its results folder, and lock that.
+
+    Raises:
+        SubmissionError: the archive is not accepted.
+        CourseError: the rubric or the assignment is wrong, or demands a sandbox that does not exist.
+        UsageError: there is no such archive, assignment, rubric, item or sandbox.
+        NotObservedError: the results folder cannot be used.
+    """
+    plugins = files.plugins
+    with incoming(request.out) as workspace:
+        submission = receive(
+            request.archive,
+            assignments=plugins.assignments,
+            workspace=workspace,
+            student=request.student,
+            assignment=request.assignment,
+            roster=files.course.roster.by_id,
+        )
+        if request.submitted_at is not None:
+            submission = replace(submission, submitted_at=request.submitted_at)
+        rubric = files.rubric(submission.assignment, request.rubric)
+        wanted_items(request.items, rubric.items)  # before anything of an earlier run is touched
+        least_isolation = files.least_isolation(request)
+        results = Results(request.out / submission.assignment / submission.student)
+        with results.locked():
+            results.adopt(workspace)
+            stored = read_stored(results.evidence)
+            earlier = stored.of(submission.digest)
+            if earlier and submission.submitted_at is None:  # an earlier run was told the time
+                submission = replace(submission, submitted_at=earlier.submission.submitted_at)
+            yield OpenSubmission(
+                request=request,
+                submission=submission,
+                rubric=rubric,
+                results=results,
+                tasks=files.tasks(rubric, submission),
+                stored=stored,
+                least_isolation=least_isolation,
+            )

@@ -1,0 +1,137 @@
+"""The tasks of a submission: one for each item, those that are left, those whose observation is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from grader.config.codec import to_plain
+from grader.config.decode import keys_of
+from grader.config.points_file import MANUAL
+from grader.contracts import CheckKind
+from grader.errors import UsageError
+from grader.grading.digests import task_digests
+from grader.model.assignment import Assignment
+from grader.model.evidence import Evidence
+from grader.model.job import Task
+from grader.model.observation import Observation, Outcome
+from grader.model.options import FunctionName, ModuleName
+from grader.model.rubric import Item, Rubric
+from grader.model.submission import Submission
+
+BUILD = "build"
+"""The kind whose products other items load."""
+
+
+def tasks_of(
+    rubric: Rubric,
+    submission: Submission,
+    assignment: Assignment,
+    folder: Path,
+    kinds: Mapping[str, CheckKind],
+) -> tuple[Task, ...]:
+    """Every item as the examiner sees it, each after what it needs.
+
+    `folder` is the assignment's; see `task_digests`.
+    """
+    return task_maker(rubric, assignment, folder, kinds)(submission.digest)
+
+
+def task_maker(
+    rubric: Rubric, assignment: Assignment, folder: Path, kinds: Mapping[str, CheckKind]
+) -> Callable[[str], tuple[Task, ...]]:
+    """Tells the tasks of a submission by its digest; what all submissions have in common is made once."""
+    digests_of = task_digests(rubric, assignment, folder)
+    items = {item.id: item for item in rubric.items}
+    order = TopologicalSorter({item.id: item.needs for item in rubric.items}).static_order()
+    tasks = [
+        Task(
+            item=item.id,
+            check=item.check,
+            options=to_plain(item.options),
+            needs=item.needs,
+            uses=item.uses,
+            calls=_files_called(item),
+            tool=getattr(kinds[item.check], "tool", ""),
+            group=item.group,
+            devices=item.devices,
+            built=_needs_kind(BUILD, item, items),
+        )
+        for item in (items[name] for name in order)
+    ]
+
+    def tasks_for(digest: str) -> tuple[Task, ...]:
+        digests = digests_of(digest)
+        return tuple(replace(task, digest=digests[task.item]) for task in tasks)
+
+    return tasks_for
+
+
+def _needs_kind(kind: str, item: Item, items: Mapping[str, Item]) -> bool:
+    """Whether an item needs one of this kind, be it by way of others."""
+    return any(items[name].check == kind or _needs_kind(kind, items[name], items) for name in item.needs)
+
+
+def _files_called(item: Item) -> tuple[str, ...]:
+    """`utils` of `of: utils.sigmoid`, for each option that names a function or a file."""
+    options: Any = type(item.options)
+    keys = keys_of(options)
+    kinds = (FunctionName, ModuleName)
+    named = [getattr(item.options, name) for name, key in keys.items() if key.kind in kinds]
+    return tuple(dict.fromkeys(name.partition(".")[0] for name in named))
+
+
+def still_valid(evidence: Evidence | None, tasks: Sequence[Task]) -> dict[str, Observation]:
+    """The observations of exactly these tasks; what was measured otherwise is stale and left out."""
+    digests = {task.item: task.digest for task in tasks}
+    observations = evidence.observations if evidence is not None else {}
+    return {
+        item: observation
+        for item, observation in observations.items()
+        if digests.get(item) == observation.digest
+    }
+
+
+def left_to_do(
+    tasks: Sequence[Task],
+    earlier: Mapping[str, Observation],
+    passed: Mapping[str, bool],
+    wanted: frozenset[str],
+) -> tuple[Task, ...]:
+    """The wanted tasks that are not done; `passed` says of those that are whether they passed.
+
+    What was skipped stays skipped as long as something that it needs is known to have failed.
+    """
+    done = set(passed)
+    failed = {name for name, all_points in passed.items() if not all_points}
+    for task in tasks:  # each after what it needs
+        skipped = task.item in earlier and earlier[task.item].outcome is Outcome.SKIPPED
+        if skipped and failed & set(task.needs):
+            failed.add(task.item)
+            done.add(task.item)
+    return tuple(
+        task for task in tasks if task.item in wanted and task.item not in done and task.check != MANUAL
+    )
+
+
+def wanted_items(patterns: Sequence[str], items: Sequence[Item]) -> frozenset[str]:
+    """The items that patterns name, with everything that these need or use; no pattern means all.
+
+    Raises:
+        UsageError: the patterns match no item.
+    """
+    known = {item.id: item for item in items}
+    pending = [name for name in known if not patterns or any(fnmatchcase(name, p) for p in patterns)]
+    if not pending:
+        raise UsageError(f"--item {' '.join(patterns)}: matches no item; there are {', '.join(known)}")
+    wanted: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in wanted:
+            wanted.add(name)
+            pending += [*known[name].needs, *known[name].uses]
+    return frozenset(wanted)
