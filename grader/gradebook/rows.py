@@ -30,12 +30,18 @@ _CARD = msgspec.json.Decoder(Scorecard)
 
 def card_text(card: Scorecard) -> str:
     """Return a card as one line of JSON; equal cards give equal text."""
-    return msgspec.json.encode(card).decode()
+    try:
+        return msgspec.json.encode(card).decode()
+    except UnicodeEncodeError:
+        return dumps(card)
 
 
 def read_card(text: str) -> Scorecard:
     """Read what `card_text` wrote."""
-    return _CARD.decode(text)
+    try:
+        return _CARD.decode(text)
+    except msgspec.DecodeError:
+        return revive(Scorecard, text)
 
 
 def split(observations: Mapping[str, Observation]) -> tuple[bytes, bytes]:
@@ -69,7 +75,7 @@ def revive(kind: type[T], text: str) -> T:
 def _packed(value: Any) -> bytes:
     try:
         return zlib.compress(msgspec.msgpack.encode(value), 6)
-    except OverflowError:  # an integer of more than 64 bits
+    except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, half a surrogate pair
         return zlib.compress(_AS_JSON + dumps(value).encode(), 6)
 
 

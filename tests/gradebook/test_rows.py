@@ -100,7 +100,15 @@ def test_a_card_reads_back_as_it_was_also_a_late_one_of_a_team(tiny):
     assert card_text(read_card(card_text(card))) == card_text(card)
 
 
-def test_a_hand_in_and_an_exam_read_back_as_they_were(tiny):
+def test_what_utf_8_cannot_hold_and_large_integers_read_back_too(tiny):
+    of = tiny.evidence("ann", tiny.seen("double", "w", note="\ud800", facts={"large": 1 << 70}))
+    assert dumps(join(*split(of.observations))) == dumps(of.observations)
+    card = tiny.card(of)
+    odd = replace(card, lines=tuple(replace(line, reason="\ud800") for line in card.lines))
+    assert read_card(card_text(odd)) == odd
+
+
+def test_a_submission_and_an_exam_read_back_as_they_were(tiny):
     of = tiny.evidence("ann+ben", submitted_at=datetime(2024, 12, 21, 13, tzinfo=UTC))
     assert revive(Submission, dumps(of.submission)) == of.submission
     assert revive(Exam, dumps(of.exams[0])) == of.exams[0]
