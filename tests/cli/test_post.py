@@ -95,7 +95,7 @@ def test_killed_at_any_request_the_next_run_completes_it_without_doubling(marked
         canvas.graded.clear()
         canvas.requests.clear()
         for number in (ANN, BEN):
-            canvas.held[number] |= {"entered_score": None, "grader_id": None}
+            canvas.records[number] |= {"entered_score": None, "grader_id": None}
         (marked.cwd / "gradebook.db").unlink()
         assert marked.run("record", str(marked.out), "--gradebook", "gradebook.db").returncode == 0
         with marked.start("post", "canvas", "tiny", "--apply") as process:
@@ -195,7 +195,7 @@ def test_a_token_may_be_in_a_file_and_programs_read_json(marked, canvas):
 def test_who_is_refused_is_named_and_the_exit_code_says_so(marked, canvas):
     def leaves(request):
         if request.command == "PUT":
-            canvas.held.pop(BEN, None)
+            canvas.records.pop(BEN, None)
 
     canvas.chooser = leaves
     done = post(marked, "--apply", code=5)
@@ -215,7 +215,7 @@ def test_a_page_of_another_mark_is_not_attached_and_points_of_items_go_to_criter
     done = post(marked, "--apply", "--results", str(marked.out))
     assert "no comment yet: " in done.stdout
     assert [one["user"] for one in canvas.comments] == [ANN]
-    assert canvas.held[BEN]["rubric_assessment"] == {"_c1": {"points": 0.0}, "_c2": {"points": 2.0}}
+    assert canvas.records[BEN]["rubric_assessment"] == {"_c1": {"points": 0.0}, "_c2": {"points": 2.0}}
     marked.write("course.yaml", whole.replace("4242}}", "4242}, rubrics: {tiny: {double: _c9}}}"))
     assert "canvas.rubrics.tiny.double: no criterion there is called _c9; there are _c1" in (
         post(marked, code=4).stderr

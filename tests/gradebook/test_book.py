@@ -24,8 +24,8 @@ def counts(book):
         )
 
 
-def marks(book, **asked):
-    return [(entry.student, entry.card.points.raw) for entry in book.grades(**asked)]
+def marks(book, **keys):
+    return [(entry.student, entry.card.points.raw) for entry in book.grades(**keys)]
 
 
 def test_a_mark_is_found_again_with_everything_it_rests_on(book, keep, tiny):
@@ -35,11 +35,11 @@ def test_a_mark_is_found_again_with_everything_it_rests_on(book, keep, tiny):
     assert entry.card == tiny.card(of)
     assert entry.submission == of.submission
     assert (entry.exam, entry.began, entry.how) == ("e1", "2024-12-23T10:00:00+00:00", "run")
-    kept = book.evidence(entry.attempt)
-    assert repr(kept) != ""
-    assert (kept.submission, kept.exams) == (of.submission, of.exams)
-    assert kept.observations.keys() == of.observations.keys()
-    assert kept.observations["double"].cases[0].called == "double(0)"
+    evidence = book.evidence(entry.attempt)
+    assert repr(evidence) != ""
+    assert (evidence.submission, evidence.exams) == (of.submission, of.exams)
+    assert evidence.observations.keys() == of.observations.keys()
+    assert evidence.observations["double"].cases[0].called == "double(0)"
 
 
 def test_the_same_mark_again_adds_nothing(book, keep, tiny):
@@ -66,7 +66,7 @@ def test_going_back_to_an_earlier_rubric_is_a_new_score_too(book, keep, tiny):
 
 
 def test_more_evidence_of_the_same_hand_in_is_a_new_attempt(book, keep, tiny):
-    keep(tiny.evidence("ann", tiny.seen("double", "sha256:w1")))
+    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w1")))
     keep(tiny.evidence("ann", exam="e2", began=LATER))
     assert counts(book) == (1, 2, 2, 2, 2, 0)
     (entry,) = book.grades()
@@ -75,10 +75,10 @@ def test_more_evidence_of_the_same_hand_in_is_a_new_attempt(book, keep, tiny):
 
 def test_a_new_hand_in_holds_and_the_old_one_is_history(book, keep, tiny):
     keep(tiny.evidence("ann"))
-    keep(tiny.evidence("ann", tiny.seen("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
+    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
     assert marks(book) == [("ann", 2.0)]
-    told = [(event.details["raw"], event.details["submission_digest"]) for event in history(book, "ann")]
-    assert told == [(4.0, "sha256:w1"), (2.0, "sha256:w2")]
+    details = [(event.details["raw"], event.details["submission_digest"]) for event in history(book, "ann")]
+    assert details == [(4.0, "sha256:w1"), (2.0, "sha256:w2")]
 
 
 def test_who_comes_late_with_an_earlier_exam_is_kept_out_with_everything(book, keep, tiny, path):
@@ -107,7 +107,7 @@ def test_who_comes_late_alone_is_kept_out_by_what_their_team_has_handed_in(keep,
 
 def test_a_hand_in_that_only_people_judge_is_never_late(book, keep, tiny):
     keep(tiny.evidence("ann"))
-    style = tiny.given(tiny.seen("style", "sha256:w2"), 3.0)
+    style = tiny.judged(tiny.observe("style", "sha256:w2"), 3.0)
     assert keep(tiny.evidence("ann", style, work="sha256:w2", exam=""))
     assert marks(book) == [("ann", 3.0)]
 
@@ -121,7 +121,7 @@ def test_each_member_of_a_team_has_the_mark(book, keep, tiny):
 
 def test_who_leaves_a_team_has_their_own_mark_and_the_other_keeps_the_teams(book, keep, tiny):
     keep(tiny.evidence("ann+ben"))
-    keep(tiny.evidence("ann", tiny.seen("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
+    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
     assert marks(book) == [("ann", 2.0), ("ben", 4.0)]
 
 
@@ -137,12 +137,12 @@ def test_marks_are_by_assignment(book, keep, tiny):
 
 
 def test_points_that_people_gave_are_history_also_those_that_hold_no_more(book, keep, tiny):
-    style = tiny.seen("style", "sha256:w1")
-    keep(tiny.evidence("ann", tiny.given(style, 1.0, "hasty")))
-    keep(tiny.evidence("ann", tiny.given(style, 3.0, "read again", by="Grace")))
-    keep(tiny.evidence("ann", tiny.given(style, 3.0, "read again", by="Grace")))
-    told = [event.details for event in history(book, "ann") if event.what == "points"]
-    assert [(p["item"], p["points"], p["by"], p["comment"]) for p in told] == [
+    style = tiny.observe("style", "sha256:w1")
+    keep(tiny.evidence("ann", tiny.judged(style, 1.0, "hasty")))
+    keep(tiny.evidence("ann", tiny.judged(style, 3.0, "read again", by="Grace")))
+    keep(tiny.evidence("ann", tiny.judged(style, 3.0, "read again", by="Grace")))
+    details = [event.details for event in history(book, "ann") if event.what == "points"]
+    assert [(p["item"], p["points"], p["by"], p["comment"]) for p in details] == [
         ("style", 1.0, "Ada", "hasty"),
         ("style", 3.0, "Grace", "read again"),
     ]
@@ -154,9 +154,9 @@ def test_what_was_posted_is_history(book, keep, tiny):
     post = {"platform": "canvas", "marker": "k1", "outcome": "there", "message": "200"}
     note(book, [Post(score=1, student="ben", points=Decimal(4), **post)])
     assert [event.what for event in history(book, "ann")] == ["score"]
-    (told,) = [event.details for event in history(book, "ben") if event.what == "post"]
-    assert {name: told[name] for name in post} == post
-    assert told["points"] == 4.0
+    (details,) = [event.details for event in history(book, "ben") if event.what == "post"]
+    assert {name: details[name] for name in post} == post
+    assert details["points"] == 4.0
 
 
 def test_nobody_knows_who_is_not_there(book):

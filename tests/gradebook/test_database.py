@@ -115,7 +115,7 @@ def test_a_migration_that_fails_leaves_the_gradebook_as_it_was(path):
 @pytest.mark.parametrize("table", sorted(METADATA.tables))
 @pytest.mark.parametrize("action", ["UPDATE {} SET {} = {}", "DELETE FROM {}"], ids=["changed", "taken out"])
 def test_no_row_can_be_changed_or_taken_out(book, path, tiny, table, action):
-    of = tiny.evidence("ann", tiny.given(tiny.seen("style", "sha256:w1"), 3.0))
+    of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     book.record(of, tiny.card(of), how="run")
     note(book, [Post(score=1, student="ann", platform="c", marker="m", points=Decimal(1), outcome="there")])
     column = next(iter(METADATA.tables[table].columns)).name

@@ -52,7 +52,7 @@ def whole(path) -> None:
 
 
 def test_killed_before_any_statement_a_mark_is_whole_or_absent(path, tiny):
-    of = tiny.evidence("ann", tiny.given(tiny.seen("style", "sha256:w1"), 3.0))
+    of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     number, killed = 0, True
     while killed:
         number += 1

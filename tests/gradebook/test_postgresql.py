@@ -94,7 +94,7 @@ def points(location):
 
 
 def test_a_grade_its_evidence_and_its_history_read_back(book, location, keep, tiny):
-    of = tiny.evidence("ann+ben", tiny.given(tiny.seen("style", "sha256:w1"), 3.0))
+    of = tiny.evidence("ann+ben", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     assert keep(of)
     assert not keep(of)
     note(
@@ -132,23 +132,23 @@ def test_no_row_can_be_changed_or_taken_out(book, location, table, action):
 
 
 def test_killed_before_any_statement_a_grade_is_whole_or_absent(book, location, tiny):
-    of = tiny.evidence("ann", tiny.given(tiny.seen("style", "sha256:w1"), 3.0))
+    of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     number, killed = 0, True
     while killed:
         number += 1
         pid = os.fork()
         if pid == 0:
             try:
-                with Gradebook(location) as own:
+                with Gradebook(location) as book_of_child:
                     left = [number]
 
-                    @event.listens_for(own.database.engine, "before_cursor_execute")
+                    @event.listens_for(book_of_child.database.engine, "before_cursor_execute")
                     def count_down(*_, left=left):
                         left[0] -= 1
                         if not left[0]:
                             os.kill(os.getpid(), signal.SIGKILL)
 
-                    own.record(of, tiny.card(of), how="run")
+                    book_of_child.record(of, tiny.card(of), how="run")
             finally:
                 os._exit(0)
         killed = os.WIFSIGNALED(os.waitpid(pid, 0)[1])
@@ -176,10 +176,10 @@ def test_two_that_write_at_once_both_have_written(book, location, tiny):
         if not pids[-1]:
             status = 1
             try:
-                with Gradebook(location) as own:
+                with Gradebook(location) as book_of_child:
                     for number in range(5):
                         dearer = tiny.rubric(tiny.item("double", number + 1.0), digest=f"sha256:{number}")
-                        own.record(of, tiny.card(of, dearer), how="run")
+                        book_of_child.record(of, tiny.card(of, dearer), how="run")
                     status = 0
             finally:
                 os._exit(status)
@@ -232,7 +232,7 @@ def test_a_migration_is_whole_or_nothing_and_leaves_a_copy_of_the_tables(book, l
 
 def test_a_copy_is_a_gradebook_in_a_file(book, keep, tiny, tmp_path):
     for number in range(3):
-        keep(tiny.evidence(f"s{number}", tiny.given(tiny.seen("style", "sha256:w1"), 3.0)))
+        keep(tiny.evidence(f"s{number}", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0)))
     book.database.backup(tmp_path / "copy.db")
     assert [file.name for file in tmp_path.iterdir()] == ["copy.db"]
     assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600

@@ -19,12 +19,12 @@ def say(book, keep, tiny):
     keep(tiny.evidence())
     (entry,) = book.grades()
 
-    def said(*rows, platform=KEY):
-        told = {"score": entry.score, "student": "ann", "platform": platform, "marker": "[grader 1.x]"}
-        note(book, [Post(points=Decimal(points), outcome=outcome, **told) for points, outcome in rows])
+    def post(*rows, platform=KEY):
+        keys = {"score": entry.score, "student": "ann", "platform": platform, "marker": "[grader 1.x]"}
+        note(book, [Post(points=Decimal(points), outcome=outcome, **keys) for points, outcome in rows])
         return posted(book, KEY).get("ann", ())
 
-    return said
+    return post
 
 
 def test_what_was_seen_there_is_ours_and_what_was_sent_since_may_be(say):
@@ -45,8 +45,8 @@ def test_what_was_refused_is_still_in_doubt_by_its_sending(say):
 
 def test_the_history_tells_of_it(book, say):
     say(("7.5", SENDING), ("7.5", "there"))
-    found = [event.details for event in history(book, "ann") if event.what == "post"]
-    assert [(one["platform"], one["points"], one["outcome"]) for one in found] == [
+    posts = [event.details for event in history(book, "ann") if event.what == "post"]
+    assert [(post["platform"], post["points"], post["outcome"]) for post in posts] == [
         (KEY, 7.5, "sending"),
         (KEY, 7.5, "there"),
     ]

@@ -60,34 +60,36 @@ observations = st.builds(
 
 
 @given(st.dictionaries(words, observations, max_size=3))
-def test_observations_read_back_as_they_were(seen):
-    assert join(*split(seen)) == seen
+def test_observations_read_back_as_they_were(stored):
+    assert join(*split(stored)) == stored
 
 
 def test_what_json_lacks_reads_back_too(tiny):
-    seen = tiny.evidence("ann", tiny.seen("double", "w")).observations
-    back = join(*split(seen))
-    assert dumps(back) == dumps(seen)
+    stored = tiny.evidence("ann", tiny.observe("double", "w")).observations
+    back = join(*split(stored))
+    assert dumps(back) == dumps(stored)
     assert str(back["double"].cases[0].quantities["max_abs_error"].value) == "nan"
 
 
 @given(st.dictionaries(words, observations, max_size=3))
-def test_without_the_texts_everything_else_is_there(seen):
-    judged, _ = split(seen)
+def test_without_the_texts_everything_else_is_there(stored):
+    judged, _ = split(stored)
     blind = {
         name: replace(
-            one,
+            observation,
             output="",
-            cases=tuple(replace(c, called="", returned="", expected="", inputs=None) for c in one.cases),
+            cases=tuple(
+                replace(c, called="", returned="", expected="", inputs=None) for c in observation.cases
+            ),
         )
-        for name, one in seen.items()
+        for name, observation in stored.items()
     }
     assert join(judged) == blind
 
 
 def test_evidence_of_an_early_version_reads_back_too():
-    seen = read_evidence(STORED / "v1" / "evidence.jsonl").observations
-    assert join(*split(seen)) == dict(seen)
+    stored = read_evidence(STORED / "v1" / "evidence.jsonl").observations
+    assert join(*split(stored)) == dict(stored)
 
 
 def test_a_card_reads_back_as_it_was_also_a_late_one_of_a_team(tiny):
@@ -101,7 +103,7 @@ def test_a_card_reads_back_as_it_was_also_a_late_one_of_a_team(tiny):
 
 
 def test_what_utf_8_cannot_hold_and_large_integers_read_back_too(tiny):
-    of = tiny.evidence("ann", tiny.seen("double", "w", note="\ud800", facts={"large": 1 << 70}))
+    of = tiny.evidence("ann", tiny.observe("double", "w", note="\ud800", facts={"large": 1 << 70}))
     assert dumps(join(*split(of.observations))) == dumps(of.observations)
     card = tiny.card(of)
     odd = replace(card, lines=tuple(replace(line, reason="\ud800") for line in card.lines))

@@ -34,7 +34,7 @@ Student,ID,SIS User ID,SIS Login ID,Section,HW1 (4242),HW2 (4243),Current Score
 
 @pytest.fixture
 def done(lms):
-    given = [
+    grades = [
         lms.mark("jane", 7.5),
         lms.mark("ben", 9.0),
         lms.mark("cfox", 9.0),
@@ -45,7 +45,7 @@ def done(lms):
     people = lms.roster(
         {"student": "jane", "canvas_id": "12345"}, {"student": "ben", "email": "BRoe@uni.edu"}
     )
-    return lms.fill(CanvasCsv(), SHEET, given, people, column="4242")
+    return lms.fill(CanvasCsv(), SHEET, grades, people, column="4242")
 
 
 def test_grades_stand_in_the_column_and_nothing_else_changes(done):
@@ -54,7 +54,7 @@ def test_grades_stand_in_the_column_and_nothing_else_changes(done):
 
 
 def test_everyone_who_did_not_get_their_mark_is_named(done, lms):
-    assert lms.told(done) == {
+    assert lms.results_of(done) == {
         "jane": ("WRITTEN", ""),
         "ben": ("UNCHANGED", "6 is there, and the grade is 9; --overwrite replaces it"),
         "cfox": ("UNCHANGED", "is excused there; take that back first if a grade shall stand there"),
@@ -71,14 +71,14 @@ def test_not_even_overwriting_replaces_what_is_excused(lms):
 
 
 def test_a_hand_in_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
-    given = [lms.mark("doejane_12345", lms_id="12345")]
-    done = lms.fill(CanvasCsv(), SHEET, given, column="HW1 (4242)")
+    grades = [lms.mark("doejane_12345", lms_id="12345")]
+    done = lms.fill(CanvasCsv(), SHEET, grades, column="HW1 (4242)")
     assert lms.table(done.text)[3][5] == "7.5"
 
 
 def test_the_id_of_another_platform_is_nobodys(lms):
-    given = [lms.mark("foxcy_12345", lms_id="12345"), lms.mark("12346", lms_id="")]
-    done = lms.fill(CanvasCsv(), SHEET, given, column="4242")
+    grades = [lms.mark("foxcy_12345", lms_id="12345"), lms.mark("12346", lms_id="")]
+    done = lms.fill(CanvasCsv(), SHEET, grades, column="4242")
     assert done.text == SHEET
 
 
@@ -96,7 +96,7 @@ def test_one_person_under_two_names_is_in_doubt_if_both_have_a_mark(lms):
     done = lms.fill(CanvasCsv(), SHEET, [before, lms.mark("jane")], people, column="4242")
     assert done.text == SHEET
     note = "its ids are of doejane_12345 and of jane; correct the roster"
-    assert lms.told(done)["Doe, Jane (12345)"] == ("IN_DOUBT", note)
+    assert lms.results_of(done)["Doe, Jane (12345)"] == ("IN_DOUBT", note)
 
 
 @pytest.mark.parametrize("name", ["Müller, Jörg", "王小明", "Łoś, Æ"])
@@ -118,15 +118,15 @@ def test_more_than_the_maximum_is_taken(lms):
 
 
 def test_another_maximum_is_refused_or_converted(lms):
-    given = [lms.mark("jdoe", 3.0), lms.mark("dli", 10.0, standing=Standing.PROVISIONAL)]
+    grades = [lms.mark("jdoe", 3.0), lms.mark("dli", 10.0, standing=Standing.PROVISIONAL)]
     with pytest.raises(UsageError) as caught:
-        lms.fill(CanvasCsv(), SHEET, given, column="4243", overwrite=True)
+        lms.fill(CanvasCsv(), SHEET, grades, column="4243", overwrite=True)
     assert caught.value.problems == (
         "sheet.csv:4: the maximum is 5 there, and 10 in the rubric; make them alike, or convert with --scale",
     )
-    done = lms.fill(CanvasCsv(), SHEET, given, column="4243", overwrite=True, scale=True)
+    done = lms.fill(CanvasCsv(), SHEET, grades, column="4243", overwrite=True, scale=True)
     assert lms.table(done.text)[3][6] == "1.5"
-    assert lms.told(done)["jdoe"] == ("REPLACED", "4 was there, now it is 1.5, which is less")
+    assert lms.results_of(done)["jdoe"] == ("REPLACED", "4 was there, now it is 1.5, which is less")
 
 
 @pytest.mark.parametrize(
@@ -158,18 +158,18 @@ def test_ids_of_two_students_and_two_rows_of_one_student_are_in_doubt(lms):
     people = lms.roster(
         {"student": "jane", "canvas_id": "12345", "sis_id": "S5"}, {"student": "ben", "sis_id": "S1"}
     )
-    given = [lms.mark("jane"), lms.mark("ben")]
-    done = lms.fill(CanvasCsv(), SHEET, given, people, column="4242")
+    grades = [lms.mark("jane"), lms.mark("ben")]
+    done = lms.fill(CanvasCsv(), SHEET, grades, people, column="4242")
     assert done.text == SHEET
-    said = lms.told(done)
-    assert said["Doe, Jane (12345)"] == ("IN_DOUBT", "its ids are of ben and of jane; correct the roster")
-    assert said["Li, Dan (12349)"][0] == "IN_DOUBT", "what is of jane in another row is not given to Dan"
-    assert {said["jane"][0], said["ben"][0]} == {"NO_ROW"}
+    results = lms.results_of(done)
+    assert results["Doe, Jane (12345)"] == ("IN_DOUBT", "its ids are of ben and of jane; correct the roster")
+    assert results["Li, Dan (12349)"][0] == "IN_DOUBT", "what is of jane in another row is not given to Dan"
+    assert {results["jane"][0], results["ben"][0]} == {"NO_ROW"}
 
     twice = lms.roster({"student": "jane", "canvas_id": "12345", "email": "broe@uni.edu"})
     done = lms.fill(CanvasCsv(), SHEET, [lms.mark("jane")], twice, column="4242", overwrite=True)
     assert done.text == SHEET
-    said = lms.told(done)
+    results = lms.results_of(done)
     for who in ("Doe, Jane (12345)", "Roe, Ben (12346)"):
-        assert said[who][0] == "IN_DOUBT"
-    assert said["jane"][0] == "NO_ROW"
+        assert results[who][0] == "IN_DOUBT"
+    assert results["jane"][0] == "NO_ROW"

@@ -27,7 +27,7 @@ class Poster:
 
     def __init__(self, canvas, marks):
         self.canvas, self.posted, self.slept = canvas, {}, []
-        self.wanted = {
+        self.desired = {
             student: DesiredGrade(
                 grade=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL)
             )
@@ -44,11 +44,13 @@ class Poster:
 
     def plan(self, client=None, roster=None, **rules):
         client = client or self.client()
-        target, held = client.target(), client.grades()
+        target, present = client.target(), client.grades()
         from dataclasses import replace
 
-        wanted = {who: replace(one, posted=self.posted.get(who, ())) for who, one in self.wanted.items()}
-        return plan(wanted, target, held, roster or Roster(), PostRules(**rules))
+        desired = {
+            who: replace(grade, posted=self.posted.get(who, ())) for who, grade in self.desired.items()
+        }
+        return plan(desired, target, present, roster or Roster(), PostRules(**rules))
 
     def post(self, **rules):
         """Plan and apply once, some time after the last time; the receipts by student."""

@@ -73,7 +73,7 @@ def test_a_change_that_was_not_looked_at_is_sent_again(canvas, http, loopback_ca
 
 
 @pytest.mark.parametrize(
-    ("asked", "seconds"),
+    ("retry_after", "seconds"),
     [
         ("17", 17),
         ("100000", 300),
@@ -83,16 +83,16 @@ def test_a_change_that_was_not_looked_at_is_sent_again(canvas, http, loopback_ca
         ("", 0),
     ],
 )
-def test_how_long_canvas_asks_to_wait_is_heard(asked, seconds):
-    told = response(429, retry_after=asked, date="Sat, 01 Nov 2025 10:00:00 GMT")
-    assert told.retry_after_s == seconds
+def test_how_long_canvas_asks_to_wait_is_heard(retry_after, seconds):
+    answer = response(429, retry_after=retry_after, date="Sat, 01 Nov 2025 10:00:00 GMT")
+    assert answer.retry_after_s == seconds
 
 
 def test_as_long_as_canvas_asks_is_waited(canvas, http, loopback_canvas):
-    perform, asked = canvas.perform, iter(["17"])
+    perform, waits = canvas.perform, iter(["17"])
 
     def throttled(request, *, between):
-        for seconds in asked:
+        for seconds in waits:
             raise loopback_canvas.Trouble(429, "Rate Limit Exceeded", **{"Retry-After": seconds})
         return perform(request, between=between)
 
@@ -128,8 +128,8 @@ def test_a_wrong_token_is_one_line_without_the_token(canvas):
 
 def test_a_token_that_an_answer_repeats_is_not_repeated(canvas, http, loopback_canvas):
     def perform(request, *, between):
-        said = f"no:{request.headers['Authorization']}\n\x1b[31m" + "x" * 1000
-        raise loopback_canvas.Trouble(400, {"message": said})
+        message = f"no:{request.headers['Authorization']}\n\x1b[31m" + "x" * 1000
+        raise loopback_canvas.Trouble(400, {"message": message})
 
     canvas.perform = perform
     with pytest.raises(RequestRefused) as caught:
@@ -165,8 +165,8 @@ def test_a_redirect_is_not_followed(canvas, http, loopback_canvas):
 def test_lists_are_read_to_their_end_by_their_links(loopback_canvas):
     with loopback_canvas.LoopbackCanvas(students=23, page_most=5) as canvas:
         http = Http(canvas.url, loopback_canvas.TOKEN)
-        found = [one["id"] for one in http.pages(f"api/v1/courses/{loopback_canvas.COURSE}/users")]
-        assert found == list(range(101, 124))
+        ids = [user["id"] for user in http.pages(f"api/v1/courses/{loopback_canvas.COURSE}/users")]
+        assert ids == list(range(101, 124))
         assert len(canvas.requests) == 5
 
 

@@ -33,7 +33,7 @@ def test_after_a_storm_everything_is_there_once(loopback_canvas, poster_for, see
         for number, score in a_persons.items():
             canvas.grade(number, score)
         for number in excused:
-            canvas.held[number]["excused"] = True
+            canvas.records[number]["excused"] = True
         canvas.bucket = (20.0, 0.3, 1.0)
         canvas.chooser = storm(chance, 0.25, loopback_canvas.FAULTS)
         names = {number: canvas.users[number]["login_id"] for number in marks}
@@ -55,12 +55,12 @@ def test_after_a_storm_everything_is_there_once(loopback_canvas, poster_for, see
         for number, points in marks.items():
             ours = [score for who, score, grader in canvas.graded if who == number and grader != 77]
             assert ours == sorted(set(ours)), "lowered, or graded twice"
-            told = {points / 2, points}
+            expected_points = {points / 2, points}
             if number in a_persons:
-                told &= {a_persons[number]}  # whose grade is the mark is told so
-            said = canvas.comments_of(number)
-            assert len(said) == len(set(said)), "the same comment twice"
-            assert len(said) == (len(told) if comment and number not in excused else 0)
+                expected_points &= {a_persons[number]}  # whose grade is the mark is told so
+            comments = canvas.comments_of(number)
+            assert len(comments) == len(set(comments)), "the same comment twice"
+            assert len(comments) == (len(expected_points) if comment and number not in excused else 0)
 
 
 def comes_through(poster, comment):

@@ -34,14 +34,14 @@ class Poster:
 
     def plan(self, service=None, roster=None, **rules):
         service = service or self.service()
-        wanted = {
+        desired = {
             student: DesiredGrade(
                 grade=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL),
                 posted=self.posted.get(student, ()),
             )
             for student, points in self.marks.items()
         }
-        return plan(wanted, service.target(), service.grades(), roster or Roster(), PostRules(**rules))
+        return plan(desired, service.target(), service.grades(), roster or Roster(), PostRules(**rules))
 
     def post(self, service=None, **rules):
         """Plan and apply once; the receipts by student."""
@@ -56,7 +56,7 @@ class Poster:
         return receipts
 
     def answers(self, **rules):
-        return {student: one.answer.value for student, one in self.post(**rules).items()}
+        return {student: receipt.answer.value for student, receipt in self.post(**rules).items()}
 
     def fates(self, **rules):
         return {line.who: line.outcome.name for line in self.plan(**rules)}

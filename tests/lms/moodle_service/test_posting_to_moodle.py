@@ -41,9 +41,9 @@ def test_a_plan_changes_nothing(moodle, poster):
     assert (moodle.grades, moodle.comments) == ({}, {})
 
 
-@pytest.mark.parametrize("there", [None, "", "-1.00000", "-1"])
-def test_what_moodle_calls_no_grade_is_none(moodle, poster, there):
-    moodle.grade(101, there)
+@pytest.mark.parametrize("grade", [None, "", "-1.00000", "-1"])
+def test_what_moodle_calls_no_grade_is_none(moodle, poster, grade):
+    moodle.grade(101, grade)
     assert poster.fates()["s001"] == "WRITTEN"
 
 
@@ -62,13 +62,13 @@ def test_a_new_mark_replaces_our_comment_and_not_what_a_person_wrote(moodle, pos
 
 
 @pytest.mark.parametrize(
-    "there", ["<p>See <a href='@@PLUGINFILE@@/x'>x</a></p>\r\n ", "a < b\nand so on", " "]
+    "comment", ["<p>See <a href='@@PLUGINFILE@@/x'>x</a></p>\r\n ", "a < b\nand so on", " "]
 )
-def test_a_grade_alone_leaves_the_comment_byte_for_byte(moodle, poster, there):
-    moodle.comments[101] = there
+def test_a_grade_alone_leaves_the_comment_byte_for_byte(moodle, poster, comment):
+    moodle.comments[101] = comment
     poster.post(comment=False)
     assert moodle.scores() == RIGHT
-    assert moodle.comments == {101: there, 102: "", 103: ""}
+    assert moodle.comments == {101: comment, 102: "", 103: ""}
 
 
 def test_a_plain_comment_stays_readable_beside_ours(moodle, poster):
@@ -98,7 +98,7 @@ def test_our_own_grade_is_raised_and_only_lowered_when_told(moodle, poster):
 def test_a_grade_that_moodle_does_not_keep_is_told_and_tried_no_more(moodle, poster):
     moodle.locked = {102}
     receipts = poster.post()
-    assert {who: one.answer.value for who, one in receipts.items()} == {**THERE, "s002": "refused"}
+    assert {who: receipt.answer.value for who, receipt in receipts.items()} == {**THERE, "s002": "refused"}
     assert "locked or overridden" in receipts["s002"].message
     assert moodle.count(SAVE) == 3
 
@@ -107,7 +107,7 @@ def test_who_was_graded_since_the_plan_keeps_that(moodle, poster):
     service = poster.service()
     changes = [line.change for line in poster.plan(service)]
     moodle.grade(102, 10.0)
-    receipts = {one.student: one for one in service.apply(changes)}
+    receipts = {receipt.student: receipt for receipt in service.apply(changes)}
     assert receipts["s002"].answer == "refused"
     assert receipts["s002"].message == "was graded there meanwhile: now it is 10"
     assert moodle.scores() == RIGHT | {102: 10.0}
@@ -159,15 +159,15 @@ def test_a_refusal_is_of_one_student(moodle, poster):
     service = poster.service()
     changes = [line.change for line in poster.plan(service)]
     del moodle.users[102]
-    receipts = {one.student: one for one in service.apply(changes)}
-    assert {who: one.answer.value for who, one in receipts.items()} == {**THERE, "s002": "refused"}
+    receipts = {receipt.student: receipt for receipt in service.apply(changes)}
+    assert {who: receipt.answer.value for who, receipt in receipts.items()} == {**THERE, "s002": "refused"}
     assert receipts["s002"].message == "The user is not in this course"
 
 
 def test_a_grade_that_moodle_refuses_is_not_sent_again(moodle, poster):
     moodle.refused = {102}
     receipts = poster.post()
-    assert {who: one.answer.value for who, one in receipts.items()} == {**THERE, "s002": "refused"}
+    assert {who: receipt.answer.value for who, receipt in receipts.items()} == {**THERE, "s002": "refused"}
     assert "do not currently have permissions" in receipts["s002"].message
     assert moodle.count(SAVE) == 3
 
@@ -191,7 +191,7 @@ def test_a_grade_of_somebody_anonymous_is_seen_although_the_gradebook_lacks_it(m
     poster.marks = {"s001": 7.5}
     service = poster.service()
     changes = [line.change for line in poster.plan(service, roster=people, comment=False) if line.change]
-    assert [one.answer.value for one in service.apply(changes)] == ["there"]
+    assert [receipt.answer.value for receipt in service.apply(changes)] == ["there"]
     assert moodle.saved == [(101, 7.5)]
 
 
@@ -224,8 +224,8 @@ def test_where_comments_are_off_grades_go_without(moodle, poster):
 
 def test_a_student_who_cannot_be_looked_at_is_left_with_the_reason(moodle, poster):
     perform = moodle._submission_status
-    moodle._submission_status = lambda given, between: perform(
-        given | {"userid": "5"} if given["userid"] == "102" else given, between
+    moodle._submission_status = lambda form, between: perform(
+        form | {"userid": "5"} if form["userid"] == "102" else form, between
     )
     (line,) = [line for line in poster.plan() if line.who == "s002"]
     assert (line.outcome.name, line.note) == (
