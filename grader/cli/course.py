@@ -1,4 +1,4 @@
-"""What every command needs first: the course and its plugins."""
+"""The course of a command, and its plugins."""
 
 from __future__ import annotations
 

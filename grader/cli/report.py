@@ -50,7 +50,7 @@ def command(
 
         name = _assignment(book, gradebook, assignment)
         course = _course(context)
-        roster = () if course is None else tuple(one.student for one in course.roster.students)
+        roster = () if course is None else tuple(student.student for student in course.roster.students)
         view = class_view(book, name, rubric=_rubric(course, book, name), roster=roster)
         if out is not None:
             from grader.reports.class_page import page

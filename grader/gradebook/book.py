@@ -14,8 +14,7 @@ from sqlalchemy import Connection, Select, Subquery, func, insert, select
 from grader import __version__
 from grader.config.codec import dumps
 from grader.errors import NotObservedError
-from grader.gradebook.database import Database
-from grader.gradebook.location import backend_of
+from grader.gradebook.location import open_database
 from grader.gradebook.migrations import now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
 from grader.gradebook.tables import ATTEMPTS, EVIDENCE, POINTS, SCORES, SUBMISSIONS, TOTALS
@@ -51,13 +50,14 @@ class RecordedGrade:
 
 
 class Gradebook:
-    """The grades of a class; see `Database` and `backend_of` for the errors of opening it.
+    """The grades of a class; see `Database` and `open_database` for the errors of opening it.
 
-    All methods raise NotObservedError if the database cannot be read or written.
+    All methods, and the functions of this package that take one, raise NotObservedError if the database
+    cannot be read or written.
     """
 
     def __init__(self, location: str | Path, *, create: bool = False) -> None:
-        self.database = Database(backend_of(location), create=create)
+        self.database = open_database(location, create=create)
 
     def close(self) -> None:
         """Close the database."""

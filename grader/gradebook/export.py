@@ -22,9 +22,6 @@ def write_csv(book: Gradebook, assignment: str, roster: Sequence[str], file: Tex
 
     Points that are open are an empty cell. Students of the roster without a submission come last.
     `file` must have been opened with `newline=""`.
-
-    Raises:
-        NotObservedError: the gradebook cannot be read.
     """
     items = _items(book, assignment)
     table = csv.writer(file)

@@ -27,11 +27,7 @@ class HistoryEvent:
 
 
 def history(book: Gradebook, student: str, assignment: str | None = None) -> tuple[HistoryEvent, ...]:
-    """Return all events of a student, also as a member of a team, the oldest first; empty for none.
-
-    Raises:
-        NotObservedError: the book cannot be read.
-    """
+    """Return all events of a student, also as a member of a team, the oldest first; empty for none."""
     with book.database.reading() as connection:
         events = [*_points(connection, student), *_scores(connection, student), *_posts(connection, student)]
     events = [event for event in events if assignment in (None, event.assignment)]

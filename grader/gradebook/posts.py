@@ -36,11 +36,7 @@ class Post:
 
 
 def note(book: Gradebook, posts: Iterable[Post]) -> None:
-    """Add rows, all of them or none.
-
-    Raises:
-        NotObservedError: the gradebook cannot be written.
-    """
+    """Add rows, all of them or none."""
     rows = [{**asdict(post), "points": float(post.points), "at": now()} for post in posts]
     if rows:
         with book.database.writing() as connection:
@@ -48,11 +44,7 @@ def note(book: Gradebook, posts: Iterable[Post]) -> None:
 
 
 def posted(book: Gradebook, platform: str) -> Mapping[str, tuple[Decimal, ...]]:
-    """Return by student the points that may be there from us: those last confirmed, and those sent since.
-
-    Raises:
-        NotObservedError: the gradebook cannot be read.
-    """
+    """Return by student the points that may be there from us: those last confirmed, and those sent since."""
     rows = select(POSTS.c.student, POSTS.c.points, POSTS.c.outcome).where(POSTS.c.platform == platform)
     points_by_student: dict[str, tuple[Decimal, ...]] = {}
     with book.database.reading() as connection:

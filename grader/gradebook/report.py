@@ -25,11 +25,7 @@ class SharedGrade:
 
 
 def assignments_in(book: Gradebook) -> tuple[str, ...]:
-    """Return the assignments with a grade, by name.
-
-    Raises:
-        NotObservedError: the gradebook cannot be read.
-    """
+    """Return the assignments with a grade, by name."""
     from sqlalchemy import select
 
     from grader.gradebook.tables import TOTALS
@@ -41,11 +37,7 @@ def assignments_in(book: Gradebook) -> tuple[str, ...]:
 def class_view(
     book: Gradebook, assignment: str, *, rubric: Rubric | None = None, roster: Sequence[str] = ()
 ) -> ClassView:
-    """View the current grades, each submission once; `rubric` has thresholds and the need for GPUs.
-
-    Raises:
-        NotObservedError: the gradebook cannot be read.
-    """
+    """View the current grades, each submission once; `rubric` has thresholds and the need for GPUs."""
     items = rubric.items if rubric is not None else ()
     thresholds = {item.id: getattr(item.options, "at_least", None) for item in items}
     shared = _shared(book, assignment)
@@ -73,9 +65,6 @@ def staff_views(book: Gradebook, assignment: str) -> Iterator[View]:
     """Yield the view of every grade with its whole evidence, one after another.
 
     The rubric in it has no items: the file of that rubric may be gone, and the card has the names.
-
-    Raises:
-        NotObservedError: the gradebook cannot be read.
     """
     for each in _shared(book, assignment):
         card = each.grade.card

@@ -106,23 +106,22 @@ def rescore(book: Gradebook, judge: Judge, *, apply: bool = False) -> Iterator[R
 
     With `apply` the new scores are committed after the last one was taken from the iterator, all of them or
     none, and nobody else writes meanwhile.
-
-    Raises:
-        NotObservedError: the gradebook cannot be read or written.
     """
     with ExitStack() as stack:
         # first: what is read must be what the new scores follow
         writer = stack.enter_context(book.database.writing()) if apply else None
         reader = stack.enter_context(book.database.reading())
-        new = _NewScores(writer) if writer is not None else None
+        new: list[tuple[int, str, Rescored]] = []
         students = _students(reader, judge.rubric.assignment)
         for row in reader.execution_options(yield_per=_CHUNK).execute(_rows(judge)):
             rescored, text = _rescored(judge, row, students[row.id])
-            if new is not None and rescored.changes:
-                new.add(row.attempt, rescored, text)
+            if writer is not None and rescored.changes:
+                new.append((row.attempt, text, rescored))
+                if len(new) >= _CHUNK:
+                    _insert(writer, new)
             yield rescored
-        if new is not None:
-            new.write()
+        if writer is not None:
+            _insert(writer, new)
 
 
 def _students(connection: Connection, assignment: str) -> Mapping[int, tuple[str, ...]]:
@@ -179,34 +178,20 @@ def _to_run(rubric: Rubric, card: Scorecard) -> tuple[str, ...]:
     )
 
 
-class _NewScores:
-    """New scores, inserted some at a time."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._at = now()
-        self._scores: list[dict[str, Any]] = []
-        self._rescored: list[Rescored] = []
-
-    def add(self, attempt: int, rescored: Rescored, text: str) -> None:
-        """Take one more; inserts when there are enough."""
-        row = {"attempt": attempt, "card": text, "how": "rescore"}
-        self._scores.append({**row, "grader": __version__, "at": self._at})
-        self._rescored.append(rescored)
-        if len(self._scores) >= _CHUNK:
-            self.write()
-
-    def write(self) -> None:
-        """Insert those that were taken since the last time."""
-        if not self._scores:
-            return
-        numbered = insert(SCORES).returning(SCORES.c.id, sort_by_parameter_order=True)
-        numbers = self._connection.scalars(numbered, self._scores)
-        rows = [
-            row
-            for number, rescored in zip(numbers, self._rescored, strict=True)
-            for row in totals_of(rescored.after, number, rescored.students)
-        ]
-        self._connection.execute(insert(TOTALS), rows)
-        self._scores.clear()
-        self._rescored.clear()
+def _insert(connection: Connection, new: list[tuple[int, str, Rescored]]) -> None:
+    """Insert scores, given by attempt, card as text and change; empty the list."""
+    if not new:
+        return
+    at = now()
+    rows = [
+        {"attempt": attempt, "card": text, "how": "rescore", "grader": __version__, "at": at}
+        for attempt, text, _ in new
+    ]
+    numbered = insert(SCORES).returning(SCORES.c.id, sort_by_parameter_order=True)
+    totals = [
+        total
+        for number, (_, _, rescored) in zip(connection.scalars(numbered, rows), new, strict=True)
+        for total in totals_of(rescored.after, number, rescored.students)
+    ]
+    connection.execute(insert(TOTALS), totals)
+    new.clear()

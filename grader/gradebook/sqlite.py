@@ -10,19 +10,20 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import ClassVar
 
-from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy import Connection, create_engine
 from sqlalchemy.pool import QueuePool
 
 from grader.config.problem import show_path
 from grader.errors import NotObservedError, UsageError
 from grader.files import obstacle, replacing
-from grader.gradebook.database import Troubles
+from grader.gradebook.database import Database, Troubles, missing
+from grader.gradebook.migrations import MIGRATIONS, Migration
 
 WAIT_S = 30.0
 """Seconds to wait for another writer."""
 
 
-class SqliteFile:
+class SqliteFile(Database):
     """An SQLite file that its owner alone may read."""
 
     begin_reading: ClassVar[Sequence[str]] = ("BEGIN",)
@@ -39,35 +40,35 @@ class SqliteFile:
         "locked": (NotObservedError, "another program has been writing into it for too long; try again"),
     }
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.name = show_path(path)
-
-    def open(self, *, create: bool) -> Engine:
-        """Connect to the file; with `create` make an empty one if there is none."""
-        if not self._path.exists():
+    def __init__(
+        self, path: Path, *, create: bool = False, migrations: Sequence[Migration] = MIGRATIONS
+    ) -> None:
+        """Open a file; see `Database` for errors."""
+        self._path, name = path, show_path(path)
+        if not path.exists():
             if not create:
-                raise UsageError(
-                    f"{self.name}: there is no gradebook; fill one with grader record, or name another"
-                )
-            _create(self._path, self.name)
-        if not self._path.is_file():
-            raise UsageError(f"{self.name}: is no regular file, and so no gradebook; name another")
+                raise missing(name)
+            try:  # it holds grades: not for everybody on the machine
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            except OSError as error:
+                raise obstacle(name, error) from None
+        if not path.is_file():
+            raise UsageError(f"{name}: is no regular file, and so no gradebook; name another")
         # of a bare address SQLAlchemy thinks that it is memory, and would share one connection
-        return create_engine("sqlite://", creator=self._connect, poolclass=QueuePool)
+        engine = create_engine("sqlite://", creator=self._connect, poolclass=QueuePool)
+        super().__init__(name, engine, create=create, migrations=migrations)
 
-    def keep(self, _connection: Connection, number: int) -> str:
-        """Copy the file beside itself: another connection still sees it as it was."""
-        copy = self._path.with_name(f"{self._path.name}.before-migration-{number}")
-        self._copy(copy)
-        return show_path(copy)
-
-    def backup(self, _engine: Engine, to: Path) -> None:
+    def backup(self, to: Path) -> None:
         """Copy the file by SQLite's backup API, which waits for no writer."""
-        self._copy(to)
+        with (
+            new_file(to) as beside,
+            closing(sqlite3.connect(self._path)) as source,
+            closing(sqlite3.connect(beside)) as target,
+        ):
+            source.backup(target)
 
     @contextmanager
-    def alone(self, _engine: Engine) -> Iterator[None]:
+    def alone(self) -> Iterator[None]:
         """Lock the file's folder by flock."""
         folder = self._path.absolute().parent
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -90,13 +91,11 @@ class SqliteFile:
             connection.execute(f"PRAGMA {setting}")
         return connection
 
-    def _copy(self, to: Path) -> None:
-        with (
-            new_file(to) as beside,
-            closing(sqlite3.connect(self._path)) as source,
-            closing(sqlite3.connect(beside)) as target,
-        ):
-            source.backup(target)
+    def _keep(self, _connection: Connection, number: int) -> str:
+        """Copy the file beside itself: another connection still sees it as it was."""
+        copy = self._path.with_name(f"{self._path.name}.before-migration-{number}")
+        self.backup(copy)
+        return show_path(copy)
 
 
 @contextmanager
@@ -119,10 +118,3 @@ def new_file(to: Path) -> Iterator[Path]:
         raise NotObservedError(
             f"{show_path(to)}: cannot be written ({error}); make room, or name another place"
         ) from None
-
-
-def _create(path: Path, name: str) -> None:
-    try:  # it holds grades: not for everybody on the machine
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-    except OSError as error:
-        raise obstacle(name, error) from None

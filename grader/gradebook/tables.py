@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from sqlalchemy import DDL, Column, Float, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table
-from sqlalchemy.event import listen
+from itertools import product
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+)
+from sqlalchemy.event import listens_for
 
 METADATA = MetaData()
 
@@ -108,29 +121,17 @@ POSTS = Table(
 """Changes sent to learning platforms; `marker` is the idempotency key in the comment, empty without one."""
 
 
-def _run(statement: str, target: Table | MetaData, moment: str, dialect: str) -> None:
-    """Have a statement run when `target` is created in a database of this dialect."""
-    ddl = DDL(statement)  # type: ignore[no-untyped-call]  # SQLAlchemy has no types here
-    listen(target, moment, ddl.execute_if(dialect=dialect))
-
-
-def _make_append_only(table: Table) -> None:
-    """Have triggers refuse UPDATE and DELETE for whoever connects."""
-    for action in ("UPDATE", "DELETE"):
+@listens_for(METADATA, "after_create")
+def _make_append_only(_metadata: MetaData, connection: Connection, **_: object) -> None:
+    """Create triggers that refuse UPDATE and DELETE, whoever connects."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            "CREATE FUNCTION rows_are_only_added() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$BEGIN RAISE EXCEPTION '%%: rows are only added', TG_TABLE_NAME; END$$"
+        )
+        actions, refusal = ["UPDATE", "DELETE", "TRUNCATE"], "EXECUTE FUNCTION rows_are_only_added()"
+    else:
+        actions, refusal = ["UPDATE", "DELETE"], "BEGIN SELECT RAISE(ABORT, '{}: rows are only added'); END"
+    for table, action in product(METADATA.tables, actions):
         trigger = f"CREATE TRIGGER {table}_no_{action.lower()} BEFORE {action} ON {table}"
-        refusal = f"BEGIN SELECT RAISE(ABORT, '{table}: rows are only added'); END"
-        _run(f"{trigger} {refusal}", table, "after_create", "sqlite")
-    trigger = f"CREATE TRIGGER {table}_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON {table}"
-    refusal = "FOR EACH STATEMENT EXECUTE FUNCTION rows_are_only_added()"
-    _run(f"{trigger} {refusal}", table, "after_create", "postgresql")
-
-
-_run(
-    "CREATE FUNCTION rows_are_only_added() RETURNS trigger LANGUAGE plpgsql AS "
-    "$$BEGIN RAISE EXCEPTION '%%: rows are only added', TG_TABLE_NAME; END$$",
-    METADATA,
-    "before_create",
-    "postgresql",
-)
-for _table in METADATA.tables.values():
-    _make_append_only(_table)
+        connection.exec_driver_sql(f"{trigger} {refusal.format(table)}")

@@ -31,25 +31,31 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """The options of an export."""
+class GradeRules:
+    """The options that exports and postings share."""
 
-    column: str = ""
-    """The column of the grades, by its heading or its id; empty where a file has a single one."""
     include_provisional: bool = False
     """Also what is open or held: the points so far."""
     include_untimed: bool = False
     """Also where the late rule could not be applied: nothing is taken off."""
     overwrite: bool = False
-    """Also where another grade stands already, even a higher one."""
+    """Also where there is another grade already."""
     scale: bool = False
     """Where the platform's maximum is another than the rubric's, convert in proportion."""
     digits: int = 2
     """Decimals that are written; a half is rounded up."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules(GradeRules):
+    """The options of an export."""
+
+    column: str = ""
+    """The column of the grades, by its heading or its id; empty where a file has a single one."""
+
+
 class RowOutcome(StrEnum):
-    """What an export or a posting does for one student."""
+    """The outcome of an export or a posting for one student."""
 
     WRITTEN = "written"
     REPLACED = "replaced"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.config.points_csv import harmless
 from grader.errors import UsageError
-from grader.lms.contract import FilledSheet, Grade, RowOutcome, RowResult, Rules
+from grader.lms.contract import FilledSheet, Grade, GradeRules, RowOutcome, RowResult, Rules
 from grader.lms.numbers import decimal_separator, exact, read, rounded, spelled
 from grader.lms.people import Person, matched
 from grader.lms.sheet import Sheet
@@ -64,11 +64,26 @@ class GradeColumn:
     """Why nothing may be written into a row; empty if it may."""
 
 
-def held_back(grade: Grade, *, include_provisional: bool, include_untimed: bool) -> str:
+def held_back(grade: Grade, rules: GradeRules) -> str:
     """Return why a grade is not given to a platform; empty if nothing is in the way."""
-    if grade.standing in WAITS and not include_provisional:
+    if grade.standing in WAITS and not rules.include_provisional:
         return WAITS[grade.standing]
-    return UNTIMED if grade.untimed and not include_untimed else ""
+    return UNTIMED if grade.untimed and not rules.include_untimed else ""
+
+
+def scaled(grade: Grade, most: Decimal | None, rules: GradeRules, where: str) -> Decimal:
+    """Return the points on the scale of a platform where `most` is the maximum.
+
+    Raises:
+        UsageError: it is another maximum than the rubric's, and the rules do not convert.
+    """
+    points, possible = exact(grade.points), exact(grade.possible)
+    if most is None or most == possible:
+        return points
+    if not rules.scale or not possible:
+        wrong = f"the maximum is {spelled(most)} there, and {spelled(possible)} in the rubric"
+        raise UsageError(f"{where}: {wrong}; make them alike, or convert with --scale")
+    return points * most / possible
 
 
 def read_sheet(content: bytes, where: str, layout: Layout) -> Sheet:
@@ -133,14 +148,13 @@ class _Filling:
         if grade is None:
             return RowResult(who=student, outcome=RowOutcome.NO_GRADE, note="is in the file and has no grade")
         cell = self._sheet.value(row, self._column.index).strip()
-        rules = self._rules
-        if why := held_back(
-            grade, include_provisional=rules.include_provisional, include_untimed=rules.include_untimed
-        ):
+        if why := held_back(grade, self._rules):
             return RowResult(who=student, outcome=RowOutcome.HELD_BACK, note=why)
         if why := self._layout.settled.get(cell) or self._column.locked(row):
             return RowResult(who=student, outcome=RowOutcome.UNCHANGED, note=why)
-        exact_points, most = self._points(row, grade)
+        most = read(self._column.maximum(row), self._separator)
+        where = f"{self._sheet.where}:{self._sheet.line(row)}"
+        exact_points = scaled(grade, most, self._rules, where)
         points = rounded(exact_points, self._rules.digits)
         if self._layout.bounded and not 0 <= points <= (points if most is None else most):
             upwards = "" if most is None else f" to {spelled(most)}"
@@ -162,18 +176,6 @@ class _Filling:
         less = ", which is less" if before is not None and points < before else ""
         note = f"{one_line(cell)} was there, now it is {spelled(points)}{less}"
         return RowResult(who=student, outcome=RowOutcome.REPLACED, note=note)
-
-    def _points(self, row: int, grade: Grade) -> tuple[Decimal, Decimal | None]:
-        """Return the points on the platform's scale, and the most that it gives if it says so."""
-        points, possible = exact(grade.points), exact(grade.possible)
-        most = read(self._column.maximum(row), self._separator)
-        if most is None or most == possible:
-            return points, most
-        if not self._rules.scale or not possible:
-            where = f"{self._sheet.where}:{self._sheet.line(row)}"
-            wrong = f"the maximum is {spelled(most)} there, and {spelled(possible)} in the rubric"
-            raise UsageError(f"{where}: {wrong}; make them alike, or convert with --scale")
-        return points * most / possible, most
 
 
 def _people(sheet: Sheet, layout: Layout) -> Iterator[Person]:

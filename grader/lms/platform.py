@@ -83,7 +83,7 @@ class PlatformGrade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What one student is to get."""
+    """A change for one student."""
 
     student: str
     id: str
@@ -101,7 +101,7 @@ class Change:
 
 
 class Answer(StrEnum):
-    """What came of a change."""
+    """The outcome of a change."""
 
     THERE = "there"
     """All of it was read back."""
@@ -113,28 +113,28 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What the platform answered to one change."""
+    """The platform's answer to one change."""
 
     student: str
     answer: Answer
     message: str = ""
     """A line for staff, without the token; empty if there is nothing to say."""
 
+    @classmethod
+    def refused(cls, change: Change, message: str) -> Self:
+        """Return the receipt of a change that the platform does not take."""
+        return cls(student=change.student, answer=Answer.REFUSED, message=message)
 
-def refused(change: Change, message: str) -> Receipt:
-    """Return the receipt of a change that the platform does not take."""
-    return Receipt(student=change.student, answer=Answer.REFUSED, message=message)
+    @classmethod
+    def unknown(cls, change: Change, message: str) -> Self:
+        """Return the receipt of a change that may have been performed."""
+        return cls(student=change.student, answer=Answer.UNKNOWN, message=f"{message}; run it again to look")
 
-
-def unknown(change: Change, message: str) -> Receipt:
-    """Return the receipt of a change that may have been performed."""
-    return Receipt(student=change.student, answer=Answer.UNKNOWN, message=f"{message}; run it again to look")
-
-
-def graded_meanwhile(change: Change, points: Decimal | None) -> Receipt:
-    """Return the receipt of a change that is not sent, for somebody has graded since it was planned."""
-    shown = "nothing" if points is None else spelled(points)
-    return refused(change, f"was graded there meanwhile: now it is {shown}")
+    @classmethod
+    def graded_meanwhile(cls, change: Change, points: Decimal | None) -> Self:
+        """Return the receipt of a change that is not sent: somebody has graded since it was planned."""
+        shown = "nothing" if points is None else spelled(points)
+        return cls.refused(change, f"was graded there meanwhile: now it is {shown}")
 
 
 class Platform(Protocol):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
 from grader.lms import marker
-from grader.lms.contract import Grade, RowOutcome
-from grader.lms.fill import held_back
+from grader.lms.contract import Grade, GradeRules, RowOutcome
+from grader.lms.fill import held_back, scaled
 from grader.lms.numbers import exact, rounded, spelled
 from grader.lms.people import matched
 from grader.lms.platform import Change, PlatformGrade, Target
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredGrade:
-    """What one student shall have on the platform."""
+    """The grade that one student shall have on the platform."""
 
     grade: Grade
     posted: tuple[Decimal, ...] = ()
@@ -38,23 +38,13 @@ class DesiredGrade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PostRules:
+class PostRules(GradeRules):
     """The options of a posting."""
 
-    include_provisional: bool = False
-    """Also what is open or held: the points so far."""
-    include_untimed: bool = False
-    """Also where the late rule could not be applied: nothing is taken off."""
-    overwrite: bool = False
-    """Also where there is a person's grade."""
     lower: bool = False
     """Also where the new grade is less than the present one."""
-    scale: bool = False
-    """Where the platform's maximum is another than the rubric's, convert in proportion."""
     comment: bool = True
     """Whether the student gets a comment with the points."""
-    digits: int = 2
-    """Decimals that are posted; a half is rounded up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,15 +106,14 @@ def _line(
     if desired is None:
         note = "is there and has no grade"
         return PlanLine(who=student, outcome=RowOutcome.NO_GRADE, now=now, note=note)
-    exact_points, points = _points(desired.grade, target, rules)
+    exact_points = scaled(desired.grade, target.possible, rules, one_line(target.title))
+    points = rounded(exact_points, rules.digits)
     new = spelled(points)
 
     def stays(outcome: RowOutcome, note: str) -> PlanLine:
         return PlanLine(who=student, outcome=outcome, now=now, new=new, note=note)
 
-    if why := held_back(
-        desired.grade, include_provisional=rules.include_provisional, include_untimed=rules.include_untimed
-    ):
+    if why := held_back(desired.grade, rules):
         return stays(RowOutcome.HELD_BACK, why)
     if present.settled:
         return stays(RowOutcome.UNCHANGED, present.settled)
@@ -135,7 +124,7 @@ def _line(
     ours = _is_ours(desired, present, target)
     if not same and (why := _stays(present, points, ours, rules)):
         return stays(RowOutcome.UNCHANGED, why)
-    change = _change(student, desired, present, target, rules, None if same else points)
+    change = _change(student, desired, present, target, rules, points)
     written = RowOutcome.REPLACED if present.shown else RowOutcome.WRITTEN
     outcome = RowOutcome.SAME if same else written
     no_comment = desired.no_comment if rules.comment else ""
@@ -169,25 +158,25 @@ def _change(
     present: PlatformGrade,
     target: Target,
     rules: PostRules,
-    points: Decimal | None,
+    points: Decimal,
 ) -> Change | None:
     """Return what is missing there; None if nothing is."""
-    final = _points(desired.grade, target, rules)[1]
+    same = present.points is not None and rounded(present.points, rules.digits) == points
     rubric: Mapping[str, Decimal] = {}
     if any(present.rubric.get(name) != of for name, of in desired.rubric.items()):
         free = not present.rubric or rules.overwrite or _is_ours(desired, present, target)
         rubric = desired.rubric if free else {}
     comment = key = ""
-    message = (present.markers, target.key, present.person.id, final)
+    message = (present.markers, target.key, present.person.id, points)
     if rules.comment and not desired.no_comment and not marker.is_newest(*message):
         key = marker.following(*message)
-        comment = f"{_words(desired, final, target)}\n\n{key}"
-    if points is None and not comment and not rubric:
+        comment = f"{_words(desired, points, target)}\n\n{key}"
+    if same and not comment and not rubric:
         return None
     return Change(
         student=student,
         id=present.person.id,
-        points=points,
+        points=None if same else points,
         comment=comment,
         marker=key,
         page=desired.page if comment else None,
@@ -212,14 +201,3 @@ def _words(desired: DesiredGrade, points: Decimal, target: Target) -> str:
     if desired.page is not None:
         sentences.append("The report is attached.")
     return " ".join(sentences)
-
-
-def _points(grade: Grade, target: Target, rules: PostRules) -> tuple[Decimal, Decimal]:
-    """Return the points on the platform's scale, exact and as they are posted."""
-    points, possible, most = exact(grade.points), exact(grade.possible), target.possible
-    if most is not None and most != possible:
-        if not rules.scale or not possible:
-            wrong = f"the maximum is {spelled(most)} there, and {spelled(possible)} in the rubric"
-            raise UsageError(f"{one_line(target.title)}: {wrong}; make them alike, or convert with --scale")
-        points = points * most / possible
-    return points, rounded(points, rules.digits)

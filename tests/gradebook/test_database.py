@@ -13,7 +13,6 @@ from grader import __version__
 from grader.errors import NotObservedError, UsageError
 from grader.gradebook import sqlite as sqlite_module
 from grader.gradebook.book import Gradebook
-from grader.gradebook.database import Database
 from grader.gradebook.migrations import MIGRATIONS, Migration
 from grader.gradebook.posts import Post, note
 from grader.gradebook.sqlite import SqliteFile
@@ -27,7 +26,7 @@ NEXT = Migration(
 
 def migrated(path, *more, **keys):
     """Open and close a gradebook with further migrations; the database object."""
-    database = Database(SqliteFile(path), migrations=(*MIGRATIONS, *more), **keys)
+    database = SqliteFile(path, migrations=(*MIGRATIONS, *more), **keys)
     database.close()
     return database
 

@@ -15,15 +15,14 @@ from tempfile import mkdtemp
 
 import pytest
 from sqlalchemy import create_engine, event, insert, inspect, text
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from grader.errors import NotObservedError, UsageError
 from grader.gradebook import postgresql
 from grader.gradebook.book import Gradebook
-from grader.gradebook.database import Database
 from grader.gradebook.history import history
-from grader.gradebook.location import backend_of
 from grader.gradebook.migrations import MIGRATIONS, Migration
 from grader.gradebook.posts import Post, note, posted
 from grader.gradebook.rescore import rescore
@@ -69,8 +68,8 @@ def server():
 def location(server):
     """The address of an empty database."""
     name = f"class{next(NAMES)}"
-    execute(f"postgresql:///postgres?{server}", f"CREATE DATABASE {name}")
-    return f"postgresql:///{name}?{server}"
+    execute(f"postgresql+psycopg:///postgres?{server}", f"CREATE DATABASE {name}")
+    return f"postgresql+psycopg:///{name}?{server}"
 
 
 @pytest.fixture
@@ -81,8 +80,7 @@ def book(location):
 
 def execute(location, *statements):
     """Run statements by a connection that knows nothing of a gradebook."""
-    url = backend_of(location).url
-    engine = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    engine = create_engine(make_url(location), poolclass=NullPool, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         for statement in statements:
             connection.execute(text(statement))
@@ -157,8 +155,8 @@ def test_killed_before_any_statement_a_grade_is_whole_or_absent(book, location, 
 
 
 def test_a_second_writer_waits_and_then_gives_up_in_a_line(book, location, monkeypatch):
-    begin = ("SET LOCAL lock_timeout = 1", *postgresql.PostgresqlServer.begin_writing[1:])
-    monkeypatch.setattr(postgresql.PostgresqlServer, "begin_writing", begin)
+    begin = ("SET LOCAL lock_timeout = 1", *postgresql.PostgresqlDatabase.begin_writing[1:])
+    monkeypatch.setattr(postgresql.PostgresqlDatabase, "begin_writing", begin)
     with (
         Gradebook(location) as other,
         book.database.writing(),
@@ -214,7 +212,7 @@ def test_a_migration_is_whole_or_nothing_and_leaves_a_copy_of_the_tables(book, l
 
     def migrated(apply):
         migrations = (*MIGRATIONS, Migration(about="more", apply=apply))
-        database = Database(backend_of(location), migrations=migrations)
+        database = postgresql.PostgresqlDatabase(make_url(location), migrations=migrations)
         database.close()
         return database.copy_before_migration
 

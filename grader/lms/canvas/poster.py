@@ -13,17 +13,7 @@ from grader.lms.canvas import objects
 from grader.lms.canvas.client import CanvasClient
 from grader.lms.http import Http, LostAnswer, RequestRefused
 from grader.lms.numbers import spelled
-from grader.lms.platform import (
-    Answer,
-    Change,
-    PlatformGrade,
-    PlatformOptions,
-    Receipt,
-    Target,
-    graded_meanwhile,
-    refused,
-    unknown,
-)
+from grader.lms.platform import Answer, Change, PlatformGrade, PlatformOptions, Receipt, Target
 from grader.model.options import option
 
 SENDS = 5
@@ -38,7 +28,7 @@ _NOT_ALLOWED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanvasOptions(PlatformOptions):
-    """Where the assignments are on Canvas, for posting."""
+    """The course and its assignments on Canvas, for posting."""
 
     course: int = option("The course's number there, as in the address of its pages.", above=0)
     rubrics: Mapping[str, Mapping[str, str]] = option(
@@ -133,7 +123,7 @@ class CanvasPlatform:
             except RequestRefused:
                 break
             if not ended:
-                yield from (unknown(change, "Canvas is still at work") for change in missing)
+                yield from (Receipt.unknown(change, "Canvas is still at work") for change in missing)
                 return
             yield from self._settled_now(missing)
             break
@@ -171,10 +161,10 @@ class CanvasPlatform:
                 self._not_allowed += error.not_allowed
                 if self._not_allowed >= _NOT_ALLOWED and not self._taken:
                     raise self._as_a_whole(error) from None
-                return refused(change, error.message)
+                return Receipt.refused(change, error.message)
             except OSError as error:
-                return refused(change, f"{change.page}: cannot be read ({error.strerror})")
-        return self._settled(change, self._client.submission(change.id)) or unknown(change, cause)
+                return Receipt.refused(change, f"{change.page}: cannot be read ({error.strerror})")
+        return self._settled(change, self._client.submission(change.id)) or Receipt.unknown(change, cause)
 
     def _sent(self, change: Change) -> Receipt | None:
         """Send what is missing; return None if it may not be there now."""
@@ -188,7 +178,7 @@ class CanvasPlatform:
         after = self._client.grade(rest, self._files.get(change.marker, "") if rest.page else "")
         points = objects.points(after)
         if rest.points is not None and points is not None and points != rest.points:
-            return refused(change, f"Canvas made {spelled(points)} of it")
+            return Receipt.refused(change, f"Canvas made {spelled(points)} of it")
         if rest.rubric:  # the answer does not hold it
             after = self._client.submission(change.id)
         return self._settled(change, after)
@@ -200,10 +190,10 @@ class CanvasPlatform:
             self._taken += 1
             return Receipt(student=change.student, answer=Answer.THERE)
         if now.get("excused"):
-            return refused(change, "was excused there meanwhile")
+            return Receipt.refused(change, "was excused there meanwhile")
         points = objects.points(now)
         if points not in {self._planned.get(change.id), change.points}:
-            return graded_meanwhile(change, points)
+            return Receipt.graded_meanwhile(change, points)
         return None
 
     def _rest(self, change: Change, now: Mapping[str, Any]) -> Change:

@@ -20,17 +20,7 @@ from grader.lms.http import LostAnswer, RequestRefused
 from grader.lms.moodle_service import objects
 from grader.lms.moodle_service.calls import WebService
 from grader.lms.numbers import rounded
-from grader.lms.platform import (
-    Answer,
-    Change,
-    PlatformGrade,
-    PlatformOptions,
-    Receipt,
-    Target,
-    graded_meanwhile,
-    refused,
-    unknown,
-)
+from grader.lms.platform import Answer, Change, PlatformGrade, PlatformOptions, Receipt, Target
 from grader.model.options import option
 
 INFO = "core_webservice_get_site_info"
@@ -51,7 +41,7 @@ _NO_RIGHT = "1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoodleOptions(PlatformOptions):
-    """Where the assignments are in Moodle, for posting."""
+    """The assignments in Moodle, for posting."""
 
     assignments: Mapping[str, int] = option(
         "By assignment: the number in the address of its page, …/mod/assign/view.php?id=4242."
@@ -122,19 +112,19 @@ class MoodlePlatform:
     def _applied(self, change: Change) -> Receipt:
         """Read, send what is missing, read again."""
         if change.page is not None or change.rubric:
-            return refused(change, "neither pages nor points of a rubric can be sent to Moodle")
+            return Receipt.refused(change, "neither pages nor points of a rubric can be sent to Moodle")
         message, accepted = "", False
         for attempt in range(SENDS + 1):
             try:
                 now = self._graded(change.id)
             except RequestRefused as error:
-                return refused(change, error.message)
+                return Receipt.refused(change, error.message)
             if self._is_there(change, now):
                 return Receipt(student=change.student, answer=Answer.THERE)
             if not message and self._meanwhile(change, now):
-                return graded_meanwhile(change, now.points)
+                return Receipt.graded_meanwhile(change, now.points)
             if message or accepted:
-                return refused(change, message or _NOT_SAVED)
+                return Receipt.refused(change, message or _NOT_SAVED)
             if attempt == SENDS:
                 break
             if attempt:
@@ -146,7 +136,7 @@ class MoodlePlatform:
                 continue
             except RequestRefused as error:
                 message = error.message
-        return unknown(change, "the answers got lost, and the grade is not there")
+        return Receipt.unknown(change, "the answers got lost, and the grade is not there")
 
     def _is_there(self, change: Change, now: objects.MoodleGrade) -> bool:
         """Tell whether all of a change is there, as far as Moodle takes it."""
