@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, Subquery, func, insert, select
+from sqlalchemy import Connection, RowMapping, Select, Subquery, func, insert, select
 
 from grader import __version__
 from grader.config.codec import dumps
@@ -49,7 +49,7 @@ class RecordedGrade:
     """The number of the row that its evidence belongs to."""
 
 
-class Gradebook:
+class Gradebook(AbstractContextManager["Gradebook"]):
     """The grades of a class; see `Database` and `open_database` for the errors of opening it.
 
     All methods, and the functions of this package that take one, raise NotObservedError if the database
@@ -63,12 +63,7 @@ class Gradebook:
         """Close the database."""
         self.database.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def record(self, evidence: Evidence, card: Scorecard, *, how: How) -> bool:
@@ -98,12 +93,9 @@ class Gradebook:
             current, (current.c.score == TOTALS.c.score) & (current.c.student == TOTALS.c.student)
         )
         with self.database.reading() as connection:
-            yield from map(
-                read_grade,
-                connection.execution_options(yield_per=100).execute(
-                    rows.order_by(TOTALS.c.assignment, TOTALS.c.student)
-                ),
-            )
+            rows = rows.order_by(TOTALS.c.assignment, TOTALS.c.student)
+            result = connection.execution_options(yield_per=100).execute(rows)
+            yield from map(read_grade, result.mappings())
 
     def students(self) -> tuple[str, ...]:
         """Return everyone who has a grade."""
@@ -168,20 +160,10 @@ def grade_rows() -> Select[Any]:
     )
 
 
-def read_grade(row: Any) -> RecordedGrade:
+def read_grade(row: RowMapping) -> RecordedGrade:
     """Read a row of `grade_rows`."""
-    return RecordedGrade(
-        student=row.student,
-        score=row.score,
-        submission=revive(Submission, row.body),
-        card=read_card(row.card),
-        how=row.how,
-        at=row.at,
-        grader=row.grader,
-        exam=row.exam,
-        began=row.began,
-        attempt=row.attempt,
-    )
+    rest = {name: value for name, value in row.items() if name not in {"body", "card"}}
+    return RecordedGrade(submission=revive(Submission, row["body"]), card=read_card(row["card"]), **rest)
 
 
 def _refuse_older(connection: Connection, evidence: Evidence, name: str) -> None:

@@ -48,13 +48,5 @@ def grades_in(
             tasks = tasks_of(loaded, stored.submission, declared, place, plugins.checks)
             observations = with_points(file.parent, stored.submission, tasks, still_valid(stored, tasks))
             evidence = Evidence(submission=stored.submission, exams=stored.exams, observations=observations)
-            yield (
-                evidence,
-                score(
-                    loaded,
-                    evidence,
-                    plugins.checks,
-                    extensions=course.extensions_of(name),
-                    zone=course.zone,
-                ),
-            )
+            extensions = course.extensions_of(name)
+            yield evidence, score(loaded, evidence, plugins.checks, extensions=extensions, zone=course.zone)

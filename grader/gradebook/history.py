@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from grader.gradebook.book import Gradebook, grade_rows, read_grade
 from grader.gradebook.tables import ATTEMPTS, POINTS, POSTS, SCORES, SUBMISSIONS, TOTALS
@@ -36,7 +35,7 @@ def history(book: Gradebook, student: str, assignment: str | None = None) -> tup
 
 def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
     rows = grade_rows().where(TOTALS.c.student == student).order_by(SCORES.c.id)
-    for grade in map(read_grade, connection.execute(rows)):
+    for grade in map(read_grade, connection.execute(rows).mappings()):
         card = grade.card
         (total,) = (total for total in card.totals if total.student == student)
         details = {
@@ -61,33 +60,35 @@ def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
 
 
 def _points(connection: Connection, student: str) -> Iterator[HistoryEvent]:
+    names = ("item", "points", "possible", "by", "comment", "given_at")
     submissions = (
         select(ATTEMPTS.c.submission)
         .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
         .join(TOTALS, TOTALS.c.score == SCORES.c.id)
         .where(TOTALS.c.student == student)
     )
-    names = ("item", "points", "possible", "by", "comment", "given_at")
+    digest = SUBMISSIONS.c.digest.label("submission_digest")
     rows = (
-        select(SUBMISSIONS.c.assignment, SUBMISSIONS.c.body, *(POINTS.c[name] for name in names), POINTS.c.at)
+        select(POINTS.c.at, SUBMISSIONS.c.assignment, *(POINTS.c[name] for name in names), digest)
         .join(SUBMISSIONS, SUBMISSIONS.c.id == POINTS.c.submission)
         .where(POINTS.c.submission.in_(submissions))
         .order_by(POINTS.c.id)
     )
-    for row in connection.execute(rows).mappings():
-        details = {name: row[name] for name in names}
-        details["submission_digest"] = json.loads(row["body"])["digest"]
-        yield HistoryEvent(at=row["at"], what="points", assignment=row["assignment"], details=details)
+    return _events(connection, "points", rows)
 
 
 def _posts(connection: Connection, student: str) -> Iterator[HistoryEvent]:
     names = ("score", "platform", "marker", "points", "outcome", "message")
     rows = (
-        select(TOTALS.c.assignment, POSTS.c.at, *(POSTS.c[name] for name in names))
+        select(POSTS.c.at, TOTALS.c.assignment, *(POSTS.c[name] for name in names))
         .join(TOTALS, (TOTALS.c.score == POSTS.c.score) & (TOTALS.c.student == POSTS.c.student))
         .where(POSTS.c.student == student)
         .order_by(POSTS.c.id)
     )
-    for row in connection.execute(rows).mappings():
-        details = {name: row[name] for name in names}
-        yield HistoryEvent(at=row["at"], what="post", assignment=row["assignment"], details=details)
+    return _events(connection, "post", rows)
+
+
+def _events(connection: Connection, what: str, rows: Select[Any]) -> Iterator[HistoryEvent]:
+    for at, assignment, *values in connection.execute(rows):
+        details = dict(zip(list(rows.selected_columns.keys())[2:], values, strict=True))
+        yield HistoryEvent(at=at, what=what, assignment=assignment, details=details)

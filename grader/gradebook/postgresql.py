@@ -46,11 +46,7 @@ class PostgresqlDatabase(Database):
     def __init__(
         self, url: URL, *, create: bool = False, migrations: Sequence[Migration] = MIGRATIONS
     ) -> None:
-        """Open a database; see `Database` for errors.
-
-        Raises:
-            UsageError: the driver is not installed, or there is a password in the address.
-        """
+        """Open a database; UsageError also means that the driver is missing, or the URL has a password."""
         name = str(url.set(password=None, query={}))
         if url.password or "password" in url.query:
             raise UsageError(f"{name}: has a password in it; put that into ~/.pgpass or PGPASSWORD")
@@ -67,9 +63,8 @@ class PostgresqlDatabase(Database):
             self.reading() as source,
             copy.writing() as target,
         ):
-            for table in METADATA.sorted_tables:
-                if table is APPLIED:  # the copy has its own
-                    continue
+            # the copy has its own row of each migration
+            for table in (table for table in METADATA.sorted_tables if table is not APPLIED):
                 rows = source.execution_options(yield_per=_CHUNK).execute(select(table)).mappings()
                 for chunk in rows.partitions():
                     target.execute(insert(table), [dict(row) for row in chunk])

@@ -4,125 +4,114 @@ from __future__ import annotations
 
 from itertools import product
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-)
+import sqlalchemy as sa
 from sqlalchemy.event import listens_for
 
-METADATA = MetaData()
+METADATA = sa.MetaData()
 
 
-def _key() -> Column[int]:
-    return Column("id", Integer, primary_key=True)
+def _key() -> sa.Column[int]:
+    return sa.Column("id", sa.Integer, primary_key=True)
 
 
-def _text(*names: str) -> tuple[Column[str], ...]:
-    return tuple(Column(name, String, nullable=False) for name in names)
+def _text(*names: str) -> tuple[sa.Column[str], ...]:
+    return tuple(sa.Column(name, sa.String, nullable=False) for name in names)
 
 
-def _of(table: str, *, key: bool = False) -> Column[int]:
+def _of(table: str, *, key: bool = False) -> sa.Column[int]:
     """Reference a row of another table, by a column that is called as one of its rows."""
-    return Column(
-        table.removesuffix("s"), Integer, ForeignKey(f"{table}.id"), primary_key=key, nullable=False
+    return sa.Column(
+        table.removesuffix("s"), sa.Integer, sa.ForeignKey(f"{table}.id"), primary_key=key, nullable=False
     )
 
 
-MIGRATIONS = Table(
+MIGRATIONS = sa.Table(
     "migrations",
     METADATA,
-    Column("number", Integer, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     *_text("about", "grader", "at"),
 )
 """The migrations that were applied; this table makes a database a gradebook."""
 
-SUBMISSIONS = Table(
+SUBMISSIONS = sa.Table(
     "submissions",
     METADATA,
     _key(),
     *_text("assignment", "student", "digest", "body", "at"),
-    Index("submissions_of", "assignment", "student"),
+    sa.Index("submissions_of", "assignment", "student"),
 )
 """Submissions: `student` is the student or the team, `body` the `Submission` as JSON."""
 
-ATTEMPTS = Table(
+ATTEMPTS = sa.Table(
     "attempts",
     METADATA,
     _key(),
     _of("submissions"),
     *_text("exam", "began", "exams", "at"),
-    Index("attempts_of", "submission"),
+    sa.Index("attempts_of", "submission"),
 )
 """Exams of a submission so far: the last one, when it began (empty without one), and all as JSON."""
 
-EVIDENCE = Table(
+EVIDENCE = sa.Table(
     "evidence",
     METADATA,
     _of("attempts", key=True),
-    Column("judged", LargeBinary, nullable=False),
-    Column("shown", LargeBinary, nullable=False),
+    sa.Column("judged", sa.LargeBinary, nullable=False),
+    sa.Column("shown", sa.LargeBinary, nullable=False),
 )
 """The observations of an attempt; see `grader.gradebook.rows`."""
 
-SCORES = Table(
+SCORES = sa.Table(
     "scores",
     METADATA,
     _key(),
     _of("attempts"),
     *_text("card", "how", "grader", "at"),
-    Index("scores_of", "attempt"),
+    sa.Index("scores_of", "attempt"),
 )
 """The `Scorecard` of an attempt as JSON; `how` it came is `run`, `record` or `rescore`."""
 
-TOTALS = Table(
+TOTALS = sa.Table(
     "totals",
     METADATA,
     _of("scores", key=True),
     *_text("assignment"),
-    Column("student", String, primary_key=True),
-    Column("adjusted", Float, nullable=False),
-    Column("final", Float),
-    Index("totals_of", "assignment", "student", "score"),
-    Index("totals_by", "student", "score"),
+    sa.Column("student", sa.String, primary_key=True),
+    sa.Column("adjusted", sa.Float, nullable=False),
+    sa.Column("final", sa.Float),
+    sa.Index("totals_of", "assignment", "student", "score"),
+    sa.Index("totals_by", "student", "score"),
 )
 """A row for each student of a score, so that a member of a team is found as well."""
 
-POINTS = Table(
+POINTS = sa.Table(
     "points",
     METADATA,
     _key(),
     _of("submissions"),
     *_text("item"),
-    Column("points", Float, nullable=False),
-    Column("possible", Float, nullable=False),
+    sa.Column("points", sa.Float, nullable=False),
+    sa.Column("possible", sa.Float, nullable=False),
     *_text("by", "given_at", "comment", "at"),
-    Index("points_of", "submission"),
+    sa.Index("points_of", "submission"),
 )
 """Points given by people; the evidence has the latest in it already."""
 
-POSTS = Table(
+POSTS = sa.Table(
     "posts",
     METADATA,
     _key(),
     _of("scores"),
     *_text("student", "platform", "marker"),
-    Column("points", Float),
+    sa.Column("points", sa.Float),
     *_text("outcome", "message", "at"),
-    Index("posts_of", "score"),
+    sa.Index("posts_of", "score"),
 )
 """Changes sent to learning platforms; `marker` is the idempotency key in the comment, empty without one."""
 
 
 @listens_for(METADATA, "after_create")
-def _make_append_only(_metadata: MetaData, connection: Connection, **_: object) -> None:
+def _make_append_only(_metadata: sa.MetaData, connection: sa.Connection, **_: object) -> None:
     """Create triggers that refuse UPDATE and DELETE, whoever connects."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(

@@ -119,12 +119,9 @@ def fill(
     results = [
         unmatched.get(row) or filling.decide(row, students[row], grades.get(students[row])) for row in rows
     ]
+    note = "has a grade, but no row of the file could be matched with certainty"
     results += [
-        RowResult(
-            who=student,
-            outcome=RowOutcome.NO_ROW,
-            note="has a grade, but no row of the file could be matched with certainty",
-        )
+        RowResult(who=student, outcome=RowOutcome.NO_ROW, note=note)
         for student in sorted(grades)
         if student not in students.values()
     ]

@@ -124,7 +124,7 @@ def _line(
     ours = _is_ours(desired, present, target)
     if not same and (why := _stays(present, points, ours, rules)):
         return stays(RowOutcome.UNCHANGED, why)
-    change = _change(student, desired, present, target, rules, points)
+    change = _change(desired, present, target, rules, points)
     written = RowOutcome.REPLACED if present.shown else RowOutcome.WRITTEN
     outcome = RowOutcome.SAME if same else written
     no_comment = desired.no_comment if rules.comment else ""
@@ -153,12 +153,7 @@ def _is_ours(desired: DesiredGrade, present: PlatformGrade, target: Target) -> b
 
 
 def _change(
-    student: str,
-    desired: DesiredGrade,
-    present: PlatformGrade,
-    target: Target,
-    rules: PostRules,
-    points: Decimal,
+    desired: DesiredGrade, present: PlatformGrade, target: Target, rules: PostRules, points: Decimal
 ) -> Change | None:
     """Return what is missing there; None if nothing is."""
     same = present.points is not None and rounded(present.points, rules.digits) == points
@@ -174,7 +169,7 @@ def _change(
     if same and not comment and not rubric:
         return None
     return Change(
-        student=student,
+        student=desired.grade.student,
         id=present.person.id,
         points=None if same else points,
         comment=comment,

@@ -33,26 +33,13 @@ class WebService:
         self.pause = self._http.pause
 
     def read(self, function: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        """Call a function that changes nothing, by as many attempts as it takes until patience ends.
-
-        Raises:
-            RequestRefused: Moodle refuses it.
-            UsageError: it does not accept the token.
-            NotObservedError: it cannot be reached.
-        """
+        """Call a function that changes nothing, by as many attempts as it takes until patience ends."""
         return self._http.read(lambda waits: self.send(function, arguments, waits=waits))
 
     def send(
         self, function: str, arguments: Mapping[str, Any] | None = None, *, waits: Waits | None = None
     ) -> Any:
-        """Call a function once.
-
-        Raises:
-            LostAnswer: it may have been performed.
-            RequestRefused: Moodle refuses it.
-            UsageError: it does not accept the token.
-            NotObservedError: there is no web service.
-        """
+        """Call a function once; NotObservedError also means that there is no web service."""
         # texts as they are stored: what is sent back must be what was there
         fields = {"moodlewssettingraw": True, "moodlewssettingfileurl": False, **(arguments or {})}
         form = [("wstoken", self._token), ("wsfunction", function), *_flat(fields)]
