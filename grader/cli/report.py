@@ -27,7 +27,7 @@ PAGE = Path("class.html")
 @click.option(
     "--markdown", type=PATH, metavar="FILE", help="A summary that names no student; - for standard output."
 )
-@click.option("--junit", type=PATH, metavar="FILE", help="A test suite for each hand-in.")
+@click.option("--junit", type=PATH, metavar="FILE", help="A test suite for each submission.")
 @GRADEBOOK
 @click.pass_context
 def command(

@@ -1,4 +1,4 @@
-"""A small class: a rubric, what was observed of its hand-ins, and a gradebook to keep both in."""
+"""A small class: a rubric, what was observed of its submissions, and a gradebook to keep both in."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RUBRIC = rubric(item("double"), item("square", needs=("double",)), by_hand("styl
 
 
 def digests(submission: str, **other: str) -> dict[str, str]:
-    """As `task_digests` makes them: of each item, and another one for another hand-in."""
+    """As `task_digests` makes them: of each item, and another one for another submission."""
     return {name: f"{submission}/{name}" for name in ("double", "square", "style", "cube")} | other
 
 

@@ -255,7 +255,7 @@ def test_what_is_open_or_held_is_neither_passed_nor_failed(book):
     assert "1 earned, 1 partly earned, 1 held, 1 pending" in Page(page(view)).text
 
 
-def test_each_student_of_a_team_has_a_total_and_the_team_one_hand_in(book):
+def test_each_student_of_a_team_has_a_total_and_the_team_one_submission(book):
     by = rubric(item("a", 10.0))
     keep(book, saw("a"), by=by, student="red", members=("ann", "ben"))
     keep(book, saw("a", 0.4), by=by, student="ben")
@@ -467,7 +467,7 @@ def test_the_page_needs_no_network_and_no_scripts(book):
     assert not re.search(r"https?:|@import", source)
 
 
-def test_every_hand_in_has_a_row_and_every_item_a_column_the_best_first(book):
+def test_every_submission_has_a_row_and_every_item_a_column_the_best_first(book):
     view = a_class(book, 60)
     maps = re.findall(r'<table class="map">.*?</table>', page(view), re.DOTALL)
     lines = [line for block in maps for line in re.findall(r'<tr><th scope="row".*?</tr>', block)]
@@ -514,7 +514,7 @@ def test_the_summary_is_as_long_for_many_messages_as_for_some(book):
     assert len(re.findall(r"<li><p>\w+ x", source)) == 40
 
 
-def test_junit_has_a_suite_for_each_hand_in_with_what_the_file_of_one_mark_has(book):
+def test_junit_has_a_suite_for_each_submission_with_what_the_file_of_one_grade_has(book):
     by = rubric(item("a"), item("part.b"), item("c"))
     broken = {"outcome": Outcome.NOT_OBSERVED, "note": "GPU 1 is ill", "fault": Fault.MACHINE}
     keep(book, saw("a"), saw("part.b", 0.5), saw("c", **broken), by=by)
@@ -534,7 +534,7 @@ def test_junit_has_a_suite_for_each_hand_in_with_what_the_file_of_one_mark_has(b
     assert "1/2 points: is wrong" in root.find(".//failure").get("message")
 
 
-def test_marks_by_another_rubric_are_named_and_their_items_are_there(book):
+def test_grades_by_another_rubric_are_named_and_their_items_are_there(book):
     keep(book, saw("a"), by=rubric(item("a"), item("old"), digest="sha256:r0"))
     new = rubric(item("new"), item("a"), item("more"))
     keep(book, saw("a"), saw("new"), saw("more"), by=new, student="ben")

@@ -51,7 +51,7 @@ def whole(path) -> None:
         assert book.execute(LOOSE).fetchall() == [(0,)]
 
 
-def test_killed_before_any_statement_a_mark_is_whole_or_absent(path, tiny):
+def test_killed_before_any_statement_a_grade_is_whole_or_absent(path, tiny):
     of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     number, killed = 0, True
     while killed:
@@ -63,7 +63,7 @@ def test_killed_before_any_statement_a_mark_is_whole_or_absent(path, tiny):
     assert number > 8, "statements of one record"
 
 
-def test_killed_after_its_commit_a_mark_is_there(path, tiny):
+def test_killed_after_its_commit_a_grade_is_there(path, tiny):
     of = tiny.evidence("ann")
 
     def record(book):

@@ -28,7 +28,7 @@ def rows(book):
         return [connection.execute(select(table)).all() for table in (SCORES, TOTALS)]
 
 
-def marks(book):
+def grades(book):
     return {entry.student: entry.card.points.raw for entry in book.grades()}
 
 
@@ -56,7 +56,7 @@ rights = st.lists(st.booleans(), min_size=1, max_size=3).map(tuple)
 
 @st.composite
 def hand_ins(draw):
-    """What could be observed of a hand-in, as builder arguments: a student, items with outcomes, points."""
+    """Draw the arguments of evidence: a student, items with outcomes, points."""
     number = draw(st.integers(0, 5))
     work = f"sha256:w{number}"
     items = {}
@@ -108,7 +108,7 @@ def test_a_plan_says_who_gains_and_who_loses_and_changes_nothing(book, keep, tin
 def test_applied_the_new_scores_hold_and_the_old_are_history(book, keep, tiny, dearer):
     keep(tiny.evidence("ann"))
     assert [rescored.changes for rescored in rescore(book, tiny.judge(dearer), apply=True)] == [True]
-    assert marks(book) == {"ann": 7.0}
+    assert grades(book) == {"ann": 7.0}
     scores = [(event.details["how"], event.details["raw"]) for event in history(book, "ann")]
     assert scores == [("run", 4.0), ("rescore", 7.0)]
     (entry,) = book.grades()
@@ -116,7 +116,7 @@ def test_applied_the_new_scores_hold_and_the_old_are_history(book, keep, tiny, d
     assert [rescored.changes for rescored in rescore(book, tiny.judge(dearer), apply=True)] == [False]
 
 
-def test_what_was_measured_otherwise_must_run_again_and_its_mark_stays(book, keep, tiny, dearer):
+def test_what_was_measured_otherwise_must_run_again_and_its_grade_stays(book, keep, tiny, dearer):
     keep(tiny.evidence("ann"))
     keep(
         tiny.evidence("ben", *(tiny.observe(n, "sha256:w2") for n in ("double", "square")), work="sha256:w2")
@@ -128,7 +128,7 @@ def test_what_was_measured_otherwise_must_run_again_and_its_mark_stays(book, kee
 
     judge = tiny.judge(dearer, digests)
     assert results(book, judge, apply=True) == {"ann": (4.0, 7.0, ()), "ben": (4.0, 0.0, ("double",))}
-    assert marks(book) == {"ann": 7.0, "ben": 4.0}
+    assert grades(book) == {"ann": 7.0, "ben": 4.0}
 
 
 def test_a_new_item_must_run_but_one_for_people_waits_for_them(book, keep, tiny):
@@ -157,7 +157,7 @@ def test_what_waits_for_a_device_waits_on_and_holds_nobody_up(book, keep, tiny, 
     )
     keep(tiny.evidence("ann", tiny.observe("double", "sha256:w1"), waits))
     assert results(book, tiny.judge(dearer), apply=True) == {"ann": (2.0, 5.0, ())}
-    assert marks(book) == {"ann": 5.0}
+    assert grades(book) == {"ann": 5.0}
 
 
 def test_points_that_a_person_gave_hold_whatever_is_measured_now(book, keep, tiny):
@@ -186,7 +186,7 @@ def test_an_extension_that_was_given_since_counts(book, tiny):
     }
 
 
-def test_who_has_left_a_team_is_not_given_the_teams_mark_again(book, keep, tiny, dearer):
+def test_who_has_left_a_team_is_not_given_the_teams_grade_again(book, keep, tiny, dearer):
     keep(tiny.evidence("ann+ben"))
     alone = (tiny.observe("double", "sha256:w2", (True, False)),)
     keep(tiny.evidence("ann", *alone, work="sha256:w2", exam="e2", began=LATER))
@@ -195,7 +195,7 @@ def test_who_has_left_a_team_is_not_given_the_teams_mark_again(book, keep, tiny,
         ("ann", ("ann",)),
         ("ann+ben", ("ben",)),
     ]
-    assert marks(book) == {"ann": 2.5, "ben": 7.0}
+    assert grades(book) == {"ann": 2.5, "ben": 7.0}
 
 
 def test_only_the_rubrics_own_assignment_is_looked_at(book, keep, tiny, dearer):
@@ -220,7 +220,7 @@ def test_more_scores_are_applied_than_are_written_at_once(book, keep, tiny, dear
     for number in range(10):
         keep(tiny.evidence(f"s{number}"))
     assert sum(rescored.changes for rescored in rescore(book, tiny.judge(dearer), apply=True)) == 10
-    assert set(marks(book).values()) == {7.0}
+    assert set(grades(book).values()) == {7.0}
     assert [len(table) for table in rows(book)] == [20, 20]
 
 

@@ -1,4 +1,4 @@
-"""Marks, tables as platforms give them, and a view for Gradescope."""
+"""Grades, tables as platforms give them, and a view for Gradescope."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Told:
         )
 
 
-def mark(student="ann", points=7.5, possible=10.0, standing=Standing.FINAL, **keys):
+def grade(student="ann", points=7.5, possible=10.0, standing=Standing.FINAL, **keys):
     return Grade(student=student, points=points, possible=possible, standing=standing, **keys)
 
 
-def marks(*all_grades):
+def grades_by_student(*all_grades):
     return {grade.student: grade for grade in all_grades}
 
 
@@ -48,9 +48,11 @@ def roster(*students):
 
 
 def fill(worksheet, text, grades, people=None, **rules):
-    """Fill marks into a file of this text."""
+    """Fill grades into a file of this text."""
     content = text if isinstance(text, bytes) else text.encode()
-    return worksheet.fill(content, "sheet.csv", marks(*grades), people or roster(), Rules(**rules))
+    return worksheet.fill(
+        content, "sheet.csv", grades_by_student(*grades), people or roster(), Rules(**rules)
+    )
 
 
 def results_of(done):
@@ -88,7 +90,7 @@ def observe(name="a", share=1.0, outcome=Outcome.OBSERVED, flags=(), **keys):
 
 
 def view(items=None, observations=None, *, audience="student", members=(), extensions=None, **of_rubric):
-    """A mark of hand-made items, as its audience may see it."""
+    """A grade of hand-made items, as its audience may see it."""
     items = items or [item()]
     observations = observations if observations is not None else [observe(item.id) for item in items]
     submitted_at = of_rubric.pop("submitted_at", None)
@@ -122,5 +124,5 @@ def view(items=None, observations=None, *, audience="student", members=(), exten
 @pytest.fixture(scope="session")
 def lms():
     """The functions of this file, for tests to call."""
-    functions = (mark, marks, roster, fill, results_of, table, item, observe, view)
+    functions = (grade, grades_by_student, roster, fill, results_of, table, item, observe, view)
     return SimpleNamespace(**{function.__name__: function for function in functions})

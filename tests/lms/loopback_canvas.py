@@ -190,9 +190,10 @@ class LoopbackCanvas(LoopbackServer):
         links = []
         for rel, at in (("current", start), ("next", start + size), ("first", 0)):
             if at < len(everything) or rel != "next":
-                mark = f"{at:x}z{len(everything):x}"
-                self._bookmarks[mark] = at
-                again = "&".join(f"{name}={value}" for name, value in [*rest, ("page", f"bookmark:{mark}")])
+                bookmark = f"{at:x}z{len(everything):x}"
+                self._bookmarks[bookmark] = at
+                pairs = [*rest, ("page", f"bookmark:{bookmark}")]
+                again = "&".join(f"{name}={value}" for name, value in pairs)
                 links.append(f'<{self.url}{urlsplit(request.path).path}?{again}>; rel="{rel}"')
         request.links = ",".join(links)
         return everything[start : start + size]

@@ -35,12 +35,12 @@ Student,ID,SIS User ID,SIS Login ID,Section,HW1 (4242),HW2 (4243),Current Score
 @pytest.fixture
 def done(lms):
     grades = [
-        lms.mark("jane", 7.5),
-        lms.mark("ben", 9.0),
-        lms.mark("cfox", 9.0),
-        lms.mark("epoe", 9.0),
-        lms.mark("dli", 26 / 3),
-        lms.mark("zoe", 1.0),
+        lms.grade("jane", 7.5),
+        lms.grade("ben", 9.0),
+        lms.grade("cfox", 9.0),
+        lms.grade("epoe", 9.0),
+        lms.grade("dli", 26 / 3),
+        lms.grade("zoe", 1.0),
     ]
     people = lms.roster(
         {"student": "jane", "canvas_id": "12345"}, {"student": "ben", "email": "BRoe@uni.edu"}
@@ -53,7 +53,7 @@ def test_grades_stand_in_the_column_and_nothing_else_changes(done):
     assert done.rounded == 1
 
 
-def test_everyone_who_did_not_get_their_mark_is_named(done, lms):
+def test_everyone_who_did_not_get_their_grade_is_named(done, lms):
     assert lms.results_of(done) == {
         "jane": ("WRITTEN", ""),
         "ben": ("UNCHANGED", "6 is there, and the grade is 9; --overwrite replaces it"),
@@ -66,34 +66,34 @@ def test_everyone_who_did_not_get_their_mark_is_named(done, lms):
 
 
 def test_not_even_overwriting_replaces_what_is_excused(lms):
-    done = lms.fill(CanvasCsv(), SHEET, [lms.mark("cfox")], column="4242", overwrite=True)
+    done = lms.fill(CanvasCsv(), SHEET, [lms.grade("cfox")], column="4242", overwrite=True)
     assert done.text == SHEET
 
 
-def test_a_hand_in_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
-    grades = [lms.mark("doejane_12345", lms_id="12345")]
+def test_a_submission_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
+    grades = [lms.grade("doejane_12345", lms_id="12345")]
     done = lms.fill(CanvasCsv(), SHEET, grades, column="HW1 (4242)")
     assert lms.table(done.text)[3][5] == "7.5"
 
 
 def test_the_id_of_another_platform_is_nobodys(lms):
-    grades = [lms.mark("foxcy_12345", lms_id="12345"), lms.mark("12346", lms_id="")]
+    grades = [lms.grade("foxcy_12345", lms_id="12345"), lms.grade("12346", lms_id="")]
     done = lms.fill(CanvasCsv(), SHEET, grades, column="4242")
     assert done.text == SHEET
 
 
 def test_an_id_of_ours_that_looks_like_one_of_canvas_is_none(lms):
     sheet = "Student,ID,Section,HW1 (1)\n王小明,77,a,\n"
-    assert lms.fill(CanvasCsv(), sheet, [lms.mark("77")]).text == sheet
-    assert lms.fill(CanvasCsv(), sheet, [lms.mark("77", lms_id="77")]).text == sheet.replace("a,", "a,7.5")
+    assert lms.fill(CanvasCsv(), sheet, [lms.grade("77")]).text == sheet
+    assert lms.fill(CanvasCsv(), sheet, [lms.grade("77", lms_id="77")]).text == sheet.replace("a,", "a,7.5")
 
 
-def test_one_person_under_two_names_is_in_doubt_if_both_have_a_mark(lms):
+def test_one_person_under_two_names_is_in_doubt_if_both_have_a_grade(lms):
     people = lms.roster({"student": "jane", "canvas_id": "12345"})
-    before = lms.mark("doejane_12345", 5.0, lms_id="12345")
+    before = lms.grade("doejane_12345", 5.0, lms_id="12345")
     done = lms.fill(CanvasCsv(), SHEET, [before], people, column="4242")
     assert lms.table(done.text)[3][5] == "5"
-    done = lms.fill(CanvasCsv(), SHEET, [before, lms.mark("jane")], people, column="4242")
+    done = lms.fill(CanvasCsv(), SHEET, [before, lms.grade("jane")], people, column="4242")
     assert done.text == SHEET
     note = "its ids are of doejane_12345 and of jane; correct the roster"
     assert lms.results_of(done)["Doe, Jane (12345)"] == ("IN_DOUBT", note)
@@ -108,17 +108,17 @@ def test_a_name_that_is_not_ascii_is_found_as_the_download_spells_it(lms, name):
     whole = "".join(c for c in name.lower() if c.isalnum())
     for spelled in (ascii_only, whole):
         student = sender_of(f"{spelled}_77_1_work.zip").student
-        done = lms.fill(CanvasCsv(), sheet, [lms.mark(student, lms_id="77")])
+        done = lms.fill(CanvasCsv(), sheet, [lms.grade(student, lms_id="77")])
         assert lms.table(done.text)[1][3] == "7.5", spelled
 
 
 def test_more_than_the_maximum_is_taken(lms):
-    done = lms.fill(CanvasCsv(), SHEET, [lms.mark("dli", 11.5)], column="4242")
+    done = lms.fill(CanvasCsv(), SHEET, [lms.grade("dli", 11.5)], column="4242")
     assert lms.table(done.text)[7][5] == "11.5"
 
 
 def test_another_maximum_is_refused_or_converted(lms):
-    grades = [lms.mark("jdoe", 3.0), lms.mark("dli", 10.0, standing=Standing.PROVISIONAL)]
+    grades = [lms.grade("jdoe", 3.0), lms.grade("dli", 10.0, standing=Standing.PROVISIONAL)]
     with pytest.raises(UsageError) as caught:
         lms.fill(CanvasCsv(), SHEET, grades, column="4243", overwrite=True)
     assert caught.value.problems == (
@@ -150,7 +150,7 @@ def test_another_maximum_is_refused_or_converted(lms):
 )
 def test_no_column_is_made_up_for_canvas_would_make_an_assignment_of_it(lms, sheet, column, line):
     with pytest.raises(UsageError) as caught:
-        lms.fill(CanvasCsv(), sheet, [lms.mark()], column=column)
+        lms.fill(CanvasCsv(), sheet, [lms.grade()], column=column)
     assert line in caught.value.problems[0]
 
 
@@ -158,7 +158,7 @@ def test_ids_of_two_students_and_two_rows_of_one_student_are_in_doubt(lms):
     people = lms.roster(
         {"student": "jane", "canvas_id": "12345", "sis_id": "S5"}, {"student": "ben", "sis_id": "S1"}
     )
-    grades = [lms.mark("jane"), lms.mark("ben")]
+    grades = [lms.grade("jane"), lms.grade("ben")]
     done = lms.fill(CanvasCsv(), SHEET, grades, people, column="4242")
     assert done.text == SHEET
     results = lms.results_of(done)
@@ -167,7 +167,7 @@ def test_ids_of_two_students_and_two_rows_of_one_student_are_in_doubt(lms):
     assert {results["jane"][0], results["ben"][0]} == {"NO_ROW"}
 
     twice = lms.roster({"student": "jane", "canvas_id": "12345", "email": "broe@uni.edu"})
-    done = lms.fill(CanvasCsv(), SHEET, [lms.mark("jane")], twice, column="4242", overwrite=True)
+    done = lms.fill(CanvasCsv(), SHEET, [lms.grade("jane")], twice, column="4242", overwrite=True)
     assert done.text == SHEET
     results = lms.results_of(done)
     for who in ("Doe, Jane (12345)", "Roe, Ben (12346)"):

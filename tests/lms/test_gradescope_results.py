@@ -53,7 +53,7 @@ def results(view, **rules):
     return read
 
 
-def test_a_mark_is_a_test_per_item_and_their_score(lms):
+def test_a_grade_is_a_test_per_item_and_their_score(lms):
     items = [lms.item("a", 2.0), lms.item("b", 3.0, hint="Look again.")]
     read = results(lms.view(items, [lms.observe("a"), lms.observe("b", 1 / 3)]))
     assert read == {

@@ -21,7 +21,7 @@ FILLED = SHEET.replace('"Submitted for grading",,10.00', '"Submitted for grading
 
 
 def test_grades_stand_in_the_column_and_nothing_else_changes(lms):
-    grades = [lms.mark("jane", 26 / 3), lms.mark("ben", 7.0), lms.mark("cy")]
+    grades = [lms.grade("jane", 26 / 3), lms.grade("ben", 7.0), lms.grade("cy")]
     people = lms.roster(
         {"student": "jane", "moodle_id": "101"},
         {"student": "ben", "email": "ben@uni.edu"},
@@ -39,22 +39,22 @@ def test_grades_stand_in_the_column_and_nothing_else_changes(lms):
     assert done.remarks == ()
 
 
-def test_a_hand_in_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
-    done = lms.fill(MoodleWorksheet(), SHEET, [lms.mark("janedoe_101", 26 / 3, lms_id="101")])
+def test_a_submission_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
+    done = lms.fill(MoodleWorksheet(), SHEET, [lms.grade("janedoe_101", 26 / 3, lms_id="101")])
     assert done.text == FILLED
 
 
 def test_further_columns_that_tell_one_student_are_used(lms):
     header = "Identifier,ID number,Username,Grade,Last modified (grade)"
     sheet = f"{header}\nParticipant 1,S1,,,\nParticipant 2,,ben,,\n"
-    grades = [lms.mark("ann", 7), lms.mark("ben", 8)]
+    grades = [lms.grade("ann", 7), lms.grade("ben", 8)]
     done = lms.fill(MoodleWorksheet(), sheet, grades, lms.roster({"student": "ann", "sis_id": "s1"}))
     assert [row[3] for row in lms.table(done.text)[1:]] == ["7", "8"]
 
 
 def test_a_decimal_comma_is_kept_and_quoted_where_it_must_be(lms):
     sheet = SHEET.replace("10.00", '"10,00"').replace("7.00", '"7,00"')
-    grades = [lms.mark("janedoe_101", 26 / 3, lms_id="101"), lms.mark("benroe_102", 7, lms_id="102")]
+    grades = [lms.grade("janedoe_101", 26 / 3, lms_id="101"), lms.grade("benroe_102", 7, lms_id="102")]
     done = lms.fill(MoodleWorksheet(), sheet, grades)
     assert done.text == sheet.replace('grading",,', 'grading","8,67",')
     assert lms.results_of(done)["benroe_102"] == ("SAME", "")
@@ -62,7 +62,7 @@ def test_a_decimal_comma_is_kept_and_quoted_where_it_must_be(lms):
 
 @pytest.mark.parametrize("points", [11.0, -1.0])
 def test_what_moodle_would_skip_is_held_back_and_named(lms, points):
-    done = lms.fill(MoodleWorksheet(), SHEET, [lms.mark("janedoe_101", points, lms_id="101")])
+    done = lms.fill(MoodleWorksheet(), SHEET, [lms.grade("janedoe_101", points, lms_id="101")])
     assert done.text == SHEET
     fate, note = lms.results_of(done)["janedoe_101"]
     assert fate == "HELD_BACK"

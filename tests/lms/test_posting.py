@@ -141,7 +141,7 @@ def test_rubric_points_are_sent_if_they_differ_but_never_over_another_s():
     assert line(want, present(7.5, rubric=other), comment=False, overwrite=True).change.points is None
 
 
-def test_everyone_is_named_who_is_not_found_or_has_no_mark_or_is_two():
+def test_everyone_is_named_who_is_not_found_or_has_no_grade_or_is_two():
     wants = {
         name: DesiredGrade(grade=Grade(student=name, points=1.0, possible=10.0, standing=Standing.FINAL))
         for name in ("ann", "ben", "zoe")

@@ -25,13 +25,13 @@ sys.path.remove(LMS)
 class Poster:
     """Plans and posts as the command does, with a gradebook that is a dictionary."""
 
-    def __init__(self, canvas, marks):
+    def __init__(self, canvas, grades):
         self.canvas, self.posted, self.slept = canvas, {}, []
         self.desired = {
             student: DesiredGrade(
                 grade=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL)
             )
-            for student, points in marks.items()
+            for student, points in grades.items()
         }
 
     def client(self, token=loopback.TOKEN):
@@ -76,7 +76,7 @@ def canvas():
 
 @pytest.fixture
 def poster(canvas):
-    """Marks for the three students of `canvas`."""
+    """Grades for the three students of `canvas`."""
     return Poster(canvas, {"s001": 7.5, "s002": 9.0, "s003": 3.25})
 
 

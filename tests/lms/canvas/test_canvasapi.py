@@ -93,8 +93,8 @@ def test_both_read_the_same(loopback_canvas, poster_for):
     import canvasapi
 
     with loopback_canvas.LoopbackCanvas(students=23, page_most=4) as canvas:
-        marks = {f"s{number:03}": float(number) for number in range(1, 11)}
-        poster = poster_for(canvas, marks)
+        grades = {f"s{number:03}": float(number) for number in range(1, 11)}
+        poster = poster_for(canvas, grades)
         poster.post()
         course = canvasapi.Canvas(canvas.url, loopback_canvas.TOKEN).get_course(loopback_canvas.COURSE)
         assignment = course.get_assignment(loopback_canvas.ASSIGNMENT)

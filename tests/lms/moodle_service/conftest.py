@@ -26,8 +26,8 @@ sys.path.remove(LMS)
 class Poster:
     """Plans and posts as the command does, with a gradebook that is a dictionary."""
 
-    def __init__(self, moodle, marks):
-        self.moodle, self.marks, self.posted, self.slept = moodle, dict(marks), {}, []
+    def __init__(self, moodle, points):
+        self.moodle, self.points, self.posted, self.slept = moodle, dict(points), {}, []
 
     def service(self, token=loopback.TOKEN, module=loopback.MODULE):
         return MoodlePlatform(WebService(self.moodle.url, token, sleep=self.slept.append), module)
@@ -39,7 +39,7 @@ class Poster:
                 grade=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL),
                 posted=self.posted.get(student, ()),
             )
-            for student, points in self.marks.items()
+            for student, points in self.points.items()
         }
         return plan(desired, service.target(), service.grades(), roster or Roster(), PostRules(**rules))
 
@@ -71,7 +71,7 @@ def moodle():
 
 @pytest.fixture
 def poster(moodle):
-    """Marks for the three students of `moodle`."""
+    """Grades for the three students of `moodle`."""
     return Poster(moodle, {"s001": 7.5, "s002": 9.0, "s003": 3.25})
 
 
