@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
+from grader.cli.course import find_any
 from grader.cli.echo import echo
 from grader.cli.files import PATH, written
 from grader.errors import CourseError, UsageError
@@ -49,7 +49,7 @@ def command(
         from grader.gradebook.report import class_view, staff_views
 
         name = _assignment(book, gradebook, assignment)
-        course = _course(context)
+        course = find_any(context)
         roster = () if course is None else tuple(student.student for student in course.roster.students)
         view = class_view(book, name, rubric=_rubric(course, book, name), roster=roster)
         if out is not None:
@@ -80,19 +80,6 @@ def _assignment(book: Gradebook, location: Location, named: str | None) -> str:
     if named is not None and named not in assignments:
         raise UsageError(f"{location}: has no grade in {named!r}; {suggestion(named, assignments)}")
     return named or assignments[0]
-
-
-def _course(context: click.Context) -> Course | None:
-    """Return the course; None outside of one."""
-    from grader.config.course import find_course
-
-    explicit: Path | None = context.find_root().obj
-    try:
-        return find_course(explicit, os.environ, Path.cwd())
-    except UsageError:
-        if explicit:
-            raise
-        return None
 
 
 def _rubric(course: Course | None, book: Gradebook, assignment: str) -> Rubric | None:

@@ -81,9 +81,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             newest = select(SCORES.c.card).where(SCORES.c.attempt == attempt)
             if connection.scalar(newest.order_by(SCORES.c.id.desc()).limit(1)) == text:
                 return False
-            score = {"attempt": attempt, "card": text, "how": how, "grader": __version__, "at": now()}
-            number = _insert(connection, SCORES, score)
-            connection.execute(insert(TOTALS), totals_of(card, number, evidence.submission.students))
+            add_score(connection, attempt, text, how, card, evidence.submission.students)
             return True
 
     def grades(self, *, assignment: str | None = None, student: str | None = None) -> Iterator[RecordedGrade]:
@@ -129,11 +127,15 @@ def current_scores(assignment: str | None = None, *students: str) -> Subquery:
     return newest.group_by(TOTALS.c.assignment, TOTALS.c.student).subquery()
 
 
-def totals_of(card: Scorecard, score: int, students: Collection[str]) -> list[dict[str, Any]]:
-    """Return the rows of `totals` for a score by its number, of these students alone."""
-    return [
+def add_score(
+    connection: Connection, attempt: int, text: str, how: How, card: Scorecard, students: Collection[str]
+) -> None:
+    """Add a score, with the card also as text, and the totals of these students alone."""
+    score = {"attempt": attempt, "card": text, "how": how, "grader": __version__, "at": now()}
+    number = _insert(connection, SCORES, score)
+    totals = [
         {
-            "score": score,
+            "score": number,
             "assignment": card.assignment,
             "student": total.student,
             "adjusted": total.adjusted,
@@ -142,6 +144,7 @@ def totals_of(card: Scorecard, score: int, students: Collection[str]) -> list[di
         for total in card.totals
         if total.student in students
     ]
+    connection.execute(insert(TOTALS), totals)
 
 
 def grade_rows() -> Select[Any]:

@@ -22,7 +22,7 @@ def open_database(location: str | Path, *, create: bool = False) -> Database:
         return SqliteFile(Path(location), create=create)
     try:
         url = make_url(location)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise UsageError("the gradebook's address is no URL; write postgresql://HOST/NAME") from None
     if url.get_backend_name() == "sqlite" and url.database:
         return SqliteFile(Path(url.database), create=create)

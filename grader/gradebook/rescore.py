@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Select, insert, select
+from sqlalchemy import Connection, Select, select
 
-from grader import __version__
 from grader.config.points_file import MANUAL, WAITS
-from grader.gradebook.book import Gradebook, current_scores, totals_of
-from grader.gradebook.migrations import now
+from grader.gradebook.book import Gradebook, add_score, current_scores
 from grader.gradebook.rows import card_text, join, read_card, revive
-from grader.gradebook.tables import ATTEMPTS, EVIDENCE, SCORES, SUBMISSIONS, TOTALS
+from grader.gradebook.tables import ATTEMPTS, EVIDENCE, SCORES, SUBMISSIONS
 from grader.model.evidence import Evidence
 from grader.model.observation import Observation, Outcome
 from grader.model.score import Scorecard, Standing
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 BUILTIN_KINDS = "grader.checks."
 """The package of the kinds that judge without the texts of cases; a plugin's kind may need them."""
 _CHUNK = 200
-"""Rows that are read or written at once."""
+"""Rows that are read at once."""
 _UNSEEN = frozenset({MISSING, Outcome.SKIPPED.value})
 
 
@@ -111,17 +109,12 @@ def rescore(book: Gradebook, judge: Judge, *, apply: bool = False) -> Iterator[R
         # first: what is read must be what the new scores follow
         writer = stack.enter_context(book.database.writing()) if apply else None
         reader = stack.enter_context(book.database.reading())
-        new: list[tuple[int, str, Rescored]] = []
         students = _students(reader, judge.rubric.assignment)
         for row in reader.execution_options(yield_per=_CHUNK).execute(_rows(judge)):
             rescored, text = _rescored(judge, row, students[row.id])
             if writer is not None and rescored.changes:
-                new.append((row.attempt, text, rescored))
-                if len(new) >= _CHUNK:
-                    _insert(writer, new)
+                add_score(writer, row.attempt, text, "rescore", rescored.after, rescored.students)
             yield rescored
-        if writer is not None:
-            _insert(writer, new)
 
 
 def _students(connection: Connection, assignment: str) -> Mapping[int, tuple[str, ...]]:
@@ -176,22 +169,3 @@ def _to_run(rubric: Rubric, card: Scorecard) -> tuple[str, ...]:
     return tuple(
         item for item in unseen if unseen[item] and not any(unseen.get(n) is False for n in needs[item])
     )
-
-
-def _insert(connection: Connection, new: list[tuple[int, str, Rescored]]) -> None:
-    """Insert scores, given by attempt, card as text and change; empty the list."""
-    if not new:
-        return
-    at = now()
-    rows = [
-        {"attempt": attempt, "card": text, "how": "rescore", "grader": __version__, "at": at}
-        for attempt, text, _ in new
-    ]
-    numbered = insert(SCORES).returning(SCORES.c.id, sort_by_parameter_order=True)
-    totals = [
-        total
-        for number, (_, _, rescored) in zip(connection.scalars(numbered, rows), new, strict=True)
-        for total in totals_of(rescored.after, number, rescored.students)
-    ]
-    connection.execute(insert(TOTALS), totals)
-    new.clear()

@@ -241,7 +241,7 @@ class Http:
             RequestRefused: it was not taken.
         """
         if problem := address_problem(address):
-            raise RequestRefused(0, f"files go to {urlsplit(address).netloc}, which {problem}")
+            raise RequestRefused(0, self.shown(f"files go to {urlsplit(address).netloc}, which {problem}"))
         response = self._exchange("POST", address, data, {"Content-Type": content_type})
         return response if 300 <= response.status < 400 else self._checked(response)
 
@@ -263,7 +263,8 @@ class Http:
     def _address(self, path: str) -> str:
         address = path if "://" in path else f"{self.url}/{path}"
         if not self.is_here(address):
-            raise NotObservedError(f"{self.url}: links to {urlsplit(address).netloc}; the token stays here")
+            host = self.shown(urlsplit(address).netloc)
+            raise NotObservedError(f"{self.url}: links to {host}; the token stays here")
         return address
 
     def _exchange(

@@ -53,6 +53,14 @@ def test_a_page_is_written_where_nothing_else_is_named(graded):
         assert told in source
 
 
+def test_a_course_on_a_platform_is_read_by_every_command(graded):
+    keys = "{url: 'https://c.edu', course: 1, assignments: {tiny: 1}}"
+    graded.write("course.yaml", f"title: A tiny course\nroster: roster.csv\ncanvas: {keys}\n")
+    for arguments in (("report",), ("export", "csv", "tiny"), ("rescore", "tiny"), ("plugins",)):
+        done = graded.run(*arguments)
+        assert (done.returncode, "unknown key" in done.stderr) == (0, False), done.stderr
+
+
 def test_each_file_that_is_named_is_written_and_no_other(graded):
     done = graded.run("report", "--assignment", "tiny", "--markdown", "s.md", "--junit", "c.xml")
     assert (done.returncode, done.stderr) == (0, "s.md: written\nc.xml: written\n")

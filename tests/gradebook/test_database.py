@@ -165,3 +165,27 @@ def test_closed_it_is_one_file(path, tiny):
         of = tiny.evidence()
         book.record(of, tiny.card(of), how="run")
     assert [file.name for file in path.parent.iterdir()] == ["gradebook.db"]
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("postgresql://ann:secret@h/d", "has a password in it; put that into ~/.pgpass or PGPASSWORD"),
+        ("postgresql://h/d?password=secret", "has a password in it; put that into ~/.pgpass or PGPASSWORD"),
+        ("postgresql://ann:secret@h:port/d", "is no URL; write postgresql://HOST/NAME"),
+        ("mysql://ann:secret@h/d", "cannot hold a gradebook; name a file or postgresql://HOST/NAME"),
+        ("sqlite://", "cannot hold a gradebook; name a file or postgresql://HOST/NAME"),
+    ],
+)
+def test_an_address_that_cannot_be_is_refused_without_its_password(address, line):
+    with pytest.raises(UsageError) as refused:
+        Gradebook(address, create=True)
+    (problem,) = refused.value.problems
+    assert problem.endswith(line)
+    assert "secret" not in problem
+
+
+def test_a_url_may_name_a_file(path, tiny):
+    Gradebook(f"sqlite:///{path}", create=True).close()
+    with Gradebook(path) as book:
+        assert book.students() == ()
