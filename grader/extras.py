@@ -10,6 +10,7 @@ DISTRIBUTION = "gpu-grader"
 """What package indexes call this project; `grader` there is another one."""
 EXTRAS: Mapping[str, str] = {
     "sqlalchemy": "gradebook",
+    "psycopg": "postgresql",
     "numba": "numba",
     "greenlet": "numba",
     "torch": "torch",

@@ -21,7 +21,8 @@ from grader.markers import PROJECT
 
 if TYPE_CHECKING:
     from grader.contracts import CheckKind, Engine, Report, Sandbox
-    from grader.lms.contract import Results, Worksheet
+    from grader.lms.contract import ResultsFile, Worksheet
+    from grader.lms.platform import Platform
     from grader.model.assignment import Assignment
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
@@ -120,9 +121,14 @@ class Plugins:
         return tuple(sorted(self._instances("grader_sandboxes").values(), key=lambda s: -s.strength))
 
     @cached_property
-    def exporters(self) -> Mapping[str, Worksheet | Results]:
+    def exporters(self) -> Mapping[str, Worksheet | ResultsFile]:
         """All exporters for learning platforms, by the name that `grader export` uses."""
         return self._instances("grader_lms")
+
+    @cached_property
+    def platforms(self) -> Mapping[str, type[Platform]]:
+        """All platforms to post to, by the name that `grader post` uses; `connect` makes instances."""
+        return self._registry("grader_platforms", lambda platform: platform.name)
 
     def exam_started(self, submission: Submission, total: int) -> None:
         """Tell that `total` items are going to be observed."""

@@ -137,6 +137,13 @@ def check_kinds() -> str:
     return "".join(parts)
 
 
+def course_keys() -> str:
+    """The keys of `course.yaml`, with those of the built-in platforms."""
+    platforms = Plugins().platforms
+    kind = course.keys_with({name: platform.Options for name, platform in platforms.items()})
+    return f"{keys(kind)}\n{keys_below(kind)}"
+
+
 def keys_below(options: type) -> str:
     """A table for each key whose value is a mapping, or a list of mappings, with keys of its own."""
     from dataclasses import is_dataclass
@@ -271,7 +278,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "build": lambda: noun(assignment.Build),
     "check-kinds": check_kinds,
     "commands": commands,
-    "course-keys": lambda: f"{keys(course.CourseKeys)}\n{keys_below(course.CourseKeys)}",
+    "course-keys": course_keys,
     "evidence": records,
     "expectation-keys": lambda: keys(trials.Expectation),
     "hooks": hooks,

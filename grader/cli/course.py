@@ -1,9 +1,10 @@
-"""What every command needs first: the course and its plugins."""
+"""The course of a command, and its plugins."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,12 @@ def find(context: click.Context) -> Course:
     """The course by `--course`, by GRADER_COURSE, or upwards from here."""
     from grader.config.course import find_course
 
+    def platforms(folder: Path) -> Mapping[str, type]:
+        loaded = plugins_of(context, folder).platforms
+        return {name: platform.Options for name, platform in loaded.items()}
+
     explicit: Path | None = context.find_root().obj
-    return find_course(explicit, os.environ, Path.cwd())
+    return find_course(explicit, os.environ, Path.cwd(), platforms)
 
 
 def find_any(context: click.Context) -> Course | None:
@@ -52,10 +57,19 @@ def roster_of(context: click.Context) -> Roster:
 
 def open_course(context: click.Context) -> tuple[Course, Plugins]:
     """The same course with its plugins."""
+    course = find(context)
+    return course, plugins_of(context, course.folder)
+
+
+def plugins_of(context: click.Context, folder: Path | None) -> Plugins:
+    """Return the plugins with those of a course's folder, loaded once for a command."""
     from grader.plugins import Plugins
 
-    course = find(context)
-    return course, Plugins(course.folder)
+    key = f"{__name__}:{folder}"
+    if key not in context.meta:
+        context.meta[key] = Plugins(folder)
+    plugins: Plugins = context.meta[key]
+    return plugins
 
 
 def require_linux() -> None:

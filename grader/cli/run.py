@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from grader.cli.book import LOCATION, Location, Recorder, opened
 from grader.cli.course import ENGINE, open_course, require_linux
 from grader.cli.display import ClassDisplay, Display
 from grader.cli.echo import echo
@@ -51,8 +52,8 @@ from grader.reports.class_progress import ClassProgress
 @click.option(
     "--gradebook",
     envvar="GRADER_GRADEBOOK",
-    type=PATH,
-    help="Keep the marks in this gradebook as well; otherwise in that of GRADER_GRADEBOOK, if it is set.",
+    type=LOCATION,
+    help="Record the grades in this gradebook as well; otherwise in that of GRADER_GRADEBOOK, if it is set.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON on standard output.")
 @click.option("--require-final", is_flag=True, help="End with 5 if any point is still open.")
@@ -68,7 +69,7 @@ def command(
     context: click.Context,
     /,
     archives: tuple[Path, ...],
-    gradebook: Path | None,
+    gradebook: Location | None,
     as_json: bool,
     require_final: bool,
     jobs: int | None,
@@ -97,8 +98,6 @@ def command(
                 "--student: names one student, but there are several archives; grade them one by one"
             )
         if gradebook is not None:
-            from grader.cli.book import Recorder, opened
-
             plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
         from grader.grading.sessions import open_session
 

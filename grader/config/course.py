@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from grader.config.decode import decode, quoted
+from grader.config.decode import decode, keys_of, quoted
 from grader.config.extensions import Extensions, read_extensions
-from grader.config.platforms import CanvasKeys, MoodleKeys
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.roster import Roster, read_roster
 from grader.config.yaml_source import read_yaml
@@ -21,6 +20,8 @@ from grader.model.options import option
 
 FILE = "course.yaml"
 VARIABLE = "GRADER_COURSE"
+PlatformKeys: TypeAlias = Callable[[Path], Mapping[str, type]]
+"""Returns, for a course's folder, the dataclass of a platform's keys by the name of the platform."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +40,17 @@ class CourseKeys:
     roster: str = option(
         "A CSV file beside it: the students, and their ids on learning platforms.", default=""
     )
-    canvas: CanvasKeys | None = option("Where the assignments are on Canvas, for posting.", default=None)
-    moodle: MoodleKeys | None = option("Where the assignments are in Moodle, for posting.", default=None)
+
+
+def keys_with(platforms: Mapping[str, type]) -> type[CourseKeys]:
+    """Return `CourseKeys` with a key for each platform."""
+    reserved = keys_of(CourseKeys)
+    more = [
+        (name, options | None, option((options.__doc__ or "").partition("\n\n")[0], default=None))
+        for name, options in platforms.items()
+        if name not in reserved
+    ]
+    return make_dataclass("CourseKeys", more, bases=(CourseKeys,), frozen=True, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +65,8 @@ class Course:
     extensions: Extensions = field(default_factory=dict)
     roster: Roster = field(default_factory=Roster)
     """Without students if the course names none."""
-    canvas: CanvasKeys | None = None
-    """None if the course is not on Canvas."""
-    moodle: MoodleKeys | None = None
-    """None if the course is not in Moodle."""
+    platforms: Mapping[str, Any] = field(default_factory=dict)
+    """By name, the options of the learning platforms that the course is on."""
 
     @property
     def zone(self) -> tzinfo:
@@ -105,7 +113,12 @@ class Course:
         return self.folder / "assignments" / name
 
 
-def find_course(explicit: Path | None, environment: Mapping[str, str], start: Path) -> Course:
+def find_course(
+    explicit: Path | None,
+    environment: Mapping[str, str],
+    start: Path,
+    platforms: PlatformKeys = lambda _folder: {},
+) -> Course:
     """The course that was asked for, else the one of GRADER_COURSE, else the nearest upwards from `start`.
 
     Raises:
@@ -113,19 +126,19 @@ def find_course(explicit: Path | None, environment: Mapping[str, str], start: Pa
         CourseError: its `course.yaml` is wrong; with every problem of the file.
     """
     if explicit is not None:
-        return _named(explicit, "--course")
+        return _named(explicit, "--course", platforms)
     if named := environment.get(VARIABLE):
-        return _named(Path(named), VARIABLE)
+        return _named(Path(named), VARIABLE, platforms)
     start = start.absolute()
     for folder in (start, *start.parents):
         if is_file(folder / FILE):
-            return load_course(folder)
+            return load_course(folder, platforms)
     advice = f"go into the course's folder, give --course FOLDER or set {VARIABLE}"
     raise UsageError(f"{show_path(start)}: no {FILE} here or above; {advice}")
 
 
-def load_course(folder: Path) -> Course:
-    """The course in a folder.
+def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> Course:
+    """The course in a folder; `platforms` is called only if its file has a key that is not of `CourseKeys`.
 
     Raises:
         CourseError: its `course.yaml` is wrong; with every problem of the file.
@@ -134,7 +147,10 @@ def load_course(folder: Path) -> Course:
     problems = list(document.problems)
     keys = None
     if document.data is not None or not problems:
-        keys, found = decode(CourseKeys, document.data)
+        kind = CourseKeys
+        if isinstance(document.data, Mapping) and not document.data.keys() <= keys_of(CourseKeys).keys():
+            kind = keys_with(platforms(folder.absolute()))
+        keys, found = decode(kind, document.data)
         problems.extend(found)
     if keys is not None and (message := zone_objection(keys.time_zone)):
         problems.append(Problem(path=("time_zone",), message=message))
@@ -157,15 +173,18 @@ def load_course(folder: Path) -> Course:
         min_isolation=keys.min_isolation,
         extensions=extensions,
         roster=roster,
-        canvas=keys.canvas,
-        moodle=keys.moodle,
+        platforms={
+            name: options
+            for name in keys_of(kind).keys() - keys_of(CourseKeys).keys()
+            if (options := getattr(keys, name)) is not None
+        },
     )
 
 
-def _named(folder: Path, by: str) -> Course:
+def _named(folder: Path, by: str, platforms: PlatformKeys) -> Course:
     if not is_file(folder / FILE):
         raise UsageError(f"{show_path(folder)}: holds no {FILE}; {by} takes the folder of a course")
-    return load_course(folder)
+    return load_course(folder, platforms)
 
 
 def zone_objection(name: str) -> str:

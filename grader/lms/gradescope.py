@@ -1,4 +1,4 @@
-"""Gradescope: `results.json`, which an autograder leaves there, of what a student may know of a mark."""
+"""Gradescope: `results.json`, the file of its autograders, with what a student may see of a grade."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Gradescope:
 
     The score is that of these items, after the late rule, and within the bounds of the rubric: not always
     the sum of the tests. What is open has no score. While anything is open or held, or the late rule could
-    not be applied, nobody but staff sees the results, unless told otherwise.
+    not be applied, only staff sees the results, unless the rules say otherwise.
     """
 
     name: ClassVar[str] = "gradescope"
     filename: ClassVar[str] = "results.json"
 
     def render(self, view: View, rules: Rules) -> str:
-        """The file's text.
+        """Return the file's text.
 
         Raises:
             ValueError: the view is not the student's: Gradescope shows what is in the file.
@@ -45,12 +45,12 @@ class Gradescope:
         card = view.scorecard
         settled = card.standing is Standing.FINAL or rules.include_provisional
         timed = rules.include_untimed or not any(total.untimed for total in card.totals)
-        told = [*_totals(view), *sums(card), *remarks(view)]
+        lines = [*_totals(view), *sums(card), *remarks(view)]
         return _text(
             {
-                # One hand-in has one score there: who has an extension is not to lose by it.
+                # a submission has one score there: nobody may lose by a team mate without an extension
                 "score": max((total.adjusted for total in card.totals), default=card.points.raw),
-                "output": block("\n".join(map(one_line, told)), LONGEST),
+                "output": block("\n".join(map(one_line, lines)), LONGEST),
                 "output_format": "text",
                 "test_name_format": "text",
                 "test_output_format": "text",
@@ -65,7 +65,7 @@ class Gradescope:
 
 
 def refusal(problem: str) -> str:
-    """The file for a hand-in that was not accepted: no points, and why, for the student."""
+    """Return the file for a submission that was not accepted: no points, and why, for the student."""
     results = {"score": 0, "output": one_line(problem), "output_format": "text", "visibility": "visible"}
     return _text({**results, "stdout_visibility": "hidden", "tests": []})
 
@@ -76,7 +76,7 @@ def _test(number: int, line: Line, observation: Observation | None) -> dict[str,
         "name": one_line(line.title),
         "name_format": "text",
         "number": str(number),
-        "output": block("\n".join(_told(line, what, observation)), LONGEST, MOST_LINES),
+        "output": block("\n".join(_lines(line, what, observation)), LONGEST, MOST_LINES),
         "output_format": "text",
         "visibility": "visible",
         # Bonus and penalties make the assignment worth no more.
@@ -89,7 +89,7 @@ def _test(number: int, line: Line, observation: Observation | None) -> dict[str,
     return test
 
 
-def _told(line: Line, what: Mark, observation: Observation | None) -> Iterator[str]:
+def _lines(line: Line, what: Mark, observation: Observation | None) -> Iterator[str]:
     yield one_line(f"{what.value} ({figure(line, '?')}): {line.reason}")
     if line.hint:
         yield one_line(f"hint: {line.hint}")
@@ -102,7 +102,7 @@ def _told(line: Line, what: Mark, observation: Observation | None) -> Iterator[s
 
 
 def _totals(view: View) -> Iterator[str]:
-    """Who gets what, where a team's extensions differ."""
+    """Yield the totals of a team's members where their extensions differ."""
     totals = view.scorecard.totals
     if len({total.adjusted for total in totals}) > 1:
         yield from (f"{total.student}: {total.adjusted:g} points" for total in totals)

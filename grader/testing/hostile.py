@@ -61,18 +61,18 @@ HOSTILE = {
 
 
 def unsafe(text: str) -> list[str]:
-    """What is left in a file of characters that act, or show as nothing, and of commands for a CI service.
+    """Return the control and invisible characters in a file, and the commands for a CI service.
 
-    Of JSON the texts in it are looked at: what a program reads it will show.
+    In JSON the decoded texts count: a program that reads it shows those.
     """
     try:
         texts = list(_texts(json.loads(text)))
     except ValueError:
         texts = [text]
-    letters = {letter for one in texts for letter in one if category(letter) in _ACTING}
+    letters = {letter for text in texts for letter in text if category(letter) in _ACTING}
     return [
         *sorted(map(ascii, letters - set("\n\t"))),
-        *(found for one in texts for found in _COMMANDS.findall(one)),
+        *(command for text in texts for command in _COMMANDS.findall(text)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What an exporter must keep that writes a file for each student (`grader.lms.contract.Results`).
+"""The promises of exporters that write a file for each student (`grader.lms.contract.ResultsFile`).
 
 An author derives a class in a file of tests, names the exporter, and says how its file is read:
 
@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from grader.lms.contract import Results, Rules
+from grader.lms.contract import ResultsFile, Rules
 from grader.model.evidence import Evidence
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
@@ -38,7 +38,7 @@ __all__ = ["ResultsConformance", "view"]
 class ResultsConformance:
     """Every promise of a results file, a test for each."""
 
-    exporter: ClassVar[type[Results]]
+    exporter: ClassVar[type[ResultsFile]]
 
     def shown(self, text: str) -> float | None:
         """The points that a student reads in a file; None if only staff does.
@@ -47,15 +47,15 @@ class ResultsConformance:
         """
         raise NotImplementedError("override `shown`: it returns the points that a student reads in the file")
 
-    def render(self, seen: View, **rules: Any) -> str:
+    def render(self, of: View, **rules: Any) -> str:
         """The file of a new exporter."""
-        return self.exporter().render(seen, Rules(**rules))
+        return self.exporter().render(of, Rules(**rules))
 
     def test_it_has_a_name_for_a_command_and_one_for_its_file(self) -> None:
         assert re.fullmatch("[a-z][a-z0-9-]*", self.exporter.name)
         assert re.fullmatch(r"[\w-]+\.\w+", self.exporter.filename)
 
-    def test_a_final_mark_is_shown(self) -> None:
+    def test_a_final_grade_is_shown(self) -> None:
         assert self.shown(self.render(view())) == 7.5
 
     def test_what_is_not_final_is_for_staff_alone(self) -> None:
@@ -76,20 +76,20 @@ class ResultsConformance:
         with pytest.raises(ValueError, match="student"):
             self.render(view(audience="staff"))
 
-    def test_no_title_disturbs_a_mark(self) -> None:
+    def test_no_title_disturbs_a_grade(self) -> None:
         for title in (*NAMES, *FORMULAS, *HOSTILE.values()):
             text = self.render(view(title=title))
             assert self.shown(text) == 7.5, title
             text.encode("utf-8")
 
-    def test_nothing_that_a_program_says_disturbs_a_mark_or_acts_on_whoever_reads_it(self) -> None:
-        for attack, said in HOSTILE.items():
-            text = self.render(view(said=said))
+    def test_nothing_that_a_program_says_disturbs_a_grade_or_acts_on_whoever_reads_it(self) -> None:
+        for attack, text_of_program in HOSTILE.items():
+            text = self.render(view(text_of_program=text_of_program))
             assert self.shown(text) == 7.5, attack
             assert unsafe(text) == [], attack
             assert len(text) < 1_000_000, attack
 
-    def test_the_same_mark_gives_the_same_file(self) -> None:
+    def test_the_same_grade_gives_the_same_file(self) -> None:
         assert self.render(view()) == self.render(view())
 
 
@@ -112,22 +112,22 @@ class _Told:
         )
 
 
-def _cases(said: str) -> tuple[Case, ...]:
+def _cases(text_of_program: str) -> tuple[Case, ...]:
     """A case in which a program chooses all that it can; none if it says nothing."""
-    if not said:
+    if not text_of_program:
         return ()
-    measured = {said: Quantity(value=said, unit=said, taken_by="subject")}
+    measured = {text_of_program: Quantity(value=text_of_program, unit=text_of_program, taken_by="subject")}
     return (
         Case(
-            name=said,
+            name=text_of_program,
             outcome=Outcome.CRASHED,
-            agrees={said: False},
-            called=said,
-            returned=said,
-            expected=said,
-            note=said,
+            agrees={text_of_program: False},
+            called=text_of_program,
+            returned=text_of_program,
+            expected=text_of_program,
+            note=text_of_program,
             quantities=measured,
-            changed_inputs=(said,),
+            changed_inputs=(text_of_program,),
         ),
     )
 
@@ -136,12 +136,12 @@ def view(
     standing: Standing = Standing.FINAL,
     *,
     title: str = "A title",
-    said: str = "",
+    text_of_program: str = "",
     audience: Audience = "student",
     untimed: bool = False,
 ) -> View:
-    """A mark of 7.5 of ten points, in two items, as its audience may see it; `said` is a program's text."""
-    held, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
+    """View a grade of 7.5 of ten points in two items, as its audience may; with a text of a program."""
+    is_held, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
     items = (
         Item(id="a", title=title, points=7.5, check="told", options=SimpleNamespace(), on_flag="holds"),
         Item(id="b", title="Another", points=2.5, check="told", options=SimpleNamespace()),
@@ -152,19 +152,24 @@ def view(
     outcome = Outcome.NOT_OBSERVED if waits else Outcome.OBSERVED
     observations = {
         "a": Observation(
-            item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if held else ()}
+            item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if is_held else ()}
         ),
         "b": Observation(
-            item="b", outcome=outcome, note=said, output=said, cases=_cases(said), facts={"share": 0.0}
+            item="b",
+            outcome=outcome,
+            note=text_of_program,
+            output=text_of_program,
+            cases=_cases(text_of_program),
+            facts={"share": 0.0},
         ),
     }
     submission = Submission(
         student="ann",
         assignment="kit",
-        archive=f"ann{said}.zip",
+        archive=f"ann{text_of_program}.zip",
         digest="sha256:0",
-        files=(f"work{said}.py",),
-        dropped=(said,),
+        files=(f"work{text_of_program}.py",),
+        dropped=(text_of_program,),
     )
     evidence = Evidence(submission=submission, exams=(), observations=observations)
     card = score(rubric, evidence, {"told": _Told()})
