@@ -13,7 +13,7 @@ from grader.cli.echo import echo, echo_json
 from grader.errors import ExitCode, worst
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import Mark, counted, out_of
+from grader.reports.words import LineState, counted, out_of
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FEW = 5
 """Of so many hand-ins each gets its whole card."""
 _WORDS = {Standing.FINAL: "final", Standing.PROVISIONAL: "with open points", Standing.HELD: "held"}
-_MARKS = {Standing.FINAL: Mark.FULL, Standing.PROVISIONAL: Mark.OPEN, Standing.HELD: Mark.HELD}
+_MARKS = {Standing.FINAL: LineState.FULL, Standing.PROVISIONAL: LineState.OPEN, Standing.HELD: LineState.HELD}
 
 
 class Outcome:

@@ -7,12 +7,12 @@ from typing import Any, TextIO
 
 from grader.errors import ExitCode, worst
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import Mark, counted, out_of
+from grader.reports.words import LineState, counted, out_of
 from grader.text import one_line
 from grader.trials import SOURCES, Trial
 from grader.verification import Verdict, gaps
 
-MARKS = {ExitCode.GRADED: Mark.FULL, ExitCode.NOT_OBSERVED: Mark.OPEN}
+MARKS = {ExitCode.GRADED: LineState.FULL, ExitCode.NOT_OBSERVED: LineState.OPEN}
 """How a verdict is marked; any other code is a mark lost."""
 REFUSED = "refused"
 LONGEST = 200
@@ -28,7 +28,7 @@ def columns(trials: Sequence[Trial]) -> tuple[int, int]:
 def rows(verdict: Verdict, widths: tuple[int, int], stream: TextIO) -> Iterator[str]:
     """A line of what was earned, or one for each deviation; `widths` as of `columns`."""
     trial = verdict.trial
-    sign = sign_of(MARKS.get(verdict.exit_code, Mark.LOST), stream)
+    sign = sign_of(MARKS.get(verdict.exit_code, LineState.LOST), stream)
     if verdict.deviations:
         for deviation in verdict.deviations:
             text = one_line(" ".join(str(deviation).split()), LONGEST)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.model.rubric import Rubric
-from grader.reports.class_view import ClassView, HandIn, seen_in
+from grader.reports.class_view import ClassView, GradedSubmission, item_evidence
 from grader.scoring.redact import staff_view
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def class_view(
     rubrics = Counter(f"{mark.entry.card.rubric}, {mark.entry.card.rubric_digest}" for mark in marks)
     return ClassView(
         assignment=assignment,
-        hand_ins=tuple(
-            HandIn(
+        submissions=tuple(
+            GradedSubmission(
                 students=mark.students,
                 card=mark.entry.card,
-                seen=seen_in(book.evidence(mark.entry.attempt), thresholds),
+                evidence=item_evidence(book.evidence(mark.entry.attempt), thresholds),
             )
             for mark in marks
         ),

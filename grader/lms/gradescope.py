@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.model.score import Standing
-from grader.reports.words import Mark, case_lines, figure, mark, remarks, sums
+from grader.reports.words import LineState, case_lines, figure, remarks, state_of, sums
 from grader.text import block, document, one_line, quoted
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LONGEST = 20_000
 """Characters of one text."""
 MOST_LINES = 1_000
 """Lines of one text."""
-_UNSETTLED = frozenset({Mark.OPEN, Mark.HELD})
+_UNSETTLED = frozenset({LineState.OPEN, LineState.HELD})
 
 
 class Gradescope:
@@ -71,7 +71,7 @@ def refusal(problem: str) -> str:
 
 
 def _test(number: int, line: Line, observation: Observation | None) -> dict[str, Any]:
-    what = mark(line)
+    what = state_of(line)
     test: dict[str, Any] = {
         "name": one_line(line.title),
         "name_format": "text",
@@ -82,14 +82,14 @@ def _test(number: int, line: Line, observation: Observation | None) -> dict[str,
         # Bonus and penalties make the assignment worth no more.
         "max_score": line.possible if line.counts == "earns" else 0,
     }
-    if what is not Mark.OPEN:
+    if what is not LineState.OPEN:
         test |= {"score": line.points}
     if what not in _UNSETTLED:
         test |= {"status": "passed" if line.fraction == 1 else "failed"}
     return test
 
 
-def _told(line: Line, what: Mark, observation: Observation | None) -> Iterator[str]:
+def _told(line: Line, what: LineState, observation: Observation | None) -> Iterator[str]:
     yield one_line(f"{what.value} ({figure(line, '?')}): {line.reason}")
     if line.hint:
         yield one_line(f"hint: {line.hint}")

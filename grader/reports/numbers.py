@@ -36,14 +36,14 @@ def amount(observation: Observation, name: str) -> float | None:
 
 
 def samples(observation: Observation, which: str) -> tuple[float, ...]:
-    """What was measured round by round."""
-    kept = observation.facts.get("samples")
-    found = kept.get(which) if isinstance(kept, Mapping) else None
-    values = map(number, found) if isinstance(found, list | tuple) else ()
+    """Return the samples of one series; empty if there are none."""
+    by_name = observation.facts.get("samples")
+    series = by_name.get(which) if isinstance(by_name, Mapping) else None
+    values = map(number, series) if isinstance(series, list | tuple) else ()
     return tuple(value for value in values if value is not None)
 
 
 def number(value: Any) -> float | None:
-    """Whatever can be drawn as a length."""
+    """Return a finite number that is 0 or more; None for any other value."""
     usable = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
     return float(value) if usable else None

@@ -52,7 +52,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
 from grader.reports.advice import look_at
-from grader.reports.words import mark, missing_files
+from grader.reports.words import missing_files, state_of
 from grader.text import document as safe
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class ScoreJson:
 
 
 def document(view: View) -> dict[str, Any]:
-    """What `score.json` holds, as plain JSON values."""
+    """Return the content of `score.json` as plain JSON values."""
     card, submission = view.scorecard, view.evidence.submission
     items = {item.id: item for item in view.rubric.items}
     return {
@@ -143,7 +143,7 @@ def _item(line: Line, item: Item, observation: Observation | None) -> dict[str, 
         "points": line.points,
         "possible": line.possible,
         "counts": line.counts,
-        "status": mark(line).value,
+        "status": state_of(line).value,
         "outcome": line.outcome,
         "reason": line.reason,
         "hint": line.hint,

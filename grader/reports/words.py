@@ -1,4 +1,4 @@
-"""The words, marks and numbers that every report shares."""
+"""Words, result states and number formats that all reports share."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOST_TEXT_LINES = 100
 """Lines of it."""
 
 
-class Mark(Enum):
-    """What became of one line, for people."""
+class LineState(Enum):
+    """The result of one line, for people."""
 
     FULL = "earned"
     PARTIAL = "partly earned"
@@ -32,18 +32,18 @@ class Mark(Enum):
 
 
 _NEVER_RAN = frozenset({Outcome.SKIPPED.value, Outcome.NOT_OBSERVED.value, "missing"})
-_UNSETTLED = {Standing.PROVISIONAL: Mark.OPEN, Standing.HELD: Mark.HELD}
+_UNSETTLED = {Standing.PROVISIONAL: LineState.OPEN, Standing.HELD: LineState.HELD}
 
 
-def mark(line: Line) -> Mark:
-    """What became of a line; a final line that never ran was skipped."""
+def state_of(line: Line) -> LineState:
+    """Return the result of a line; a final line that never ran was skipped."""
     if line.standing in _UNSETTLED:
         return _UNSETTLED[line.standing]
     if line.outcome in _NEVER_RAN:
-        return Mark.SKIPPED
+        return LineState.SKIPPED
     if line.outcome == Outcome.OBSERVED and line.fraction == 1:
-        return Mark.FULL
-    return Mark.PARTIAL if line.fraction else Mark.LOST
+        return LineState.FULL
+    return LineState.PARTIAL if line.fraction else LineState.LOST
 
 
 def number(value: float) -> str:
@@ -72,7 +72,7 @@ def counted(amount: float, noun: str) -> str:
 
 def figure(line: Line, sign: str) -> str:
     """The points of a line: `2 / 3`, `+1` of a bonus, `-2` of a penalty; `sign` while they are open."""
-    still_open = mark(line) is Mark.OPEN
+    still_open = state_of(line) is LineState.OPEN
     if line.counts == "earns":
         return f"{sign} / {number(line.possible)}" if still_open else out_of(line.points, line.possible)
     return sign if still_open else signed(line.points)
@@ -109,7 +109,7 @@ def case_lines(case: Case) -> Iterator[str]:
 
 
 def remarks(view: View) -> Iterator[str]:
-    """Sentences on the total: how sure it is, whose points these are, and what lateness took."""
+    """Yield sentences on the total: its standing, the students, and the points that lateness took."""
     card = view.scorecard
     yield standing_of(card.standing, card.points.pending, whole=view.whole)
     if not view.whole:
@@ -128,7 +128,7 @@ def missing_files(card: Scorecard) -> Iterator[str]:
 
 
 def sums(card: Scorecard) -> Iterator[str]:
-    """How a total with bonus or penalty comes about."""
+    """Yield a sentence on a total with bonus or penalty."""
     points = card.points
     parts = [
         f"{signed(value)} {name}"
@@ -147,7 +147,7 @@ def bounded(points: Points) -> bool:
 
 
 def lateness(card: Scorecard) -> Iterator[str]:
-    """What the late rule did, for each student whom it may concern."""
+    """Yield a sentence on lateness for each student who lost points by it, or whose time is unknown."""
     for total in card.totals:
         late = total.late
         whose = f" ({total.student})" if len(card.totals) > 1 else ""
@@ -159,8 +159,8 @@ def lateness(card: Scorecard) -> Iterator[str]:
         elif late.days:
             remain = out_of(total.adjusted, card.points.possible)
             yield (
-                f"Handed in late{whose}, by {elapsed(late.late_s)}: "
-                f"{counted(late.lost, 'point')} less, {remain} remain. The rule: {late.rule}."
+                f"Handed in {elapsed(late.late_s)} late{whose}: "
+                f"{counted(late.lost, 'point')} off, {remain} left. Rule: {late.rule}."
             )
 
 

@@ -62,11 +62,11 @@ def spelled(policy: LatePolicy) -> str:
     """A late policy in words; empty if lateness costs nothing."""
     parts = []
     if policy.per_day:
-        parts.append(f"{policy.per_day * 100:g} % of the points for each started day")
+        parts.append(f"{policy.per_day * 100:g} % per started day")
     if policy.at_most_days is not None:
-        parts.append(f"nothing counts after {_time(policy.at_most_days * DAY_S)}")
+        parts.append(f"nothing after {_time(policy.at_most_days * DAY_S)}")
     if parts and policy.grace_s:
-        parts.append(f"the first {_time(policy.grace_s)} are free")
+        parts.append(f"first {_time(policy.grace_s)} free")
     return ", ".join(parts)
 
 
