@@ -57,10 +57,10 @@ _OTHERS = re.compile("[\0-\x1f\x7f]")
 _PRINTED = "°±²³µ·×÷–—“”•…←→↔≈≠≤≥"  # noqa: RUF001 - these are meant
 """Characters beyond ASCII that our own lines have: they are plain wherever they stand."""
 _SUSPECT = re.compile(rf"[^ -~{_PRINTED}]|::|##|\[\[")
-"""What plain text has nothing of: most text is looked at once, and stays."""
+"""Characters that plain text lacks: text without them is returned unchanged after one search."""
 _UNUSUAL = re.compile(rf"[^\0-\x7f{_PRINTED}]")
 _MAPPINGS = (dict, Mapping)
-"""The first for its own sake: to ask an abstract class takes ten times as long."""
+"""`dict` first, because isinstance with an abstract class takes ten times as long."""
 _GAP = " … {} characters left out … "
 
 
@@ -135,7 +135,7 @@ def _bounded(text: str, safe: Callable[[str], str], limit: int, *, lines: int) -
 def _fitting(
     text: str, safe: Callable[[str], str], room: int, breaks: int, *, from_end: bool
 ) -> tuple[int, str]:
-    """How much of one end of the text is safe within `room` characters and `breaks` line breaks, and that.
+    """Return the length of the longest end of the text that is safe within the limits, and its safe form.
 
     A part is made safe from its own beginning to its own end: cutting what is safe already could take a
     letter from its marks, or half of an escape.
@@ -149,8 +149,8 @@ def _fitting(
             return length, shown
         if many:
             pieces = part.split("\n")
-            kept = pieces[-breaks - 1 :] if from_end else pieces[: breaks + 1]
-            length = min(length - 1, len("\n".join(kept)))
+            fitting = pieces[-breaks - 1 :] if from_end else pieces[: breaks + 1]
+            length = min(length - 1, len("\n".join(fitting)))
         else:
             length = min(length - 1, length * room // len(shown))
     return 0, ""

@@ -25,7 +25,7 @@ from grader.bench.server import SubjectServer
 from grader.errors import NotObservedError
 from grader.machine.freezer import new_freezer
 from grader.machine.memory import oom_kills
-from grader.machine.quiet import Watch
+from grader.machine.quiet import CoreMonitor
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.subject.protocol import (
@@ -254,7 +254,7 @@ class Child:
 
         Work of the kernel's own does not count: the program may have left it some, for as long as this takes.
         """
-        watch = Watch(self._cores or os.sched_getaffinity(0))
+        watch = CoreMonitor(self._cores or os.sched_getaffinity(0))
         own_s = -os.times().user
         watch.begin()
         time.sleep(max(LOOK_S, 2 * watch.resolution_s / AT_WORK))  # or the kernel's count tells nothing

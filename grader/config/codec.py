@@ -28,7 +28,7 @@ SPECIAL = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
 def to_plain(value: Any) -> Any:
-    """A value as what JSON can say: dictionaries, lists, text, finite numbers, booleans, None.
+    """Convert a value to plain JSON types: dictionaries, lists, text, finite numbers, booleans, None.
 
     Raises:
         TypeError: some part of it is of a type that is not kept.
@@ -66,7 +66,7 @@ def digest_bytes(content: bytes) -> str:
 
 
 def from_plain(kind: type[T], data: Any, *, where: str, advice: str = "") -> T:
-    """A noun out of plain data; `where` names the file in messages, `advice` says what to do.
+    """Decode plain data to a value of `kind`; `where` names the file in messages, `advice` says what to do.
 
     Raises:
         NotObservedError: the data is not of this type, or a newer grader wrote it.

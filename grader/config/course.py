@@ -1,4 +1,4 @@
-"""The course: a folder with `course.yaml`, and how it is found."""
+"""The course: a folder with `course.yaml`, and the search for it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ VARIABLE = "GRADER_COURSE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourseKeys:
-    """What `course.yaml` accepts."""
+    """Keys of `course.yaml`."""
 
     title: str = option("The course, as students know it.")
     time_zone: str = option("The IANA name of the time zone that dates are shown in.", default="UTC")
     min_isolation: str = option(
-        "The weakest sandbox that may run a hand-in; empty for any but `process`.", default=""
+        "The weakest sandbox that may run a submission; empty for any but `process`.", default=""
     )
     extensions: Any = option(
         "More time: by student or team, then by assignment; or the name of a CSV file that says so.",
@@ -45,7 +45,7 @@ class CourseKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """A folder of assignments and rubrics, and what holds for all of them."""
+    """A folder of assignments and rubrics, with their common settings."""
 
     folder: Path
     """Absolute."""
@@ -62,7 +62,7 @@ class Course:
 
     @property
     def zone(self) -> tzinfo:
-        """Where the course's clocks are."""
+        """The time zone of the course."""
         if self.time_zone == "UTC":
             return UTC
         from zoneinfo import ZoneInfo
@@ -70,11 +70,15 @@ class Course:
         return ZoneInfo(self.time_zone)
 
     def extensions_of(self, assignment: str) -> Mapping[str, float]:
-        """Seconds by student or team; who has none is not in it."""
-        return {who: given[assignment] for who, given in self.extensions.items() if assignment in given}
+        """Return the extensions of an assignment in seconds, by student or team."""
+        return {
+            who: by_assignment[assignment]
+            for who, by_assignment in self.extensions.items()
+            if assignment in by_assignment
+        }
 
     def rubric_path(self, name: str) -> Path:
-        """Where the rubric of this name is, if there is one."""
+        """Return the path of a rubric, whether it exists or not."""
         return self.folder / "rubrics" / f"{name}.yaml"
 
     def rubrics(self) -> tuple[Path, ...]:
@@ -82,7 +86,7 @@ class Course:
         return tuple(sorted((self.folder / "rubrics").glob("*.yaml")))
 
     def rubric_for(self, assignment: str, named: str | None = None) -> Path:
-        """The rubric called for: a file or a name, or the one with the assignment's own name.
+        """Find a rubric by file or by name, or else the one named like the assignment.
 
         Raises:
             UsageError: there is no such rubric.
@@ -97,16 +101,16 @@ class Course:
         for path in (self.rubric_path(named), Path(named)):
             if is_file(path):
                 return path
-        known = ", ".join(path.stem for path in self.rubrics())
-        raise UsageError(f"--rubric {named}: there is no such name or file; there are {known}")
+        names = ", ".join(path.stem for path in self.rubrics())
+        raise UsageError(f"--rubric {named}: there is no such name or file; there are {names}")
 
     def assignment_folder(self, name: str) -> Path:
-        """Where the assignment of this name is, if there is one."""
+        """Return the folder of an assignment, whether it exists or not."""
         return self.folder / "assignments" / name
 
 
 def find_course(explicit: Path | None, environment: Mapping[str, str], start: Path) -> Course:
-    """The course that was asked for, else the one of GRADER_COURSE, else the nearest upwards from `start`.
+    """Find the course: `explicit`, else the one of GRADER_COURSE, else the nearest upwards from `start`.
 
     Raises:
         UsageError: there is none.
@@ -134,19 +138,19 @@ def load_course(folder: Path) -> Course:
     problems = list(document.problems)
     keys = None
     if document.data is not None or not problems:
-        keys, found = decode(CourseKeys, document.data)
-        problems.extend(found)
+        keys, mistakes = decode(CourseKeys, document.data)
+        problems.extend(mistakes)
     if keys is not None and (message := zone_objection(keys.time_zone)):
         problems.append(Problem(path=("time_zone",), message=message))
     extensions: Extensions = {}
     elsewhere: tuple[str, ...] = ()
     if keys is not None and keys.extensions:
-        extensions, found, elsewhere = read_extensions(keys.extensions, folder)
-        problems.extend(found)
+        extensions, mistakes, elsewhere = read_extensions(keys.extensions, folder)
+        problems.extend(mistakes)
     roster = Roster()
     if keys is not None and keys.roster:
-        roster, found, others = read_roster(folder / keys.roster)
-        problems.extend(found)
+        roster, mistakes, others = read_roster(folder / keys.roster)
+        problems.extend(mistakes)
         elsewhere += others
     if keys is None or problems or elsewhere:
         raise CourseError(*document.lines(problems), *elsewhere)
@@ -169,7 +173,7 @@ def _named(folder: Path, by: str) -> Course:
 
 
 def zone_objection(name: str) -> str:
-    """Why this is no time zone; empty if it is one."""
+    """Return an error message if this is no time zone; empty if it is one."""
     if name == "UTC":
         return ""
     import zoneinfo
@@ -177,8 +181,8 @@ def zone_objection(name: str) -> str:
     try:
         zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        known = zoneinfo.available_timezones()
-        if not known:
+        names = zoneinfo.available_timezones()
+        if not names:
             return f"this machine has no time zone data; {install_command('tzdata')}, or write UTC"
-        return f"no time zone is called {quoted(name)}; {suggestion(name, known)}"
+        return f"no time zone is called {quoted(name)}; {suggestion(name, names)}"
     return ""

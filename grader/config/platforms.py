@@ -1,4 +1,4 @@
-"""Where the course's assignments are on learning platforms that are posted to."""
+"""Keys of `course.yaml` that map assignments to those of learning platforms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.model.options import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanvasKeys:
-    """What `canvas` in `course.yaml` accepts."""
+    """Keys of `canvas` in `course.yaml`."""
 
     url: str = option("The address of Canvas, such as https://canvas.example.edu.")
     course: int = option("The course's number there, as in the address of its pages.", above=0)
@@ -27,7 +27,7 @@ class CanvasKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoodleKeys:
-    """What `moodle` in `course.yaml` accepts."""
+    """Keys of `moodle` in `course.yaml`."""
 
     url: str = option("The address of Moodle's front page, such as https://moodle.example.edu.")
     assignments: Mapping[str, int] = option(

@@ -1,4 +1,4 @@
-"""Archives in which nothing tells when, where and by whom they were made."""
+"""Reproducible archives, without times, paths and users of the machine that made them."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ FORMATS: Mapping[str, Callable[[Files], bytes]] = {"tar.gz": tar_gz, "zip": zip_
 """By the ending of the archive's name."""
 
 
-def same(one: bytes, other: bytes) -> bool:
-    """Whether two archives have the same headers and contents; how small they are is zlib's affair."""
-    return one == other or _opened(one) == _opened(other)
+def same(first: bytes, second: bytes) -> bool:
+    """Tell whether two archives have equal headers and contents; compressed bytes depend on zlib."""
+    return first == second or _opened(first) == _opened(second)
 
 
 def contents(archive: bytes) -> dict[str, bytes] | None:
-    """What the files of an archive hold, by path; None if it cannot be read.
+    """Return the contents of an archive's files by path; None if it cannot be read.
 
     For archives of the course's own: nothing is bounded here as it is in `grader.intake`.
     """

@@ -1,4 +1,4 @@
-"""A report as a PDF, the same bytes whatever builds them."""
+"""Renders a report as a reproducible PDF."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _on_pages(lines: list[str]) -> list[list[str]]:
 
 
 def _page(lines: list[str]) -> Iterator[str]:
-    """What draws one page, from the top down."""
+    """Yield the operators that draw one page, from the top down."""
     top = 780
     for line in lines:
         if line == PICTURE:

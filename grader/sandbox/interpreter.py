@@ -1,4 +1,4 @@
-"""Where the running interpreter and its packages lie, so that a sandbox can show just these."""
+"""Paths of the running interpreter and its packages, which a sandbox mounts."""
 
 from __future__ import annotations
 

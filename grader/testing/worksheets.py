@@ -1,4 +1,4 @@
-"""What an exporter must keep that fills in a platform's own table (`grader.lms.contract.Worksheet`).
+"""Conformance tests of exporters that fill in a platform's own table (`grader.lms.contract.Worksheet`).
 
 An author derives a class in a file of tests, and pytest runs every promise against the exporter:
 
@@ -38,12 +38,12 @@ NAMES = (
     "0",
     "7.5",
 )
-"""That tables get wrong."""
+"""Names that need quoting or escaping in a table."""
 FORMULAS = ("=cmd()", "+1+2", "-1+2", "@sum", "\uff1dx", '=a"b', "\u200b=cmd()", " \ufeff@sum")
 
 
 class WorksheetConformance:
-    """Every promise of a worksheet, a test for each."""
+    """One test for each promise of a worksheet."""
 
     @pytest.fixture
     def example(self) -> Example:
@@ -57,16 +57,16 @@ class WorksheetConformance:
     def test_a_final_mark_is_written(self, example: Example) -> None:
         done = example.fill(example.text(Row(student="ann")), mark())
         assert example.cells(done.text, "grade") == ["7.5"]
-        assert [(one.who, one.fate) for one in done.outcomes] == [("ann", Fate.WRITTEN)]
+        assert [(outcome.who, outcome.fate) for outcome in done.outcomes] == [("ann", Fate.WRITTEN)]
 
     def test_what_is_not_final_is_held_back_and_named(self, example: Example) -> None:
         text = example.text(Row(student="ann"))
         for standing in OPEN:
             done = example.fill(text, mark(standing=standing))
             assert done.text == text
-            (one,) = done.outcomes
-            assert (one.who, one.fate) == ("ann", Fate.HELD_BACK)
-            assert one.note
+            (outcome,) = done.outcomes
+            assert (outcome.who, outcome.fate) == ("ann", Fate.HELD_BACK)
+            assert outcome.note
 
     def test_what_is_not_final_is_written_where_told(self, example: Example) -> None:
         for standing in OPEN:
@@ -81,9 +81,9 @@ class WorksheetConformance:
         text = example.text(Row(student="ann"))
         done = example.fill(text, mark(untimed=True), include_provisional=True)
         assert done.text == text
-        (one,) = done.outcomes
-        assert (one.who, one.fate) == ("ann", Fate.HELD_BACK)
-        assert one.note
+        (outcome,) = done.outcomes
+        assert (outcome.who, outcome.fate) == ("ann", Fate.HELD_BACK)
+        assert outcome.note
 
     def test_what_the_late_rule_could_not_be_applied_to_is_written_where_told(self, example: Example) -> None:
         done = example.fill(example.text(Row(student="ann")), mark(untimed=True), include_untimed=True)
@@ -95,35 +95,35 @@ class WorksheetConformance:
             for rules in ({}, {"overwrite": True}, {"include_provisional": True}):
                 done = example.fill(text, roster=example.roster("ann", "ben"), **rules)
                 assert done.text == text
-                assert [one.fate for one in done.outcomes] == [Fate.NO_MARK, Fate.NO_MARK]
-                assert all(one.note for one in done.outcomes)
+                assert [outcome.fate for outcome in done.outcomes] == [Fate.NO_MARK, Fate.NO_MARK]
+                assert all(outcome.note for outcome in done.outcomes)
 
     def test_a_mark_without_a_row_is_named_and_makes_no_row(self, example: Example) -> None:
         text = example.text(Row(student="ann"))
         done = example.fill(text, mark("zoe"))
         assert done.text == text
-        assert [(one.who, bool(one.note)) for one in done.outcomes if one.fate is Fate.NO_ROW] == [
-            ("zoe", True)
-        ]
+        assert [
+            (outcome.who, bool(outcome.note)) for outcome in done.outcomes if outcome.fate is Fate.NO_ROW
+        ] == [("zoe", True)]
 
     def test_a_grade_that_is_there_is_left_and_named(self, example: Example) -> None:
-        for there in ("3.00", "9.50", "A-", "1,000.5"):
-            text = example.text(Row(student="ann", grade=there))
+        for grade in ("3.00", "9.50", "A-", "1,000.5"):
+            text = example.text(Row(student="ann", grade=grade))
             done = example.fill(text, mark(points=7.0))
             assert done.text == text
-            (one,) = done.outcomes
-            assert one.fate is Fate.LEFT
-            assert one.note
+            (outcome,) = done.outcomes
+            assert outcome.fate is Fate.LEFT
+            assert outcome.note
 
     def test_a_grade_that_is_there_is_replaced_and_named_where_told(self, example: Example) -> None:
-        for there in ("3.00", "9.50"):
+        for grade in ("3.00", "9.50"):
             done = example.fill(
-                example.text(Row(student="ann", grade=there)), mark(points=7.0), overwrite=True
+                example.text(Row(student="ann", grade=grade)), mark(points=7.0), overwrite=True
             )
             assert example.cells(done.text, "grade") == ["7"]
-            (one,) = done.outcomes
-            assert one.fate is Fate.REPLACED
-            assert ("less" in one.note) == (there == "9.50"), "a lower grade must be told as less"
+            (outcome,) = done.outcomes
+            assert outcome.fate is Fate.REPLACED
+            assert ("less" in outcome.note) == (grade == "9.50"), "a lower grade must be told as less"
 
     def test_an_open_mark_replaces_nothing_even_where_told_to_overwrite(self, example: Example) -> None:
         text = example.text(Row(student="ann", grade="9.50"))
@@ -134,7 +134,7 @@ class WorksheetConformance:
         for nothing in example.no_grade:
             done = example.fill(example.text(Row(student="ann", grade=nothing)), mark())
             assert example.cells(done.text, "grade") == ["7.5"]
-            assert [one.fate for one in done.outcomes] == [Fate.WRITTEN]
+            assert [outcome.fate for outcome in done.outcomes] == [Fate.WRITTEN]
 
     def test_nothing_but_the_grade_changes(self, example: Example) -> None:
         dialects = itertools.product(example.delimiters, ("\n", "\r\n"), (False, True))
@@ -155,14 +155,14 @@ class WorksheetConformance:
             example.text(*rows, dialect=how), mark("ann"), mark("ben", points=3.25), overwrite=True
         )
         assert example.cells(done.text, "grade", ";") == ["7,5", "3,25"]
-        assert [one.fate for one in done.outcomes] == [Fate.REPLACED, Fate.SAME]
+        assert [outcome.fate for outcome in done.outcomes] == [Fate.REPLACED, Fate.SAME]
 
     def test_a_filled_file_has_nothing_left_to_fill(self, example: Example) -> None:
-        given = mark("ann", points=20 / 3), mark("ben", points=0.0)
-        done = example.fill(example.text(Row(student="ann", name="=1+2"), Row(student="ben")), *given)
-        again = example.fill(done.text, *given)
+        marks = mark("ann", points=20 / 3), mark("ben", points=0.0)
+        done = example.fill(example.text(Row(student="ann", name="=1+2"), Row(student="ben")), *marks)
+        again = example.fill(done.text, *marks)
         assert again.text == done.text
-        assert [one.fate for one in again.outcomes] == [Fate.SAME, Fate.SAME]
+        assert [outcome.fate for outcome in again.outcomes] == [Fate.SAME, Fate.SAME]
 
     def test_the_same_input_gives_the_same_file(self, example: Example) -> None:
         text = example.text(Row(student="ann"), Row(student="ben"))
@@ -171,10 +171,10 @@ class WorksheetConformance:
 
     def test_what_is_rounded_is_said_and_a_half_goes_up(self, example: Example) -> None:
         text = example.text(Row(student="ann"), Row(student="ben"))
-        given = mark("ann", points=20 / 3), mark("ben", points=0.125)
-        done = example.fill(text, *given)
+        marks = mark("ann", points=20 / 3), mark("ben", points=0.125)
+        done = example.fill(text, *marks)
         assert (example.cells(done.text, "grade"), done.rounded) == (["6.67", "0.13"], 2)
-        done = example.fill(text, *given, digits=3)
+        done = example.fill(text, *marks, digits=3)
         assert (example.cells(done.text, "grade"), done.rounded) == (["6.667", "0.125"], 1)
 
     def test_no_name_disturbs_a_mark(self, example: Example) -> None:
@@ -198,21 +198,21 @@ class WorksheetConformance:
     def test_a_student_is_found_wherever_the_row_stands(self, example: Example) -> None:
         marks = mark("ann", points=1.0), mark("ben", points=2.0), mark("cy", points=3.0)
         for order in itertools.permutations(("ann", "ben", "cy")):
-            done = example.fill(example.text(*(Row(student=one) for one in order)), *marks)
+            done = example.fill(example.text(*(Row(student=student) for student in order)), *marks)
             points = {"ann": "1", "ben": "2", "cy": "3"}
-            assert example.cells(done.text, "grade") == [points[one] for one in order]
+            assert example.cells(done.text, "grade") == [points[student] for student in order]
 
     def test_a_name_alone_is_nobody(self, example: Example) -> None:
         text = example.text(Row(student="other", name="ann"))
         done = example.fill(text, mark("ann"))
         assert done.text == text
-        assert {one.fate for one in done.outcomes} == {Fate.NO_MARK, Fate.NO_ROW}
+        assert {outcome.fate for outcome in done.outcomes} == {Fate.NO_MARK, Fate.NO_ROW}
 
     def test_of_two_rows_of_one_student_neither_is_filled(self, example: Example) -> None:
         text = example.text(Row(student="ann"), Row(student="ann"))
         done = example.fill(text, mark("ann"))
         assert done.text == text
-        assert [one.fate for one in done.outcomes][:2] == [Fate.IN_DOUBT, Fate.IN_DOUBT]
+        assert [outcome.fate for outcome in done.outcomes][:2] == [Fate.IN_DOUBT, Fate.IN_DOUBT]
 
     def test_another_maximum_is_refused_or_converted_where_told(self, example: Example) -> None:
         if not any("{maximum}" in cell for cell in example.row):
@@ -223,17 +223,17 @@ class WorksheetConformance:
         assert example.cells(example.fill(text, mark(), scale=True).text, "grade") == ["15"]
 
     def test_everyone_is_accounted_for_once(self, example: Example) -> None:
-        rows = [Row(student=one, grade="3" if one == "ben" else "") for one in ("ann", "ben", "cy")]
-        known = example.roster("ann", "ben", "cy", "zoe")
-        done = example.fill(example.text(*rows), mark("ann"), mark("ben"), mark("zoe"), roster=known)
-        fates = [one.fate for one in done.outcomes]
+        rows = [Row(student=name, grade="3" if name == "ben" else "") for name in ("ann", "ben", "cy")]
+        roster = example.roster("ann", "ben", "cy", "zoe")
+        done = example.fill(example.text(*rows), mark("ann"), mark("ben"), mark("zoe"), roster=roster)
+        fates = [outcome.fate for outcome in done.outcomes]
         assert fates == [Fate.WRITTEN, Fate.LEFT, Fate.NO_MARK, Fate.NO_ROW]
-        assert all(one.note for one in done.outcomes[1:])
+        assert all(outcome.note for outcome in done.outcomes[1:])
 
     def test_whoever_is_named_is_nothing_that_a_terminal_obeys(self, example: Example) -> None:
         done = example.fill(example.text(Row(student="\x1b[1m", name="\x1b[2Jx", grade="\x1b[3m")))
         assert done.outcomes
-        assert not any("\x1b" in one.who + one.note for one in done.outcomes)
+        assert not any("\x1b" in outcome.who + outcome.note for outcome in done.outcomes)
 
     def test_what_the_platform_does_not_write_is_refused_in_a_line(self, example: Example) -> None:
         for content in (b"", b"\xff\xfe\0", b"<html>\n", b'"never closed', b"a,b\n1,2\n"):

@@ -109,7 +109,7 @@ def keep(book, *observations, by=RUBRIC, **who):
 
 
 def a_student(draw, number):
-    """What a hand-in of one of many might show: some good, some bad, some that nobody could look at."""
+    """What a submission of one of many might show: some good, some bad, some that nobody could look at."""
     skill = draw.random()
     for one in ITEMS:
         ok = draw.random() < 0.35 + 0.7 * skill
@@ -129,7 +129,7 @@ def a_student(draw, number):
             keys["quantities"] = times_faster(ratio, ratio * 0.04)
             yield saw(one.id, float(ratio >= 40), facts=reached, **keys)
         elif one.id == "report" and number % 23 == 5:
-            yield saw(one.id, 0.8, facts={"flags": ("the text is that of another hand-in",)}, **keys)
+            yield saw(one.id, 0.8, facts={"flags": ("the text is that of another submission",)}, **keys)
         elif not ok and draw.random() < 0.2:
             note = f"work.py, line {at}: ModuleNotFoundError: No module named 'cupy'"
             yield saw(one.id, outcome=Outcome.CRASHED, note=note, **keys)

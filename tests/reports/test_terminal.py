@@ -107,9 +107,7 @@ def test_wide_letters_keep_the_points_in_their_column(make):
 
 
 def test_lateness_is_told(stored):
-    assert "Handed in 1 day 3 hours late: 2 points off, 8 / 10 left." in table(
-        stored("late").scorecard
-    )
+    assert "Handed in 1 day 3 hours late: 2 points off, 8 / 10 left." in table(stored("late").scorecard)
 
 
 def test_bonus_and_penalty_stand_in_the_column_of_the_points(stored):

@@ -93,8 +93,7 @@ def test_a_total_with_bonus_and_penalty_says_how_it_comes_about(stored):
 
 def test_lateness_is_told_of_each_whom_it_concerns(stored):
     assert list(lateness(stored("team").scorecard)) == [
-        "Handed in 1 day 3 hours late (alice): 2.2 points off, 8.8 / 10 left. "
-        "Rule: 10 % per started day."
+        "Handed in 1 day 3 hours late (alice): 2.2 points off, 8.8 / 10 left. Rule: 10 % per started day."
     ]
     (told,) = lateness(stored("unknown_time").scorecard)
     assert told == "When it was handed in is unknown: nothing is taken off for lateness."
