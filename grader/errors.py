@@ -30,7 +30,7 @@ SEVERITY = (
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
-    """The code that a run over several archives ends with; GRADED for none."""
+    """Return the code that a run over several archives ends with; GRADED for none."""
     return min(codes, key=SEVERITY.index, default=ExitCode.GRADED)
 
 

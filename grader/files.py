@@ -47,7 +47,7 @@ _ENVIRONMENT = (_OF_THE_MACHINE | _ADVICE.keys()) - {errno.ENOENT, errno.EEXIST}
 def obstacle(
     where: object, error: OSError, doing: str = "written", *, kind: type[GraderError] = UsageError
 ) -> GraderError:
-    """The error for a path that cannot be used: where, what is wrong and what to do.
+    """Return the error for a path that cannot be used: where, what is wrong and what to do.
 
     It is of `kind` where another path would do, and a NotObservedError where the machine is at fault: a full
     disk, a quota, a broken one.

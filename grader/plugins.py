@@ -145,7 +145,7 @@ class Plugins:
             self._manager.hook.grader_graded(submission=submission, evidence=evidence, scorecard=scorecard)
 
     def loaded(self) -> tuple[Plugin, ...]:
-        """All plugins, in the order of discovery."""
+        """Return all plugins, in the order of discovery."""
         return tuple(
             Plugin(
                 name=name,

@@ -53,7 +53,6 @@ BASELINE: dict[str, Allowed] = {
     "engines": Allowed(names=1, docstrings=1),
     "examiner": Allowed(names=23, docstrings=16),
     "gradebook": Allowed(names=29, docstrings=7),
-    "grader": Allowed(names=0, docstrings=3),
     "grading": Allowed(names=18, docstrings=3),
     "lms": Allowed(names=119, docstrings=32),
     "subject": Allowed(names=137, docstrings=70),

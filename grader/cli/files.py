@@ -19,7 +19,7 @@ class PathType(click.Path):
     """A path of which at least the parent can be read; each command checks by itself what is there."""
 
     def __init__(self, *, look: bool = True, **keys: Any) -> None:
-        """Without `look` errors are reported when the path is opened, which may be one of many."""
+        """Create the type; without `look` errors are reported when the path is opened."""
         super().__init__(path_type=Path, readable=False, **keys)
         self._look = look
 

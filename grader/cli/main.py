@@ -68,7 +68,7 @@ def cli(context: click.Context, course: Path | None) -> None:
 
 
 def main() -> None:
-    """The console script; ends with one of `ExitCode`, or as programs do that a signal has ended."""
+    """Run the console script; exit with one of `ExitCode`, or by the signal that ended the run."""
     streams = Streams()
     with listening() as stop:
         code = _run(stop)

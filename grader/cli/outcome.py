@@ -113,7 +113,7 @@ class RunSummary:
 
 
 def _row(graded: Graded, width: int, stream: TextIO) -> str:
-    """`✓ doejane_12345   18 / 21`, with what is open or held."""
+    """Format `✓ doejane_12345   18 / 21`, with open points or a hold."""
     card = graded.scorecard
     sign = sign_of(_MARKS[card.standing], stream)
     note = {

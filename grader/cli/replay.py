@@ -170,7 +170,7 @@ def _quantity(quantity: Quantity) -> str:
 
 
 def _beside(label: str, then: str, now: str, width: int) -> Iterator[str]:
-    """Three columns, the texts wrapped; nothing if there is no text."""
+    """Yield three columns with wrapped texts; nothing if there is no text."""
     from grader.reports.terminal import wrapped
 
     if not (label == "" or then or now or label.endswith(":")):

@@ -46,7 +46,7 @@ def closing(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> Itera
 
 
 def document(verdicts: Sequence[Verdict], wall_s: float, *, whole: bool) -> dict[str, Any]:
-    """The same for programs: `verdicts`, `never_mistaken`, `never_earned`, `wall_s` and `exit_code`."""
+    """Return the JSON document: `verdicts`, `never_mistaken`, `never_earned`, `wall_s`, `exit_code`."""
     untested = gaps(verdicts if whole else ())
     return {
         "verdicts": [_plain(verdict) for verdict in verdicts],

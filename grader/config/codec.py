@@ -42,7 +42,7 @@ def to_plain(value: Any) -> Any:
 
 
 def dumps(value: Any) -> str:
-    """A value as one line of JSON in ASCII; equal values give equal text."""
+    """Encode a value as one line of JSON in ASCII; equal values give equal text."""
     return json.dumps(to_plain(value), allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -56,12 +56,12 @@ def loads(text: str | bytes) -> Any:
 
 
 def digest(value: Any) -> str:
-    """`sha256:…` over the JSON of a value."""
+    """Return `sha256:…` over the JSON of a value."""
     return digest_bytes(dumps(value).encode())
 
 
 def digest_bytes(content: bytes) -> str:
-    """`sha256:…` over bytes."""
+    """Return `sha256:…` over bytes."""
     return "sha256:" + hashlib.sha256(content).hexdigest()
 
 

@@ -82,7 +82,7 @@ class Course:
         return self.folder / "rubrics" / f"{name}.yaml"
 
     def rubrics(self) -> tuple[Path, ...]:
-        """All rubric files, by name."""
+        """Return all rubric files, by name."""
         return tuple(sorted((self.folder / "rubrics").glob("*.yaml")))
 
     def rubric_for(self, assignment: str, named: str | None = None) -> Path:
@@ -129,7 +129,7 @@ def find_course(explicit: Path | None, environment: Mapping[str, str], start: Pa
 
 
 def load_course(folder: Path) -> Course:
-    """The course in a folder.
+    """Load the course in a folder.
 
     Raises:
         CourseError: its `course.yaml` is wrong; with every problem of the file.

@@ -71,7 +71,7 @@ def decode(
 
 @cache
 def keys_of(kind: Any) -> Mapping[str, Key]:
-    """The keys that a dataclass accepts, in its order."""
+    """Return the keys that a dataclass accepts, in its order."""
     hints = get_type_hints(kind)
     return {
         f.name: Key(
@@ -85,7 +85,7 @@ def keys_of(kind: Any) -> Mapping[str, Key]:
 
 
 def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: DecodeState) -> dict[str, Any]:
-    """The valid values of a mapping by key; unknown, missing and wrong ones are reported."""
+    """Return the valid values of a mapping by key; unknown, missing and wrong ones are reported."""
     if not isinstance(data, Mapping):
         reading.wrong(path, f"must be a mapping, got {quoted(data)}")
         return {}

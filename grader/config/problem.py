@@ -41,13 +41,13 @@ class Problem:
 
 
 def spell(path: KeyPath) -> str:
-    """A path as a person writes it: `items[3].at_least`."""
+    """Return a path as a person writes it: `items[3].at_least`."""
     parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(parts).removeprefix(".")
 
 
 def show_path(path: Path) -> str:
-    """A file's name for a line of text: relative to the working directory if it lies below it."""
+    """Return a file's name for a line of text: relative to the working directory if it lies below it."""
     try:
         return one_line(str(path.absolute().relative_to(Path.cwd())))
     except (ValueError, OSError):

@@ -24,7 +24,7 @@ DAY_S = 86_400.0
 
 
 def load_rubric(path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]) -> Rubric:
-    """The rubric in a file, for check kinds by name and folders of assignments by name.
+    """Load a rubric, for check kinds by name and folders of assignments by name.
 
     Raises:
         CourseError: with every problem of the file, each as `file:line:column: path: message`.
@@ -38,7 +38,7 @@ def load_rubric(path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapp
 def check_rubric(
     path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]
 ) -> tuple[str, ...]:
-    """Every problem of a rubric file, one line each; none if `load_rubric` takes it."""
+    """Return every problem of a rubric file, one line each; none if `load_rubric` takes it."""
     return _Draft(read_yaml(path), kinds, assignments).lines()
 
 
@@ -68,12 +68,12 @@ class _Draft:
         self.check_points()
 
     def lines(self) -> tuple[str, ...]:
-        """All problems, each on a line."""
+        """Return all problems, each on a line."""
         facts = self.facts.problems if self.facts else ()
         return (*self.document.lines(self.reading.problems), *facts)
 
     def rubric(self, name: str) -> Rubric:
-        """The rubric, once it has no problems."""
+        """Build the rubric, once it has no problems."""
         late = self.top.get("late", LateKeys())
         return Rubric(
             name=name,
@@ -93,14 +93,14 @@ class _Draft:
         )
 
     def item(self, values: Mapping[str, Any]) -> Item:
-        """An item out of its flat keys."""
+        """Build an item from its flat keys."""
         common = {
             name: value for name, value in _common_keys(values).items() if name not in ("bonus", "penalty")
         }
         return Item(**common, counts=_counts(values), options=self.options(values))
 
     def options(self, values: Mapping[str, Any]) -> Any:
-        """The options of an item's check; ValueError if they do not go together."""
+        """Return the options of an item's check; ValueError if they do not go together."""
         kind = self.kinds[values["check"]]
         return kind.Options(**{name: values[name] for name in keys_of(kind.Options) if name in values})
 
@@ -246,7 +246,7 @@ def _used(data: Any) -> AllowedNames:
 
 
 def _common_keys(data: Any) -> Any:
-    """The keys of an item without its check's options."""
+    """Return the keys of an item without its check's options."""
     if not isinstance(data, Mapping):
         return data
     return {key: value for key, value in data.items() if key in keys_of(ItemKeys)}

@@ -27,7 +27,7 @@ SIMPLE: Mapping[Any, dict[str, Any]] = {
 
 
 def rubric_schema(kinds: Mapping[str, CheckKind]) -> dict[str, Any]:
-    """The schema (draft 2020-12) of a rubric whose checks may be of these kinds.
+    """Return the schema (draft 2020-12) of a rubric whose checks may be of these kinds.
 
     It accepts what `load_rubric` accepts, but does not check names of functions, sums, and references between
     items.
@@ -93,7 +93,7 @@ def _key(key: Key) -> dict[str, Any]:
 
 
 def _kind(kind: Any, above: float | None) -> dict[str, Any]:
-    """The schema of the values that the decoder takes for a type."""
+    """Return the schema of the values that the decoder takes for a type."""
     if kind in SIMPLE:
         bounded = above is not None and kind in (int, float)
         return {**SIMPLE[kind], **({"exclusiveMinimum": above} if bounded else {})}

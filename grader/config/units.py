@@ -16,7 +16,7 @@ SECONDS = (86_400, 3_600, 60, 1)
 
 
 def parse_duration(text: object) -> Duration:
-    """Seconds of a text such as `1h30m`; ValueError if it is none."""
+    """Parse a text such as `1h30m` to seconds; ValueError if it is none."""
     match = re.fullmatch(DURATION, text, re.ASCII) if isinstance(text, str) else None
     if not match:
         raise ValueError("not a duration")
@@ -24,7 +24,7 @@ def parse_duration(text: object) -> Duration:
 
 
 def parse_share(text: object) -> Share:
-    """The share of a text such as `10%`; ValueError if it is none."""
+    """Parse a text such as `10%` to a share; ValueError if it is none."""
     match = re.fullmatch(SHARE, text, re.ASCII) if isinstance(text, str) else None
     if not match:
         raise ValueError("not a percentage")

@@ -57,7 +57,7 @@ class YamlDocument:
         return None
 
     def lines(self, problems: Iterable[Problem]) -> tuple[str, ...]:
-        """One line per problem, `file:line:column: path: message`, in the order of the file."""
+        """Format each problem as `file:line:column: path: message`, in the order of the file."""
         placed = {(p.position or self.position(p.path) or (), str(p)): None for p in problems}
         return tuple(
             ":".join((self.name, *map(str, position))) + f": {text}"
@@ -126,7 +126,7 @@ def _text(content: bytes) -> str:
 
 
 def _events(text: str) -> list[Any]:
-    """The events of the only document, without the frame around it."""
+    """Return the events of the only document, without the frame around it."""
     events: list[Any] = []
     depth = documents = 0
     try:
@@ -195,7 +195,7 @@ class _Tree:
         return (_scalar(event.value) if event.implicit[0] else event.value), index + 1
 
     def sequence(self, index: int, path: KeyPath) -> tuple[list[Any], int]:
-        """The items of a list, up to its end."""
+        """Return the items of a list, up to its end."""
         items: list[Any] = []
         while not isinstance(self.events[index], yaml.SequenceEndEvent):
             value, index = self.build(index, (*path, len(items)))
@@ -203,7 +203,7 @@ class _Tree:
         return items, index + 1
 
     def mapping(self, index: int, path: KeyPath) -> tuple[dict[str, Any], int]:
-        """The entries of a mapping, up to its end; a key that cannot be is reported and left out."""
+        """Return the entries of a mapping, up to its end; a key that cannot be is reported and left out."""
         entries: dict[str, Any] = {}
         while not isinstance(self.events[index], yaml.MappingEndEvent):
             event = self.events[index]
@@ -236,7 +236,7 @@ class _Tree:
 
 
 def _scalar(text: str) -> Any:
-    """A plain scalar by the core schema of YAML 1.2: `no` is text, `012` is 12, `1e3` is a number."""
+    """Decode a plain scalar by the core schema of YAML 1.2: `no` is text, `012` is 12, `1e3` a number."""
     if text in CONSTANTS:
         return CONSTANTS[text]
     for pattern, convert in NUMBERS:

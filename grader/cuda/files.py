@@ -44,7 +44,7 @@ def driver_folders(search: str | None = None, cache: Path = _CACHE) -> tuple[str
 
 
 def _cached(cache: Path) -> list[str]:
-    """Where the linker's cache knows the driver: it keeps whole paths, ended by a zero byte."""
+    """Return the driver's folders in ld.so.cache, which stores whole paths ended by a zero byte."""
     try:
         content = cache.read_bytes()
     except OSError:

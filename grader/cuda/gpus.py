@@ -57,7 +57,7 @@ _LANE_BYTES_PER_S = {1: 0.25e9, 2: 0.5e9, 3: 0.985e9, 4: 1.969e9, 5: 3.938e9, 6:
 
 
 def gpus() -> tuple[Gpu, ...]:
-    """The GPUs that we may use, in the order of their index; empty where there are none.
+    """Return the GPUs that we may use, in the order of their index; empty where there are none.
 
     CUDA_VISIBLE_DEVICES in our own environment keeps out what it does not name: a scheduler says so which
     devices of a shared machine are ours.
@@ -118,7 +118,7 @@ def _bus_bytes_per_s(library: nvml.Nvml, handle: Any) -> float:
 
 
 def _named(gpu: Gpu, visible: str) -> bool:
-    """Whether a list of numbers and beginnings of UUIDs names it; it ends at the first name that is neither.
+    """Tell whether CUDA_VISIBLE_DEVICES names a GPU: numbers and UUID prefixes, up to the first invalid one.
 
     CUDA C++ Programming Guide, CUDA environment variables.
     """

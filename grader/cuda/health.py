@@ -17,7 +17,7 @@ _DIES_WITHIN_S = 5.0
 
 
 def probe(gpu: Gpu, within_s: float = 20.0) -> str:
-    """Allocate, compute and copy on a GPU; empty if it is well, otherwise one sentence on what is not.
+    """Allocate, compute and copy on a GPU; return an empty text, or one sentence on the failure.
 
     A context that is opened and closed in order also clears what a killed program may leave behind (a
     utilisation that stays at 100 %).

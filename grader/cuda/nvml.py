@@ -68,5 +68,5 @@ def load() -> tuple[Nvml | None, str]:
 
 
 def driver_loaded(signs: Iterable[Path] = _DRIVER) -> bool:
-    """Whether an NVIDIA driver runs on this machine."""
+    """Tell whether an NVIDIA driver runs on this machine."""
     return any(sign.exists() for sign in signs)

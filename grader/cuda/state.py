@@ -69,7 +69,7 @@ class GpuState:
 
 
 def memory_used(gpu: Gpu) -> int | None:
-    """Bytes in use, as `GpuState` has them, and nothing else: it is asked after every call of a program."""
+    """Return bytes in use, as in `GpuState`; a short query, because it follows every call of a program."""
     library, handle = _handle_of(gpu)
     return None if library is None else _memory_used(library, handle)
 

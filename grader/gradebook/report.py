@@ -13,7 +13,7 @@ from grader.scoring.redact import staff_view
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Entry, Gradebook
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def class_view(
     )
 
 
-def staff_views(book: Gradebook, assignment: str) -> Iterator[View]:
+def staff_views(book: Gradebook, assignment: str) -> Iterator[AudienceView]:
     """Every mark with the whole evidence that it rests on, one after another.
 
     Of the rubric there is no more than the card says: the one that it was may be gone.

@@ -33,7 +33,7 @@ class UnpackMeter:
     """Counts bytes and entries as they are read, because sizes in headers may be forged."""
 
     def __init__(self, limits: ArchiveLimits, packed_bytes: int | None) -> None:
-        """`packed_bytes` is the archive's own size; None for a folder, which has no ratio."""
+        """Start at zero; `packed_bytes` is the archive's size, None for a folder, which has no ratio."""
         self._limits = limits
         self._entries = 0
         self._bytes = 0

@@ -38,12 +38,12 @@ _WITHOUT_DATA = b"123456"
 
 
 def is_tar(start: bytes) -> bool:
-    """Whether these first bytes are a tar header, or the end mark of an empty archive."""
+    """Tell whether these first bytes are a tar header, or the end mark of an empty archive."""
     return len(start) >= BLOCK and (not any(start[:BLOCK]) or _sum_agrees(start[:BLOCK]))
 
 
 def members(read: Read) -> Iterator[Member]:
-    """Each member in turn; its data can be read until the next one is asked for.
+    """Yield each member in turn; its data can be read until the next one is asked for.
 
     Raises:
         SubmissionRefused: the stream is damaged or ends early.
@@ -114,7 +114,7 @@ def _extension(read: Read, size: int) -> bytes:
 
 
 def _pax(data: bytes) -> dict[str, bytes]:
-    """The records of an extended header, each `<its own length> key=value` and a line end."""
+    """Parse the records of an extended header, each `<its own length> key=value` and a line end."""
     fields: dict[str, bytes] = {}
     at = 0
     while at < len(data) and data[at]:
@@ -128,7 +128,7 @@ def _pax(data: bytes) -> dict[str, bytes]:
 
 
 def _global_pax(data: bytes) -> dict[str, bytes]:
-    """Comments, as git writes them; names or sizes for all members at once have no honest use."""
+    """Accept a global header with comments, as git writes them; names or sizes have no honest use there."""
     if _pax(data).keys() & {"path", "linkpath", "size"}:
         raise SubmissionRefused(_DAMAGED)
     return {}

@@ -22,7 +22,7 @@ class XzFile(BufferedIOBase):
         self._stream = _stream()
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """So many bytes, fewer only at the end.
+        """Read `size` bytes, fewer only at the end.
 
         Raises:
             LZMAError: the file is damaged.

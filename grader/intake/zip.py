@@ -32,7 +32,7 @@ _KINDS = {
 
 
 def members(file: IO[bytes]) -> Iterator[Member]:
-    """Each member in turn, in the order of the table of contents.
+    """Yield each member in turn, in the order of the table of contents.
 
     Raises:
         SubmissionRefused: the archive is damaged or cut off, or its table of contents is absurdly long.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.lms.contract import Rules
     from grader.model.observation import Observation
     from grader.model.score import Line
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 LONGEST = 20_000
 """Characters of one text."""
@@ -34,7 +34,7 @@ class Gradescope:
     name: ClassVar[str] = "gradescope"
     filename: ClassVar[str] = "results.json"
 
-    def render(self, view: View, rules: Rules) -> str:
+    def render(self, view: AudienceView, rules: Rules) -> str:
         """The file's text.
 
         Raises:
@@ -101,7 +101,7 @@ def _told(line: Line, what: LineState, observation: Observation | None) -> Itera
         yield quoted(observation.output, "| ", LONGEST // 2, MOST_LINES // 2)
 
 
-def _totals(view: View) -> Iterator[str]:
+def _totals(view: AudienceView) -> Iterator[str]:
     """Who gets what, where a team's extensions differ."""
     totals = view.scorecard.totals
     if len({total.adjusted for total in totals}) > 1:

@@ -19,7 +19,7 @@ class Cores:
         self._folder = folder
 
     def siblings(self, core: int) -> tuple[int, ...]:
-        """The other hardware threads of its physical core; none where the kernel does not tell."""
+        """Return the other hardware threads of a core's physical core; none if unknown."""
         file = self._folder / f"cpu{core}" / "topology" / "thread_siblings_list"
         try:
             return tuple(other for other in parse_list(file.read_text()) if other != core)
@@ -55,7 +55,7 @@ class Cores:
         return frozenset(self.allowed).difference(chosen, *map(self.siblings, chosen))
 
     def governors(self) -> tuple[str, ...]:
-        """The names of the frequency governors at work; none where that is the hypervisor's business."""
+        """Return the names of active frequency governors; none if the hypervisor controls the frequency."""
         names = set()
         for core in self.allowed:
             file = self._folder / f"cpu{core}" / "cpufreq" / "scaling_governor"

@@ -122,7 +122,7 @@ class OpenFolder:
         self._number = number
 
     def names(self) -> list[str]:
-        """All files, sorted."""
+        """Return all files, sorted."""
         with os.scandir(self._number) as entries:
             return sorted(entry.name for entry in entries if _NAME.fullmatch(entry.name))
 
@@ -153,7 +153,7 @@ class OpenFolder:
             os.close(number)
 
     def read(self, name: str) -> str:
-        """The beginning of what stands in a file; empty if there is none that can be read."""
+        """Read the beginning of a file; empty if it is missing or unreadable."""
         try:
             number = self._existing(name, os.O_RDONLY)
         except OSError:
@@ -164,7 +164,7 @@ class OpenFolder:
             os.close(number)
 
     def write(self, name: str, text: str) -> None:
-        """Replace what stands in a file."""
+        """Replace the content of a file."""
         number, writable = self._open(name)
         try:
             if not writable:
@@ -174,7 +174,7 @@ class OpenFolder:
             os.close(number)
 
     def _open(self, name: str) -> tuple[int, bool]:
-        """A descriptor, and whether it can be written with.
+        """Return a descriptor, and whether it can be written with.
 
         Without O_CREAT first: in a folder of mode 1777 the kernel (fs.protected_regular) refuses it for files
         of others, even to root.

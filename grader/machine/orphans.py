@@ -46,7 +46,7 @@ def adopt() -> None:
 
 
 def start(argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
-    """`subprocess.Popen`, for a process that gets a process group of its own."""
+    """Start a process like `subprocess.Popen`, in a process group of its own."""
     with _lock:
         process = subprocess.Popen(argv, **options)
         _started.add(process)
@@ -100,7 +100,7 @@ def _handles(processes: Sequence[_Process]) -> Iterator[int]:
 
 
 def _children() -> Iterator[_Process]:
-    """The children of all of our threads, defunct ones included."""
+    """Yield the children of all of our threads, defunct ones included."""
     for pid in _listed() if _LISTS else _all():
         with suppress(OSError):
             fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -109,7 +109,7 @@ def _children() -> Iterator[_Process]:
 
 
 def _listed() -> set[str]:
-    """The pids that the kernel lists for each thread.
+    """Return the pids that the kernel lists for each thread.
 
     While one of them ends another may be left out (proc_pid_children(5)): all that several reads show.
     """
@@ -122,5 +122,5 @@ def _listed() -> set[str]:
 
 
 def _all() -> list[str]:
-    """The pids of all processes."""
+    """Return the pids of all processes."""
     return [process.name for process in Path("/proc").iterdir() if process.name.isdigit()]

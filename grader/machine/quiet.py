@@ -52,7 +52,7 @@ def readings(proc: Path = _PROC) -> Readings:
 
 
 def tick() -> float:
-    """The resolution of the kernel's counts, in seconds: 10 ms nearly everywhere."""
+    """Return the resolution of the kernel's counts, in seconds: 10 ms nearly everywhere."""
     return 1.0 / os.sysconf("SC_CLK_TCK")
 
 

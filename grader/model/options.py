@@ -18,7 +18,7 @@ UsedItem = NewType("UsedItem", str)
 
 
 def option(doc: str, *, judges: bool = False, above: float | None = None, **default: Any) -> Any:
-    """A field of an `Options` dataclass.
+    """Declare a field of an `Options` dataclass.
 
     `doc` goes into the JSON schema. `judges=True` marks a key that changes only what is earned, never
     what is measured: changing it re-scores stored evidence, changing any other makes it stale.

@@ -14,7 +14,7 @@ Audience = Literal["staff", "student"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class AudienceView:
     """A score with its evidence, reduced for one audience: all of it may be written to a report."""
 
     audience: Audience

@@ -18,7 +18,7 @@ Files = Mapping[str, bytes]
 
 
 def tar_gz(files: Files) -> bytes:
-    """A gzipped tar."""
+    """Build a gzipped tar."""
     packed = io.BytesIO()
     # GzipFile rather than tarfile's "w:gz", which writes the time and the file's name.
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as stream:
@@ -37,7 +37,7 @@ def _tar(files: Files) -> bytes:
 
 
 def zip_file(files: Files) -> bytes:
-    """A zip."""
+    """Build a zip."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path, content in files.items():

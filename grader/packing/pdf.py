@@ -11,7 +11,7 @@ PAGE_LINES, PICTURE_LINES, LEADING = 58, 9, 12
 
 
 def pdf(text: str) -> bytes:
-    """A report on A4 pages, as printable ASCII; a line `[picture]` becomes a picture.
+    """Render a report on A4 pages, as printable ASCII; a line `[picture]` becomes a picture.
 
     Nothing is compressed, so that the bytes are the same whatever zlib builds them.
     """
@@ -77,7 +77,7 @@ def _stream(keys: bytes, content: bytes) -> bytes:
 
 
 def _bars() -> bytes:
-    """Three bars of falling length, dark on light: the times of three functions."""
+    """Draw three bars of falling length, dark on light: the times of three functions."""
     lengths = (90, 40, 10)
     rows = []
     for y in range(PICTURE_HEIGHT):

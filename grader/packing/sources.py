@@ -50,7 +50,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def expected(folder: Path) -> Mapping[str, Any]:
-    """The keys of its `expected.yaml`, as they stand there.
+    """Read the keys of a submission's `expected.yaml`, unvalidated.
 
     Raises:
         CourseError: it cannot be read, or is no mapping.

@@ -12,7 +12,7 @@ from grader.packing.sources import EXPECTED, expected, files_of
 
 
 def sources_in(folder: Path) -> tuple[Path, ...]:
-    """The folders of all submissions below `tests/submissions`, by name."""
+    """Return the folders of all submissions below `tests/submissions`, by name."""
     return tuple(sorted(file.parent for file in folder.glob(f"*/{EXPECTED}")))
 
 
@@ -60,7 +60,7 @@ def outdated(source: Path, archive: Path) -> bool:
 
 
 def orphans(sources: Iterable[Path], archives: Path) -> tuple[str, ...]:
-    """The names of archives that no source builds."""
+    """Return the names of archives that no source builds."""
     built = {f"{source.name}.{expected(source).get('archive', 'tar.gz')}" for source in sources}
     return tuple(
         sorted(path.name for path in archives.glob("*") if path.is_file() and path.name not in built)

@@ -70,7 +70,7 @@ class ItemFacts:
         return judged and self.line.fraction != 1
 
     def ended(self, outcome: Outcome, *words: str) -> bool:
-        """Whether the item, or a case of it, ended like this; with one of these words in its note, if any."""
+        """Tell whether the item or a case has this outcome, with one of the words, if any, in its note."""
         notes = [self.observation.note] if self.observation.outcome is outcome else []
         notes += [case.note for case in self.observation.cases if case.outcome is outcome]
         return any(not words or any(word in note for word in words) for note in notes)

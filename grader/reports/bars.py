@@ -39,7 +39,7 @@ class MeasuredSpeedup:
 
 
 def speedup_bars(observation: Observation, options: Any) -> str:
-    """How many times faster one function was than another, and the times behind it.
+    """Draw the measured speedup, its threshold and the times behind it.
 
     `options` of the item tell their names and the threshold that now holds, if they have them. Empty if
     nothing of the kind was measured.

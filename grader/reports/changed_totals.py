@@ -25,7 +25,7 @@ def changed_totals(card: Scorecard, differences: Iterable[Difference]) -> Iterat
 
 
 def _figures(difference: Difference) -> str:
-    """`3 -> 2.4 / 3  -0.6  final -> held  (double 1 -> 1 held, late rule: 0 -> 0.6 points off)`."""
+    """Format `3 -> 2.4 / 3  -0.6  final -> held  (double 1 -> 1 held, late rule: 0 -> 0.6 points off)`."""
     before, after = distinct(difference.total.before, difference.total.after)
     possible = distinct(difference.possible.before, difference.possible.after)
     total = f"{after} / {possible[1]}"

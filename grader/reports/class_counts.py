@@ -45,7 +45,7 @@ class ItemTally:
 
 
 def items_of(view: ClassView) -> tuple[ItemTally, ...]:
-    """Every item of any card, in the order of the longest; a title is the last one seen."""
+    """Return every item of any card, in the order of the longest; a title is the last one seen."""
     marks: dict[str, Counter[LineState]] = {}
     lines: dict[str, Line] = {}
     for submission in sorted(view.submissions, key=lambda submission: -len(submission.card.lines)):
@@ -99,7 +99,7 @@ class Totals:
 
 
 def totals_of(view: ClassView) -> Totals:
-    """The totals of all students, those of a team each."""
+    """Return the totals of all students, those of a team each."""
     totals = [total for submission in view.submissions for total in submission.totals]
     return Totals(
         possible=max((submission.card.points.possible for submission in view.submissions), default=0.0),
@@ -109,7 +109,7 @@ def totals_of(view: ClassView) -> Totals:
 
 
 def standings_of(view: ClassView) -> Counter[Standing]:
-    """How many submissions are final, provisional and held."""
+    """Return how many submissions are final, provisional and held."""
     return Counter(submission.card.standing for submission in view.submissions)
 
 
@@ -138,6 +138,6 @@ def speedups_of(view: ClassView, item: str) -> Iterator[tuple[str, LineState, Me
 
 
 def median(ordered: Sequence[float]) -> float:
-    """The middle of ascending numbers; there must be one."""
+    """Return the middle of ascending numbers; there must be one."""
     n = len(ordered)
     return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2

@@ -82,7 +82,7 @@ def _bar(k: int, bar: Bin, width: float, scale: float, totals: Totals) -> str:
 
 
 def distribution_in_words(totals: Totals) -> str:
-    """Median, mean and range of the totals that are final, and how many are not."""
+    """Describe median, mean and range of the final totals, and the number of others."""
     settled, waiting = totals.settled, len(totals.so_far)
     parts = []
     if settled:
@@ -100,7 +100,7 @@ def distribution_in_words(totals: Totals) -> str:
 
 
 def ranked_speedups(measured: Ranked) -> str:
-    """Every measured speedup with its interval, the lowest first, around the threshold and the noise.
+    """Draw every measured speedup with its interval, the lowest first, with the threshold and the noise.
 
     Empty if there is none.
     """
@@ -143,7 +143,7 @@ def ranked_speedups(measured: Ranked) -> str:
 
 
 def threshold(measured: Ranked) -> float:
-    """The speedup that earns the points; where marks rest on several, the one most of them have."""
+    """Return the required speedup; the most frequent one if the scores have several."""
     needed = [speedup.threshold for _, _, speedup in measured]
     return max(sorted(set(needed)), key=needed.count)
 
@@ -154,7 +154,7 @@ def typical_noise(measured: Ranked) -> float:
 
 
 def speedups_in_words(measured: Ranked) -> str:
-    """How many reach the threshold, and how many have it within what was measured."""
+    """Describe how many reach the threshold, and how many have it within their interval."""
     ratios = sorted(speedup.ratio for _, _, speedup in measured)
     needed = threshold(measured)
     clear = sum(speedup.low >= needed for _, _, speedup in measured)
@@ -174,7 +174,7 @@ def _title(student: str, what: LineState, speedup: MeasuredSpeedup) -> str:
 
 
 def _ticks(lowest: float, highest: float) -> Iterator[float]:
-    """1, 2, 5, 10, 20, …: those between two values, and of many only the powers of ten."""
+    """Yield ticks 1, 2, 5, 10, 20, … between two values; of many only the powers of ten."""
     powers = [10.0**k for k in range(-6, 10)]
     steps = (1, 2, 5) if highest / lowest < 300 else (1,)
     return (power * step for power in powers for step in steps if lowest < power * step < highest)

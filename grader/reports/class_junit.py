@@ -10,10 +10,10 @@ from grader.reports.junit import JUnit
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 
-def class_junit(assignment: str, views: Iterable[View]) -> str:
+def class_junit(assignment: str, views: Iterable[AudienceView]) -> str:
     """Render the file; each suite is named after the student or team.
 
     Views are consumed one by one, so that those of a whole class are never in memory together.

@@ -36,7 +36,7 @@ def markdown(view: ClassView) -> str:
 
 
 def md(of: str) -> str:
-    """A text from outside on one line: no markup of Markdown or HTML, and no end of a cell."""
+    """Escape a text from outside as one line without Markdown, HTML or cell ends."""
     line = " ".join(one_line(of, LONGEST).split())
     return _LINK.sub(_CUT, escape(_MARKUP.sub(r"\\\1", line), quote=False))
 

@@ -43,7 +43,7 @@ SHARES = (
 
 
 def page(view: ClassView) -> str:
-    """The page's text; everything from outside is escaped. Pure: no files, no clock."""
+    """Render the page; text from outside is escaped. Pure: no files, no clock."""
     items = items_of(view)
     positions = {tally.item: place for place, tally in enumerate(items, 1)}
     parts = (

@@ -19,7 +19,7 @@ _LONGEST = 60
 
 
 def pace(done: int, total: int, elapsed_s: float) -> str:
-    """`4.1 submissions a minute, about 9 minutes left`; empty while nothing is done."""
+    """Format `4.1 submissions a minute, about 9 minutes left`; empty while nothing is done."""
     if not done or elapsed_s <= 0:
         return ""
     a_minute = 60.0 * done / elapsed_s

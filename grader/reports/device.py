@@ -103,7 +103,7 @@ def hidden_by(watched: Watched | None, works: Sequence[DeviceWork] = ()) -> froz
 
 
 def device_tables(watched: Watched | None, works: Sequence[DeviceWork] = ()) -> str:
-    """Kernels, copies and allocations of the observed call, and what its source cannot see.
+    """Render kernels, copies and allocations of the observed call, and the limits of its source.
 
     `works` are those of several GPUs; without any, nothing says which GPU it was.
     """
@@ -125,7 +125,7 @@ def device_tables(watched: Watched | None, works: Sequence[DeviceWork] = ()) -> 
 
 
 def split_bar(split: Split | None) -> str:
-    """One bar: how much of the call is kernels, copies and the rest."""
+    """Draw a bar that divides the call into kernels, copies and the rest."""
     if split is None:
         return ""
     parts = [
@@ -187,7 +187,7 @@ def _allocated(trace: Trace) -> Iterator[Sequence[str]]:
 
 
 def _sides(shape: Sequence[int]) -> str:
-    """`1000`, or `32 x 32`: without the sides of 1 at its end."""
+    """Format a shape as `1000` or `32 x 32`, without trailing sides of 1."""
     sides = list(shape)
     while len(sides) > 1 and sides[-1] == 1:
         sides.pop()
@@ -195,7 +195,7 @@ def _sides(shape: Sequence[int]) -> str:
 
 
 def _sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
-    """Sentences below the tables."""
+    """Yield the sentences below the tables."""
     trace = watched.trace
     together = ", all GPUs together" if works else ""
     if works:

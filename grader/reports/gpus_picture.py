@@ -87,7 +87,7 @@ def _bar(bar: Bar, kind: str, top: int, *, track: bool) -> str:
 
 
 def _percent(share: float) -> str:
-    """Never rounded to nothing, or to all."""
+    """Format a share in percent, never rounded to 0 or 100 %."""
     if share in (0, 1) or 0.1 <= share < 0.99:
         return f"{share:.0%}"
     return "less than 0.1%" if share < 0.001 else "more than 99.9%" if share > 0.999 else f"{share:.1%}"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grader.model.evidence import Evidence, Exam
     from grader.model.rubric import Item
     from grader.model.score import Line, Scorecard, Total
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 SHOWN = {
     "after_due": "students see it after the deadline",
@@ -44,8 +44,8 @@ class Html:
     name: ClassVar[str] = "html"
     filename: ClassVar[str] = "report.html"
 
-    def render(self, view: View) -> str:
-        """The page's text; everything from outside is escaped."""
+    def render(self, view: AudienceView) -> str:
+        """Render the page; text from outside is escaped."""
         card = view.scorecard
         return f"""<!doctype html>
 <html lang="en">
@@ -69,7 +69,7 @@ class Html:
 """
 
 
-def _header(view: View) -> str:
+def _header(view: AudienceView) -> str:
     card, points = view.scorecard, view.scorecard.points
     alone = len(card.totals) == 1
     shown, _, most = out_of(card.totals[0].adjusted if alone else points.raw, points.possible).partition(
@@ -149,7 +149,7 @@ def _worth(lines: list[Line]) -> str:
     return f"<strong>{counted(possible, 'point')}:</strong> " if possible else ""
 
 
-def _table(view: View) -> str:
+def _table(view: AudienceView) -> str:
     items = {item.id: item for item in view.rubric.items}
     rows = "\n".join(
         _row(number, line, items[line.item], view) for number, line in enumerate(view.scorecard.lines, 1)
@@ -164,7 +164,7 @@ def _table(view: View) -> str:
 </table>"""
 
 
-def _row(position: int, line: Line, item: Item, view: View) -> str:
+def _row(position: int, line: Line, item: Item, view: AudienceView) -> str:
     what = state_of(line)
     title = text(line.title)
     observation = view.evidence.observations.get(line.item)
@@ -187,7 +187,7 @@ def _kind(line: Line) -> str:
     return "" if line.counts == "earns" else f' <span class="soft">({text(line.counts)})</span>'
 
 
-def _sections(view: View) -> str:
+def _sections(view: AudienceView) -> str:
     items = {item.id: item for item in view.rubric.items}
     sections = [
         section(position, line, items[line.item], observation)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
     from grader.model.score import Line, Scorecard
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 ELEMENTS = {
     LineState.PARTIAL: "Failure",
@@ -44,8 +44,8 @@ class JUnit:
     name: ClassVar[str] = "junit"
     filename: ClassVar[str] = "junit.xml"
 
-    def render(self, view: View) -> str:
-        """The file's text; characters that XML forbids are spelled out."""
+    def render(self, view: AudienceView) -> str:
+        """Render the file; characters that XML forbids are escaped."""
         evidence, scorecard = view.evidence, view.scorecard
         junit = _junitparser()
         suite = junit.TestSuite(one_line(scorecard.assignment))
@@ -68,7 +68,7 @@ class JUnit:
 
 @cache
 def _junitparser() -> Any:
-    """The elements of junitparser; untyped, as half of its methods have no types.
+    """Return the elements of junitparser; untyped, as half of its methods have no types.
 
     The package itself asks `importlib.metadata` for its version: 14 ms of a run that takes 300.
     """

@@ -29,12 +29,12 @@ SIGNS = {
 
 
 def text(of: str) -> str:
-    """A text for an element or an attribute: shortened, safe to show, escaped."""
+    """Escape a text for an element or an attribute, shortened and safe to show."""
     return escape(block(of, LONGEST, MOST_LINES))
 
 
 def pre(of: str) -> str:
-    """A text whose spaces and lines matter."""
+    """Render a text with its spaces and lines."""
     return f"<pre>{text(of)}</pre>"
 
 
@@ -64,7 +64,7 @@ def quantities(of: Mapping[str, Quantity]) -> str:
 
 
 def plain(value: Any) -> str:
-    """JSON for people."""
+    """Format plain data as JSON for people."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {plain(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):

@@ -14,7 +14,7 @@ _SIZES = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def seconds(value: float) -> str:
-    """A time in the unit that suits it: `1.23 ms`."""
+    """Format a time in a suitable unit: `1.23 ms`."""
     for unit, size in _TIMES:
         if value >= size:
             return f"{value / size:.3g} {unit}"
@@ -22,7 +22,7 @@ def seconds(value: float) -> str:
 
 
 def size(value: int) -> str:
-    """A number of bytes in the unit that suits it: `7.63 MiB`."""
+    """Format a number of bytes in a suitable unit: `7.63 MiB`."""
     for unit, whole in _SIZES:
         if value >= whole:
             return f"{value / whole:.3g} {unit}"
@@ -30,7 +30,7 @@ def size(value: int) -> str:
 
 
 def amount(observation: Observation, name: str) -> float | None:
-    """A measured quantity that can be drawn: a finite number, 0 or more."""
+    """Return a measured quantity that can be drawn: a finite number, 0 or more."""
     quantity = observation.quantities.get(name)
     return number(quantity.value) if quantity else None
 

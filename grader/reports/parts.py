@@ -124,7 +124,7 @@ def _divided(parts: Sequence[ModelPart], depth: int) -> Sequence[PartRow]:
 
 
 def _joined(first: PartRow, second: PartRow) -> PartRow | None:
-    """Two rows as one, if they are of numbered modules that lie together."""
+    """Join the rows of two numbered modules that lie on the same devices; None otherwise."""
     apart = any(a and b and a != b for a, b in zip(_where(first), _where(second), strict=True))
     if apart or not all(_NUMBER.fullmatch(row.path[-1]) for row in (first, second)):
         return None
@@ -141,13 +141,13 @@ def _where(row: PartRow) -> tuple[str, str]:
 
 
 def _rank(device: str) -> tuple[bool, int, str]:
-    """The CPU first, then the GPUs by number, then what is no device."""
+    """Return a key that sorts the CPU first, then GPUs by number, then other names."""
     gpu = _GPU.fullmatch(device)
     return device != "cpu", int(gpu[1]) if gpu else 10_000, device
 
 
 def _natural(path: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    """For sorting: `2` before `10`."""
+    """Return a key that sorts `2` before `10`."""
     return tuple((int(name) if _NUMBER.fullmatch(name) else 0, name) for name in path)
 
 

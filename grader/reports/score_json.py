@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from grader.model.observation import Observation, Quantity
     from grader.model.rubric import Item
     from grader.model.score import Late, Line, Scorecard
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 SCHEMA = 2
 
@@ -73,14 +73,14 @@ class ScoreJson:
     name: ClassVar[str] = "score"
     filename: ClassVar[str] = "score.json"
 
-    def render(self, view: View) -> str:
-        """The file's text; what is not safe to show is spelled out in it."""
+    def render(self, view: AudienceView) -> str:
+        """Render the file; unsafe characters are escaped."""
         import json
 
         return json.dumps(safe(document(view)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def document(view: View) -> dict[str, Any]:
+def document(view: AudienceView) -> dict[str, Any]:
     """Return the content of `score.json` as plain JSON values."""
     card, submission = view.scorecard, view.evidence.submission
     items = {item.id: item for item in view.rubric.items}

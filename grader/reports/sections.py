@@ -43,7 +43,7 @@ STILL_OPEN = " The points stay open until a GPU has run it."
 
 
 def has_section(line: Line, item: Item, observation: Observation | None) -> bool:
-    """Whether there is more to show of an item than its line."""
+    """Tell whether an item has more to show than its line."""
     return observation is not None and bool(
         observation.cases
         or observation.output
@@ -90,7 +90,7 @@ def _opening(line: Line, item: Item, observation: Observation) -> Iterator[str]:
 
 
 def _measured(item: Item, observation: Observation) -> tuple[str, tuple[str, ...]]:
-    """The drawing of what was measured, and what stands below it."""
+    """Return the drawing of the measurement, and the texts below it."""
     watched = watched_in(observation)
     works = works_in(observation, watched)
     bars = speedup_bars(observation, item.options)

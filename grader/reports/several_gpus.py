@@ -66,12 +66,12 @@ def listed_in_tables(works: Sequence[DeviceWork], trace: Trace) -> frozenset[str
 
 
 def place(number: int | None) -> str:
-    """`GPU 1`, or `host`."""
+    """Format `GPU 1`, or `host`."""
     return "host" if number is None else f"GPU {number}"
 
 
 def memory_of(work: DeviceWork) -> str:
-    """The peak memory of a GPU."""
+    """Return the peak memory of a GPU."""
     return NOTHING if work.peak_bytes is None else size(work.peak_bytes)
 
 

@@ -16,7 +16,7 @@ NOTHING = "-"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], most: int = MOST_ROWS) -> str:
-    """A table with at most so many rows; nothing if there are none."""
+    """Render a table with at most `most` rows; empty without rows."""
     shown = list(rows)
     if not shown:
         return ""

@@ -68,7 +68,7 @@ class StyledLine:
 
 
 def table(scorecard: Scorecard, *, width: int = WIDEST, unicode: bool = True) -> str:
-    """The card as plain text of at most `width` columns, without colours."""
+    """Format the card as plain text of at most `width` columns, without colours."""
     return "".join(f"{row}\n" for row in _rows(scorecard, width, unicode))
 
 
@@ -123,7 +123,7 @@ class Progress:
 
 
 def started_bar(stream: TextIO, total: int) -> tuple[Bar, TaskID]:
-    """A line that shows how many of `total` are done, and a text; it is gone when it is stopped."""
+    """Start a progress line with a count out of `total` and a text; it disappears when stopped."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
@@ -196,7 +196,7 @@ def _remarks(scorecard: Scorecard) -> Iterator[str]:
 
 
 def wrapped(line: str, columns: int) -> list[str]:
-    """A safe line as lines of at most so many columns: a terminal would break longer ones where it likes."""
+    """Wrap a safe line at `columns`, because a terminal would break it anywhere."""
     from textwrap import wrap
 
     if len(line) <= columns and cells(line) <= columns:
@@ -206,7 +206,7 @@ def wrapped(line: str, columns: int) -> list[str]:
 
 
 def _pieces(line: str, columns: int) -> Iterator[str]:
-    """A line cut where it would be too wide: some characters take two columns."""
+    """Yield pieces of a line that are not too wide: some characters take two columns."""
     begin = wide = 0
     for at, letter in enumerate(line if cells(line) > columns else ""):
         if wide + cells(letter) > columns:
@@ -228,7 +228,7 @@ _ALSO_WIDE = (
 
 
 def cells(text: str) -> int:
-    """How many columns a text takes at most: some characters take two, some none."""
+    """Return how many columns a text takes at most: some characters take two, some none."""
     if text.isascii():
         return len(text)
     return sum(map(_cells, text))

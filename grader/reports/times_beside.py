@@ -87,5 +87,5 @@ def _row(row: str, cells: Sequence[ClaimedTime | None], which: str, whose: str) 
 
 
 def _seconds(value: float | None) -> str:
-    """Three digits, as in `0.0412` and `13.2`."""
+    """Format seconds with three digits, as in `0.0412` and `13.2`."""
     return NOTHING if value is None else f"{value:.3g}"

@@ -13,7 +13,7 @@ from grader.text import block, one_line
 if TYPE_CHECKING:
     from grader.model.observation import Case
     from grader.model.score import Points, Scorecard
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 LONGEST_TEXT = 4_000
 """Characters of one value of a case, where plain text shows it."""
 MOST_TEXT_LINES = 100
@@ -47,18 +47,18 @@ def state_of(line: Line) -> LineState:
 
 
 def number(value: float) -> str:
-    """Points for people: `3`, `2.5`, `0.33`."""
+    """Format points: `3`, `2.5`, `0.33`."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def distinct(*values: float) -> tuple[str, ...]:
-    """Numbers for people side by side: values that differ never look alike."""
+    """Format numbers side by side, so that different values have different texts."""
     short = tuple(number(value) for value in values)
     return short if len(set(short)) == len(set(values)) else tuple(f"{value:.9g}" for value in values)
 
 
 def out_of(points: float, possible: float) -> str:
-    """`2.5 / 3`; never rounded so far that something lost looks like nothing lost."""
+    """Format `2.5 / 3`, never rounded so far that lost points disappear."""
     shown, whole = number(points), number(possible)
     if shown == whole and points < possible:
         shown, whole = f"{points:.9g}", f"{possible:.9g}"
@@ -66,12 +66,12 @@ def out_of(points: float, possible: float) -> str:
 
 
 def counted(amount: float, noun: str) -> str:
-    """`1 point`, `2.5 points`."""
+    """Format `1 point`, `2.5 points`."""
     return f"{number(amount)} {noun}" if amount == 1 else f"{number(amount)} {noun}s"
 
 
 def figure(line: Line, sign: str) -> str:
-    """The points of a line: `2 / 3`, `+1` of a bonus, `-2` of a penalty; `sign` while they are open."""
+    """Format the points of a line: `2 / 3`, `+1` of a bonus, `-2` of a penalty, `sign` while open."""
     still_open = state_of(line) is LineState.OPEN
     if line.counts == "earns":
         return f"{sign} / {number(line.possible)}" if still_open else out_of(line.points, line.possible)
@@ -79,12 +79,12 @@ def figure(line: Line, sign: str) -> str:
 
 
 def signed(points: float) -> str:
-    """`+1`, `-2`, `0`: points that come on top of a total, or are taken from it."""
+    """Format points of a bonus or penalty: `+1`, `-2`, `0`."""
     return f"{'+' if points > 0 else ''}{number(points)}"
 
 
 def standing_of(of: Standing, pending: float, *, whole: bool = True) -> str:
-    """The sentence for a standing with `pending` points open, of the whole mark or of a part of it."""
+    """Return the sentence for a standing with `pending` points open, of the whole mark or of a part of it."""
     open_points = f"{counted(pending, 'point')} still open, neither earned nor lost"
     return {
         Standing.FINAL: "Final." if whole else "Nothing of this is open.",
@@ -96,7 +96,7 @@ def standing_of(of: Standing, pending: float, *, whole: bool = True) -> str:
 
 
 def case_lines(case: Case) -> Iterator[str]:
-    """One case in plain text: what is wrong, what was called, returned and expected.
+    """Yield a case in plain text: the difference, the call, the result and the expected value.
 
     Further lines of a text begin with a bar: none can be taken for a line of ours.
     """
@@ -108,7 +108,7 @@ def case_lines(case: Case) -> Iterator[str]:
             yield from (f"  | {line}" for line in more)
 
 
-def remarks(view: View) -> Iterator[str]:
+def remarks(view: AudienceView) -> Iterator[str]:
     """Yield sentences on the total: its standing, the students, and the points that lateness took."""
     card = view.scorecard
     yield standing_of(card.standing, card.points.pending, whole=view.whole)
@@ -120,7 +120,7 @@ def remarks(view: View) -> Iterator[str]:
 
 
 def missing_files(card: Scorecard) -> Iterator[str]:
-    """A sentence for each file that was not handed in: what to do, and what it costs."""
+    """Yield a sentence for each file that was not handed in: what to do, and what it costs."""
     for sentence in dict.fromkeys(line.missing for line in card.lines if line.missing):
         lines = [line for line in card.lines if line.missing == sentence]
         points = counted(sum(line.possible - line.points for line in lines), "point")
@@ -142,7 +142,7 @@ def sums(card: Scorecard) -> Iterator[str]:
 
 
 def bounded(points: Points) -> bool:
-    """Whether the raw total is another than the sum, because the rubric gives no more or takes no more."""
+    """Tell whether the rubric's bounds make the raw total differ from the sum."""
     return abs(points.earned + points.bonus + points.penalty - points.raw) > 1e-9
 
 
@@ -165,7 +165,7 @@ def lateness(card: Scorecard) -> Iterator[str]:
 
 
 def elapsed(seconds: float) -> str:
-    """A time for people, in its two largest units: `1 day 3 hours`, `12 minutes`."""
+    """Format a duration in its two largest units: `1 day 3 hours`, `12 minutes`."""
     parts = []
     for name, size in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
         amount, seconds = divmod(seconds, size)

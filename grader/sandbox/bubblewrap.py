@@ -105,6 +105,6 @@ def _arguments(
 
 
 def _parents(paths: Sequence[str]) -> list[str]:
-    """Every folder above these paths, the highest first, without what the system provides."""
+    """Return every folder above these paths, the highest first, without what the system provides."""
     above = {str(folder) for path in paths for folder in Path(path).parents}
     return sorted(folder for folder in above if folder != "/" and not folder.startswith("/usr"))

@@ -22,7 +22,7 @@ class Interpreter:
 
 @cache
 def interpreter() -> Interpreter:
-    """The interpreter of this process."""
+    """Return the interpreter of this process."""
     return Interpreter(
         # of a virtual environment made with --copies, too: its own program is not below the prefix
         executable=os.path.realpath(getattr(sys, "_base_executable", sys.executable)),

@@ -29,7 +29,7 @@ class Running:
         )
 
     def wait(self, timeout_s: float) -> int | None:
-        """The exit status, or None if it is still running after `timeout_s` seconds."""
+        """Return the exit status, or None if it is still running after `timeout_s` seconds."""
         try:
             return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:

@@ -30,7 +30,7 @@ class VisiblePaths:
 
 
 def machine() -> VisiblePaths:
-    """The view of this machine that every submission gets."""
+    """Return the view of this machine that every submission gets."""
     prefix = interpreter().prefix
     real = [str(root) for root in _ROOTS if root.is_dir() and not root.is_symlink()]
     return VisiblePaths(

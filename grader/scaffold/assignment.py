@@ -33,7 +33,7 @@ class AssignmentNames:
 
 
 def names(assignment: str, function: str | None = None) -> AssignmentNames:
-    """The names of a new assignment; `function` is `module.function`, else `saxpy` in a file of its name.
+    """Return the names of a new assignment; `function` is `module.function`, by default `NAME.saxpy`.
 
     Raises:
         UsageError: one of them cannot be the name of a file, a module or a function.

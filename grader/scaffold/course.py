@@ -31,5 +31,5 @@ def course_files(*, title: str, time_zone: str, ci: str = "") -> dict[str, str]:
 
 
 def quoted(text: str) -> str:
-    """A printable text as YAML and Python both read it."""
+    """Return a printable text as YAML and Python both read it."""
     return json.dumps(text, ensure_ascii=False)

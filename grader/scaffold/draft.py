@@ -10,7 +10,7 @@ from grader.errors import CourseError, UsageError
 
 
 def rubric_draft(folder: Path, function: str | None = None) -> str:
-    """A rubric with an item for each function of the reference that has an oracle, or for this one.
+    """Draft a rubric with an item for each function of the reference that has an oracle, or for this one.
 
     The inputs are the family that is called like the function, otherwise the first one.
 

@@ -20,7 +20,7 @@ class _Text(Template):
 
 
 def filled(template: str, **values: str) -> str:
-    """The text of a file below `templates/`, with its placeholders filled in."""
+    """Fill in the placeholders of a file below `templates/`."""
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     return _Text(text).substitute(values)
 

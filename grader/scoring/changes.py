@@ -115,7 +115,7 @@ def _difference(
 
 
 def _items(before: Scorecard, after: Scorecard) -> Iterator[tuple[str, Pair[ItemState | None]]]:
-    """Items that differ, in the order of the new rubric; then those that it does not have."""
+    """Yield items that differ, in the order of the new rubric, then those that it does not have."""
     old, new = ({line.item: _state(line) for line in card.lines} for card in (before, after))
     for name in dict.fromkeys((*new, *old)):
         states = Pair(old.get(name), new.get(name))

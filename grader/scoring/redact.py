@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
 from grader.model.score import Standing
-from grader.model.view import View
+from grader.model.view import AudienceView
 from grader.scoring.late import later
 from grader.scoring.totals import points_of, standing_of, totals_of
 
@@ -26,9 +26,9 @@ SHARED = "what the program did here is not shown: it ran together with items tha
 _NEVER_RAN = frozenset({Outcome.SKIPPED.value, Outcome.NOT_OBSERVED.value})
 
 
-def staff_view(rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> View:
+def staff_view(rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> AudienceView:
     """Return the view of staff, with everything."""
-    return View(audience="staff", rubric=rubric, evidence=evidence, scorecard=scorecard)
+    return AudienceView(audience="staff", rubric=rubric, evidence=evidence, scorecard=scorecard)
 
 
 def student_view(
@@ -39,7 +39,7 @@ def student_view(
     now: datetime,
     published: bool = False,
     closes: datetime | None = None,
-) -> View:
+) -> AudienceView:
     """Reduce a score to what the student may know `now`.
 
     `closes` is the time after which nothing may be handed in; `published` says whether grades are.
@@ -76,7 +76,7 @@ def student_view(
     points = points_of(reduced, lines)
     settled = not hidden and standing is Standing.FINAL
     lates = {total.student: total.late for total in scorecard.totals}
-    return View(
+    return AudienceView(
         audience="student",
         rubric=reduced,
         evidence=replace(evidence, observations=observations),

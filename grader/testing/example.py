@@ -58,7 +58,7 @@ class Example:
     """The platform's format of that id, as in `{}@uni.edu`."""
 
     def text(self, *rows: Row, dialect: Dialect | None = None, maximum: str = "") -> str:
-        """The platform's file with these rows."""
+        """Return the platform's file with these rows."""
         how = dialect or Dialect(delimiter=self.delimiters[0])
         commas = how.delimiter == ";" and any("," in row.grade for row in rows)
         file = io.StringIO(newline="")

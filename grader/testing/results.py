@@ -27,7 +27,7 @@ from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
-from grader.model.view import Audience, View
+from grader.model.view import Audience, AudienceView
 from grader.scoring.score import score
 from grader.testing.hostile import HOSTILE, unsafe
 from grader.testing.worksheets import FORMULAS, NAMES, OPEN
@@ -47,7 +47,7 @@ class ResultsConformance:
         """
         raise NotImplementedError("override `shown`: it returns the points that a student reads in the file")
 
-    def render(self, audience_view: View, **rules: Any) -> str:
+    def render(self, audience_view: AudienceView, **rules: Any) -> str:
         """Render the file by a new exporter."""
         return self.exporter().render(audience_view, Rules(**rules))
 
@@ -139,7 +139,7 @@ def view(
     program_text: str = "",
     audience: Audience = "student",
     untimed: bool = False,
-) -> View:
+) -> AudienceView:
     """Return a view of 7.5 of ten points in two items; `program_text` is a program's text."""
     on_hold, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
     items = (
@@ -173,4 +173,4 @@ def view(
     )
     evidence = Evidence(submission=submission, exams=(), observations=observations)
     card = score(rubric, evidence, {"told": _Awards()})
-    return View(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)
+    return AudienceView(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)

@@ -47,7 +47,7 @@ class WorksheetConformance:
 
     @pytest.fixture
     def example(self) -> Example:
-        """The platform's table, with the exporter; the author's class overrides this."""
+        """Return the platform's table, with the exporter; the author's class overrides this."""
         raise NotImplementedError("override the fixture `example`: it returns a grader.testing Example")
 
     def test_it_has_a_name_for_a_command_and_words_for_its_file(self, example: Example) -> None:

@@ -111,8 +111,8 @@ def test_nothing_is_overwritten_and_then_nothing_is_written(course, grader, ther
     ("arguments", "said"),
     [
         (("Vectors",), "Vectors: use lower-case letters, digits and _ in the name of an assignment"),
-        (("../vectors",), "../vectors: an assignment is called by"),
-        (("class",), "class: an assignment is called by"),
+        (("../vectors",), "../vectors: use lower-case letters"),
+        (("class",), "class: use lower-case letters"),
         (("math",), "math.py would hide Python's module math; choose another, unless you give the function"),
         (("v", "--function", "saxpy"), "--function saxpy: must be module.function; such as vectors.saxpy"),
         (("v", "--function", "a.b.c"), "--function a.b.c: must be module.function"),
