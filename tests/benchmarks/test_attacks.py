@@ -95,7 +95,7 @@ from argparse import Namespace
 from dataclasses import replace
 (trial,) = attacks.selected(Namespace(names=["bob"], only=None))
 deserved = {"utils.sigmoid": 0.0, "utils.sigmoid_prime": 5.0, "utils.zeros_biases": 3.0}
-trial = replace(trial, earns={**trial.earns, **deserved})
+trial = replace(trial, earns={**case.earns, **deserved})
 print(json.dumps([*attacks.observed(trial, [*deserved], 60.0, float("inf"))]))
 """
     )
@@ -123,7 +123,7 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 (trial,) = attacks.selected(Namespace(names=["bob"], only=None))
-trial = replace(trial, archive=Path({str(tmp_path)!r}), earns={{**trial.earns, "utils.sigmoid_prime": 0}})
+trial = replace(trial, archive=Path({str(tmp_path)!r}), earns={{**case.earns, "utils.sigmoid_prime": 0}})
 items = ["utils.sigmoid_prime", "utils.sigmoid"]
 lines = [*attacks.observed(trial, items, 8.0, float("inf"))]
 print(json.dumps([lines, len(grading.descendants())]))
@@ -194,11 +194,11 @@ def test_every_attack_deserves_nothing_somewhere_and_every_twin_everything():
     from grader.plugins import Plugins
     from grader.selftest.cases import Selection, cases_of
 
-    trials = cases_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=("attack_*", "honest_*"), gpus=8))
-    for trial in trials:
-        decided = {item: points for item, points in trial.earns.items() if points != "pending"}
-        possible = {item.id: item.points for item in trial.rubric.items}
-        if trial.name.startswith("honest_"):
-            assert decided == {item: possible[item] for item in decided}, trial.name
+    cases = cases_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=("attack_*", "honest_*"), gpus=8))
+    for case in cases:
+        decided = {item: points for item, points in case.earns.items() if points != "pending"}
+        possible = {item.id: item.points for item in case.rubric.items}
+        if case.name.startswith("honest_"):
+            assert decided == {item: possible[item] for item in decided}, case.name
         else:
-            assert 0 in decided.values(), trial.name
+            assert 0 in decided.values(), case.name
