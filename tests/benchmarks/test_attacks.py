@@ -95,7 +95,7 @@ from argparse import Namespace
 from dataclasses import replace
 (trial,) = attacks.selected(Namespace(names=["bob"], only=None))
 deserved = {"utils.sigmoid": 0.0, "utils.sigmoid_prime": 5.0, "utils.zeros_biases": 3.0}
-trial = replace(trial, earns={**case.earns, **deserved})
+trial = replace(trial, earns={**trial.earns, **deserved})
 print(json.dumps([*attacks.observed(trial, [*deserved], 60.0, float("inf"))]))
 """
     )
@@ -123,7 +123,7 @@ from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 (trial,) = attacks.selected(Namespace(names=["bob"], only=None))
-trial = replace(trial, archive=Path({str(tmp_path)!r}), earns={{**case.earns, "utils.sigmoid_prime": 0}})
+trial = replace(trial, archive=Path({str(tmp_path)!r}), earns={{**trial.earns, "utils.sigmoid_prime": 0}})
 items = ["utils.sigmoid_prime", "utils.sigmoid"]
 lines = [*attacks.observed(trial, items, 8.0, float("inf"))]
 print(json.dumps([lines, len(grading.descendants())]))
