@@ -59,8 +59,9 @@ _PRINTED = "°±²³µ·×÷–—“”•…←→↔≈≠≤≥"  # noqa: RU
 _SUSPECT = re.compile(rf"[^ -~{_PRINTED}]|::|##|\[\[")
 """Characters that plain text lacks: text without them is returned unchanged after one search."""
 _UNUSUAL = re.compile(rf"[^\0-\x7f{_PRINTED}]")
-_MAPPINGS = (dict, Mapping)
-"""`dict` first, because isinstance with an abstract class takes ten times as long."""
+_CONTAINERS = (list, tuple, dict, Mapping)
+"""Concrete types first, because isinstance with an abstract class takes ten times as long."""
+_NUMBERS = (int, float)
 _GAP = " … {} characters left out … "
 
 
@@ -98,11 +99,15 @@ def document(value: Any, depth: int = DEPTH) -> Any:
     """
     if isinstance(value, str):
         return block(value)
-    if isinstance(value, _MAPPINGS):
-        return keyed(value, lambda entry: document(entry, depth - 1)) if depth else "…"
+    if isinstance(value, _NUMBERS) or not isinstance(value, _CONTAINERS):
+        return value
+    if not depth:
+        return "…"
     if isinstance(value, list | tuple):
-        return [document(entry, depth - 1) for entry in value] if depth else "…"
-    return value
+        return [document(entry, depth - 1) for entry in value]
+    if all(map(_is_line, value)):
+        return {key: document(entry, depth - 1) for key, entry in value.items()}
+    return keyed(value, lambda entry: document(entry, depth - 1))
 
 
 def keyed(of: Mapping[Any, Any], entry: Callable[[Any], Any]) -> dict[Any, Any]:
@@ -116,6 +121,12 @@ def keyed(of: Mapping[Any, Any], entry: Callable[[Any], Any]) -> dict[Any, Any]:
             name = f"{line} ({numbers[line]})"
         result[name] = entry(value)
     return result
+
+
+@lru_cache(maxsize=4096)
+def _is_line(key: Any) -> bool:
+    """Whether a key is safe as it is; the same few come again and again."""
+    return isinstance(key, str) and one_line(key) == key
 
 
 def _bounded(text: str, safe: Callable[[str], str], limit: int, *, lines: int) -> str:

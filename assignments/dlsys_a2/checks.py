@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.api import case
 from grader.bench.tolerance import Tolerance, Tolerances
 from grader.checks.calls import cases_of
-from grader.checks.watched import WATCHED, idle_or_wrong, unrecorded, watch, watched_of
+from grader.checks.exchanged import watch_exchange
+from grader.checks.watched import WATCHED, idle_or_wrong, off_the_device, watched_of
 from grader.config.codec import to_plain
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import InputsName, option
@@ -18,7 +19,7 @@ from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, InputCase
+    from grader.bench.bench import Bench, Call, InputCase
 
 DRIVER = "training"
 BATCH = 1000
@@ -26,6 +27,9 @@ SHAPES = [(784, 256), (256, 100), (100, 10), (256,), (100,), (10,)]
 """Of the course's network: weights, then biases."""
 A_STEP = Tolerances(float32=Tolerance(rtol=1e-2, atol=3e-3))
 """Of a batch of the course's step: near zero a relu may go either way for a few of 1000 pictures."""
+SLOPES = Tolerance(rtol=1e-2, atol=0.5)
+"""Of gradients, sums over 1000 pictures; for the same reason."""
+_OBSERVED_DRAWS = (1_000_201, 1_000_202)
 NO_PARAMETERS = "the network's parameters are no longer arrays of the course's shapes"
 FINITE_AGAIN = "the network's parameters are numbers again after they were NaN or infinite"
 Look = Callable[[Case, Any], Case]
@@ -43,7 +47,8 @@ class Learns:
     computed from the parameters, and counted. The best epoch counts: the course's steps are large, and now
     and then one of a right program goes too far.
 
-    On a GPU a short training is observed once more: what launches no kernel did not learn there.
+    On a GPU a batch of the course's network is observed once more, with other arrays on the GPU than on the
+    host: losses and gradients must be those of the arrays on the GPU, which hardly anything may leave.
     """
 
     name: ClassVar[str] = "learns"
@@ -53,7 +58,7 @@ class Learns:
         """The YAML keys."""
 
         inputs: InputsName = option(
-            "The family of the training that is observed on a GPU: pictures, labels, epochs."
+            "The family of the network that is observed on a GPU, with other arrays there than on the host."
         )
         networks: InputsName = option("The family of networks that are drawn, without the device.")
         tolerance: Tolerances = option(
@@ -82,7 +87,7 @@ class Learns:
             output = subject.output
         facts = {}
         if call.outcome is Outcome.OBSERVED and bench.devices:
-            watched = watch(bench, f"{DRIVER}.on_gpu", options.inputs, bench.expected("on_gpu"))
+            watched = _exchanged(options, bench)
             if isinstance(watched, Watched):
                 facts[WATCHED] = to_plain(watched)
             else:
@@ -116,9 +121,18 @@ class Learns:
         told = f"{share:.2%} of the other pictures are right"
         if share < options.at_least:
             return Award(fraction=0.0, reason=f"{told}; {options.at_least:.0%} are asked for")
-        if watched and not watched.trace.complete:
-            return unrecorded("it could not be seen whether the GPU does the work", watched)
+        if watched and (award := off_the_device(watched)):
+            return award
         return Award(fraction=1.0, reason=told)
+
+
+def _exchanged(options: Learns.Options, bench: Bench) -> Watched | Call:
+    placed, loaded = (cases_of(bench, options.inputs, draw=draw)[-1] for draw in _OBSERVED_DRAWS)
+    slopes = bench.expected("slopes")
+    tolerances = replace(options.tolerance, float32=SLOPES)
+    return watch_exchange(
+        bench, DRIVER, placed, loaded, (slopes(*placed.args), slopes(*loaded.args)), tolerances
+    )
 
 
 def _steps(options: Learns.Options, bench: Bench) -> Iterator[tuple[str, InputCase, Look]]:

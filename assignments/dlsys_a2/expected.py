@@ -160,14 +160,17 @@ def runs(graph, feeds, device):
 
 
 def overlaps(graph, feeds):
-    del graph, feeds
-    return []
+    return {"overlaps": [], "shapes": _first_shapes(graph, feeds), "runs without arrays": 0}
 
 
 def allocations(graph, feeds):
-    del graph
     shapes = [[array.shape for array in feed.values()] for feed in feeds]
-    return [0 for number, those in enumerate(shapes) if those in shapes[:number]]
+    counts = [0 for number, those in enumerate(shapes) if those in shapes[:number]]
+    return {"allocations": counts, "shapes": _first_shapes(graph, feeds)}
+
+
+def _first_shapes(graph, feeds):
+    return [list(value.shape) for value in runs(graph, feeds[:1], "gpu")[0]]
 
 
 # Training.
@@ -224,40 +227,22 @@ def classes(parameters, x):
     return np.argmax(value, axis=1)
 
 
-def drawn(layers, parameters, x, labels, rate, steps, device=""):
-    """By hand, forwards through the layers and back; the loss's slope is that of the sum over the rows."""
+def drawn(graph, parameters, x, labels, rate, steps, device=""):
+    from .networks import train
+
     del device
-    parameters = [_wide(array) for array in parameters]
-    losses = []
-    for _ in range(steps):
-        inputs, sums = forwards(layers, parameters, x)
-        losses.append(float(softmax_cross_entropy(sums[-1], labels)[0]))
-        slope, after = softmax(sums[-1]) - labels, list(parameters)
-        for number in reversed(range(len(sums))):
-            after[2 * number] = parameters[2 * number] - rate * inputs[number].T @ slope
-            after[2 * number + 1] = parameters[2 * number + 1] - rate * slope.sum(axis=0)
-            if number:
-                slope = (slope @ parameters[2 * number].T) * _applied(layers[number - 1], sums[number - 1])[1]
-        parameters = after
-    return losses, parameters
+    return train(graph, parameters, x, labels, rate, steps)
 
 
-def forwards(layers, parameters, x):
-    """What goes into each layer of such a network, and the layer's sums; the last ones are the logits."""
-    inputs, sums = [_wide(x)], []
-    for number in range(0, len(parameters), 2):
-        sums.append(inputs[-1] @ parameters[number] + parameters[number + 1])
-        if number // 2 < len(layers):
-            inputs.append(_applied(layers[number // 2], sums[-1])[0])
-    return inputs, sums
-
-
-def _applied(how, z):
-    """What is done with a layer's sums, and the slope of it."""
-    if how == "relu":
-        return relu(z), z > 0
-    if how == "square":
-        return z * z, 2 * z
-    if how == "double":
-        return z + relu(z), 1.0 + (z > 0)
-    return z * how, how
+def slopes(parameters, x, labels):
+    """The loss of the course's network, and its gradients by each layer's weight and bias in turn."""
+    weights, biases = ([_wide(array) for array in parameters[first::2]] for first in (0, 1))
+    layers = [_wide(x)]
+    for w, b in zip(weights, biases, strict=True):
+        layers.append((layers[-1] if len(layers) == 1 else relu(layers[-1])) @ w + b)
+    slope, gradients = softmax(layers[-1]) - labels, []
+    for number in reversed(range(len(weights))):
+        below = layers[number] if number == 0 else relu(layers[number])
+        gradients[:0] = [below.T @ slope, slope.sum(axis=0)]
+        slope = (slope @ weights[number].T) * (layers[number] > 0)
+    return float(softmax_cross_entropy(layers[-1], labels)[0]), [g.astype(np.float32) for g in gradients]

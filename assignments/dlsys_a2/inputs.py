@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from grader.api import case
 
-from .expected import drawn, forwards, value
+from .expected import value
 from .given.tests.digits import load
+from .networks import draw
 
 
 def _uniform(rng, low, high, *shape):
@@ -422,37 +421,7 @@ def changing_runs(rng):
 def drawn_networks(rng):
     """Networks of one to three layers; without the device."""
     for layers in (0, 1, 2):
-        yield next(filter(_is_calm, iter(lambda layers=layers: _network(rng, layers), None)))
-
-
-def _network(rng, layers):
-    sizes = [int(size) for size in rng.permutation(np.arange(7, 40))[: layers + 2]]
-    sizes[-1] = int(rng.integers(3, 7))
-    between = [str(how) for how in rng.permutation(["relu", "square", "double"])[:layers]]
-    if layers > 1:
-        between[int(rng.integers(layers))] = float(rng.uniform(0.5, 1.5))
-    parameters = [
-        array.astype(np.float32)
-        for below, above in pairwise(sizes)
-        for array in (rng.normal(size=(below, above)) / below**0.5, rng.normal(scale=0.2, size=above))
-    ]
-    count = int(rng.integers(20, 60))
-    x = rng.normal(size=(count, sizes[0])).astype(np.float32)
-    labels = np.eye(sizes[-1], dtype=np.float32)[rng.integers(sizes[-1], size=count)]
-    rate, steps = float(rng.uniform(0.1, 0.3)) / count, int(rng.integers(2, 5))
-    name = f"a network of {'-'.join(map(str, sizes))} neurons"
-    return case(name, between, parameters, x, labels, rate, steps)
-
-
-def _is_calm(network):
-    """Whether no number grows so large that single precision shows.
-
-    The logits neither: not every right softmax subtracts the largest one, and e**89 is too large.
-    """
-    layers, parameters, x, labels, rate, steps = network.args
-    passed = [drawn(layers, parameters, x, labels, rate, step)[1] for step in range(steps + 1)]
-    largest = max(np.abs(array).max() for array in passed[-1])
-    return largest < 5 and all(np.abs(forwards(layers, at, x)[1][-1]).max() < 40 for at in passed)
+        yield draw(rng, layers)
 
 
 def drawn_networks_on_numpy(rng):
@@ -463,6 +432,17 @@ def drawn_networks_on_numpy(rng):
 def drawn_networks_on_gpu(rng):
     for one in drawn_networks(rng):
         yield case(one.name, *one.args, "gpu")
+
+
+def exchanged_network(rng):
+    """The course's network and a batch, as `training.load` takes them."""
+    parameters = [
+        array.astype(np.float32)
+        for shape in ((784, 256), (256, 100), (100, 10))
+        for array in (rng.normal(scale=0.1, size=shape), rng.normal(scale=0.1, size=shape[1]))
+    ]
+    x = _uniform(rng, 0, 1, 1000, 784)
+    yield case("a batch of 1000", parameters, x, _one_hot(rng, 1000, 10))
 
 
 def few_batches(rng):

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grader.bench.bench import Call, Foreign
-from grader.bench.child import Child, Exchange
+from grader.bench.child import Child
 from grader.bench.device_errors import explain
 from grader.bench.endings import Ended
+from grader.bench.exchange import Exchange
 from grader.bench.trace import read_trace
 from grader.model.observation import Outcome
+from grader.model.trace import Trace
 from grader.subject.wire import Decoder, Malformed
 
 
@@ -32,7 +34,7 @@ def read_answer(
     }
     if isinstance(answer, Ended):
         return Call(outcome=answer.outcome, note=f"{doing}: the program {answer.note}", **clock)
-    decoder = Decoder(child.arena.result, foreign=lambda name: Foreign(type_name=name))
+    decoder = Decoder(exchange.result, foreign=lambda name: Foreign(type_name=name))
     try:
         plain = decoder.open(answer.start, answer.length)
         if "raised" in plain:
@@ -47,6 +49,17 @@ def read_answer(
         return Call(outcome=Outcome.REFUSED, note=note, **clock)
     changed_inputs = tuple(name for name in names if name in {*told, *changed})
     return Call(outcome=Outcome.OBSERVED, value=value, changed_inputs=changed_inputs, trace=trace, **clock)
+
+
+def read_records(child: Child, exchange: Exchange) -> tuple[Trace, ...]:
+    """The observer's records; none of a program that ended, and one that says so if they cannot be read."""
+    if isinstance(exchange.answer, Ended):
+        return ()
+    try:
+        plain = Decoder(child.arena.result).open(exchange.answer.start, exchange.answer.length)
+        return tuple(map(read_trace, plain["traces"]))
+    except (Malformed, LookupError, TypeError, AttributeError) as error:
+        return (Trace(source="none", complete=False, problem=f"the records cannot be read ({error})"[:200]),)
 
 
 def _refused(plain: Mapping[str, Any], doing: str, result_mb: int, clock: Mapping[str, Any]) -> Call:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -61,21 +61,34 @@ class Call:
     changed_inputs: tuple[str, ...] = ()
     """Arguments that were changed in place: `argument 1`, or a keyword's name."""
     wall_s: float = 0.0
-    """By the examiner's clock: from *continue and call* until *done*, sandbox frozen before and after."""
+    """By the examiner's clock: from *continue and call* until everything in the sandbox stood still and, with
+    devices, the result was copied."""
     freeze_s: float = 0.0
-    """From *done* until everything in the sandbox stood still: what a late thread could at most use."""
+    """The part of it that came after *done*: what a late thread, or a late kernel, could at most use."""
     cpu_s: float | None = None
     """CPU time of all of the program's processes in the call, read by pid 1; None where the kernel does not
     tell, or where it ended."""
     sandbox_cpu_s: float = 0.0
     """That of pid 1, which looked at them and stopped them."""
     trace: Trace | None = None
-    """What it did on its devices, if an observer stood beside it."""
+    """What it did on its devices, if that was asked for."""
+    launches_asked: int = 0
+    """How often it was asked from within what is to be done at a launch; a program can do so, too."""
 
     @property
     def own_cpu_s(self) -> float:
         """CPU time that is no work of others: the program's, as far as it is known, and that of pid 1."""
         return (self.cpu_s or 0.0) + self.sandbox_cpu_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Burst:
+    """What came of several calls in a row."""
+
+    calls: tuple[Call, ...]
+    """One for each case, in their order, up to the first that did not return."""
+    again: tuple[Call, ...] = ()
+    """What handing over the last result took, right behind them; empty if a call did not return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,19 +135,41 @@ class Subject(Protocol):
         """How the import went; calls are possible only if its outcome is `observed`."""
         ...
 
-    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
         """Call a function of the imported file; a child that died or hung answers every later call alike.
 
-        In an observed child with `proof="note"` what its kernels get is noted, and with `"exchange"` given to
-        them in place of their inputs: a result that is right for the noted call was made from what lies on
-        the device. Possible for numba's kernels alone.
+        With a proof the call carries a trace, which is made after it. With `"note"` what its kernels get is
+        noted, and with `"exchange"` given to them in place of their inputs: a result that is right for the
+        noted call was made from what lies on the device. With `skip` the first so many launches that get
+        inputs keep theirs. Possible for numba's kernels alone. Until a launch at which something is done the
+        program cannot tell such a call from one without a proof, which is timed.
         """
+        ...
+
+    def records(self) -> tuple[Trace, ...]:
+        """The observer's records of the calls since the last time it was asked; none without devices."""
         ...
 
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more, without a call: what the wire and the copy of it cost.
 
         The arguments of a case are written and read as for a call, so that everything else is alike.
+        """
+        ...
+
+    def burst(
+        self,
+        function: str,
+        cases: Sequence[InputCase],
+        *,
+        again: int = 0,
+        proof: Proof | None = None,
+        skip: int = 0,
+    ) -> Burst:
+        """Call a function with one case after the other, and give the last result `again` so many times.
+
+        Between two calls only the inputs of the next one are written: a rest would make it slower. So what a
+        program changed in its inputs is not looked for. A `proof` is that of the last call; see `call`.
         """
         ...
 
@@ -188,6 +223,17 @@ class Bench(Protocol):
         """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
         ...
 
+    def bus_bytes(self) -> tuple[tuple[int, int], ...] | None:
+        """What each device has sent and received over its bus so far; None where one does not count."""
+        ...
+
+    def bus_carried(self) -> tuple[int, int] | None:
+        """By the driver's count, the bytes that the bus carried to its device, and from it, so far.
+
+        Both wrap at 2**32. None with several devices, or where the driver does not count.
+        """
+        ...
+
     @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""
@@ -203,8 +249,8 @@ class Bench(Protocol):
     ) -> AbstractContextManager[Subject]:
         """A fresh child with `module` (a file of the hand-in, without `.py`) imported.
 
-        With `observed` an observer of its devices stands beside it, and its calls carry a trace. It takes
-        time and memory of the program's own: what is timed is never observed.
+        With `observed` everything is recorded that it does on its devices, and its calls carry a trace. That
+        takes time and memory of the program's own: what is timed is never observed so.
 
         With `cores` it stays on so many of the item's own, the same first ones each time, and numerical
         libraries are told so before they are imported; without, on as many as the assignment's limits say.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
 from grader.bench.endings import Ended
+from grader.machine.quiet import CoreMonitor
 from grader.model.observation import Outcome
 
 PATIENCE = 10.0
@@ -15,6 +18,9 @@ LEAST_TURN_S = 0.1
 """A program that may go on goes on for so long: what is shorter is not worth another stop."""
 LOOKS = 10
 """While nobody else is at work, a program goes on for this part of its limit until the next look."""
+LOOK_S = 0.2
+AT_WORK = 0.5
+"""Others are at work if they use this share of a core, as they do who delay a program by half of its time."""
 
 _Answer = TypeVar("_Answer")
 
@@ -67,3 +73,16 @@ class CallBudget:
         starved = self.wall_s - self.delay_s < self.within_s
         note = f"did not end within {self.within_s:g} s"
         return Ended(outcome=Outcome.TIMED_OUT, note=note, starved=starved)
+
+
+def others_at_work(cores: Collection[int]) -> bool:
+    """Whether anybody else computes on a program's cores; all that is the program's must stand.
+
+    Work of the kernel's own does not count: the program may have left it some, for as long as this takes.
+    """
+    watch = CoreMonitor(cores)
+    own_s = -os.times().user
+    watch.begin()
+    time.sleep(max(LOOK_S, 2 * watch.resolution_s / AT_WORK))  # or the kernel's count tells nothing
+    own_s += os.times().user
+    return watch.end(own_s).computed(own_s).disturbed(AT_WORK) is not False

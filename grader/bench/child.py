@@ -15,30 +15,34 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 from grader.bench.arena import Arena
-from grader.bench.budget import CallBudget
+from grader.bench.budget import CallBudget, others_at_work
+from grader.bench.connections import pair, pipes
 from grader.bench.endings import BROKE, CUT, Ended, LostError, read_end
+from grader.bench.exchange import Exchange
 from grader.bench.output import Output
+from grader.bench.results import NONE, Results
 from grader.bench.server import SubjectServer
 from grader.errors import NotObservedError
 from grader.machine.freezer import new_freezer
 from grader.machine.memory import oom_kills
-from grader.machine.quiet import CoreMonitor
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.subject.protocol import (
+    AWAKE,
     HELLO,
     MESSAGE_BYTES,
     NONCE_BYTES,
     THAW,
-    Calls,
     Freeze,
     Frozen,
     Question,
     Reply,
     Request,
+    Wake,
 )
 
 ARGUMENTS_BYTES = 512 * 2**20
@@ -48,28 +52,10 @@ STAND_WITHIN_S = 2.0
 """How long after the end of a call's time everything must stand; microseconds are usual."""
 ANSWER_WITHIN_S = 10.0
 """How long after that pid 1, which is ours, may take to say so: it may have to wait for a core."""
-LOOK_S = 0.2
-AT_WORK = 0.5
-"""Others are at work if they use this share of a core, as they do who delay a program by half of its time."""
 Answer = Callable[[bytes], bytes]
 """JSON of a question to JSON of what is answered, of a length that a pipe takes; never fails."""
+Begin = Callable[[], None]
 _CREDENTIALS = struct.Struct("iii")
-_POISON = b"\xff"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """One request, and what came of it."""
-
-    answer: Reply | Ended
-    wall_s: float
-    """Until nothing of the program could run any more."""
-    freeze_s: float = 0.0
-    """The part of it that came after the answer."""
-    cpu_s: float | None = None
-    """CPU time of all of the program's processes; None if it ended, or the kernel does not tell."""
-    sandbox_cpu_s: float = 0.0
-    """That of pid 1."""
 
 
 class Child:
@@ -99,21 +85,26 @@ class Child:
         """How long it was not frozen."""
         self.given = server.given
         """Where it finds the course's own files; None if there are none."""
+        self._has_devices = server.has_devices
         self.limits = limits = server.limits_of(limits)
         self._control = control
         self._cores = cores
-        self._used = 0
+        self._dismissed = server.dismissed
+        self._lingers = server.shared and not server.has_devices
+        self._oom_kills: int | None = None
+        """`oom_kills()` before anything of the program ran."""
         self._answer: Answer | None = None
         with ExitStack() as resources:
             self.arena = resources.enter_context(
                 closing(Arena(arguments_bytes=ARGUMENTS_BYTES, result_bytes=limits.result_mb * 2**20))
             )
+            self.results = Results(self.arena, copied=server.has_devices)
             self.output = resources.enter_context(closing(Output(limits.output_kb * 1024)))
             # removed at last, when nothing is in it any more
             freezer = resources.enter_context(closing(made)).fds if (made := new_freezer()) else ()
-            self._init, inits = _pair(resources)
-            self._hello, greeting = _pair(resources)
-            self._calls, calls = _pipes(resources)
+            self._init, inits = pair(resources)
+            self._hello, greeting = pair(resources)
+            self._calls, calls = pipes(resources)
             with inits, greeting, closing(calls):
                 server.spawn(
                     workspace,
@@ -147,7 +138,6 @@ class Child:
             raise
 
     def _meet(self) -> None:
-        self._oom_kills = oom_kills()
         init = self._greeting(self._init)
         try:
             self._init_pidfd = os.pidfd_open(init)
@@ -160,13 +150,27 @@ class Child:
             raise LostError("the child did not come to a stand before its program began")
         self._stand = stand
 
+    def dismiss(self) -> None:
+        """End it while the next one is set up: the next `exchange`, of whichever child, waits for its end.
+
+        That is waited for at once where it leaves something to the next one: memory of devices, or files and
+        processes where there are no namespaces.
+        """
+        if self._lingers:
+            self._close_sockets()
+            self._dismissed.add(self.close)
+        else:
+            self.close()
+
     def close(self) -> None:
         """End it, and let go of its memory."""
         with self._resources:
-            self.end()
-            if self._init_pidfd >= 0:
-                os.close(self._init_pidfd)
-                self._init_pidfd = -1
+            try:
+                self.end()
+            finally:
+                if self._init_pidfd >= 0:
+                    os.close(self._init_pidfd)
+                    self._init_pidfd = -1
 
     def _greeting(self, source: socket.socket) -> int:
         """Wait for the first word of pid 1 or of the child; the pid of who said it, by the kernel."""
@@ -179,27 +183,41 @@ class Child:
             raise NotObservedError(f"sandbox: pid 1 of a check: {message.decode(errors='replace')}")
         return int(_CREDENTIALS.unpack(ancillary[0][2][: _CREDENTIALS.size])[0])
 
-    def exchange(self, start: int, length: int, within_s: float, answer: Answer | None = None) -> Exchange:
+    def exchange(
+        self,
+        start: int,
+        length: int,
+        within_s: float,
+        answer: Answer | None = None,
+        *,
+        keep: int | None = None,
+        begin: Begin = lambda: None,
+    ) -> Exchange:
         """Continue everything, hand over the document at `start` of the arguments, stop everything again.
 
-        Meanwhile `answer` makes an answer of each question.
-
+        `begin` is called when the clock begins, and then `answer` makes an answer of each question.
         The clock runs from *continue and call* until nothing of the program can run any more. Of its limit,
         `within_s`, it does not lose what other processes kept it waiting for a core.
+
+        A device goes on computing while the program stands: then the result is copied at once, the clock ends
+        when the copy is complete, and only that is read. With a number to `keep` the result is copied as
+        well, and stays as it is until the next exchange of the same number.
 
         Raises:
             NotObservedError: something broke, and a child that holds nothing of the student's broke too.
         """
         if self.ended is not None:
             return Exchange(answer=self.ended, wall_s=0.0)
-        # what an earlier call left must not pass for the answer to this one
-        self.arena.result[: self._used] = _POISON * self._used
+        # what the kernel killed of those that ended meanwhile was not this program's
+        if self._dismissed.wait() or self._oom_kills is None:
+            self._oom_kills = oom_kills()
+        self.results.spoil()
         self._forget_messages()
         before = self._stand
         self._answer = answer
         begun = time.perf_counter()
         try:
-            exchange = self._ask(Request(os.urandom(NONCE_BYTES), start, length), within_s)
+            exchange = self._ask(Request(os.urandom(NONCE_BYTES), start, length), within_s, keep, begin)
         except LostError as error:
             exchange = Exchange(answer=self._blame(str(error)), wall_s=time.perf_counter() - begun)
         self.ran_s += exchange.wall_s
@@ -208,7 +226,6 @@ class Child:
             self.end()
             self.output.drain()
             return exchange
-        self._used = min(exchange.answer.start + exchange.answer.length, len(self.arena.result))
         if self.ended is not None or min(before.cpu_ns, self._stand.cpu_ns) < 0:
             return exchange
         return replace(
@@ -217,15 +234,20 @@ class Child:
             sandbox_cpu_s=(self._stand.init_cpu_ns - before.init_cpu_ns) / 1e9,
         )
 
-    def _ask(self, request: Request, within_s: float) -> Exchange:
+    def _ask(self, request: Request, within_s: float, keep: int | None, begin: Begin) -> Exchange:
         """Send a request; let the program go on until it answers, ends or has had its time."""
+        if self._has_devices and (ended := self._wake(request.start + request.length)):
+            return Exchange(answer=ended, wall_s=0.0)
         try:
             self._calls.send(request.pack())
         except OSError:  # pid 1, which holds the other end as well, is gone, or it is filled
             return Exchange(answer=self._end_or_cut(), wall_s=0.0)
         budget = CallBudget(within_s)
+        at_work = partial(others_at_work, self._cores or os.sched_getaffinity(0))
         while True:
             begun_ns, own_ns = _now_ns(), time.process_time_ns()
+            if not budget.wall_s:
+                begin()
             self._say(THAW)
             deadline_ns = begun_ns + int(budget.left_s * 1e9)
             answer = self._await(request.nonce, deadline_ns)
@@ -235,31 +257,28 @@ class Child:
             stand = self._freeze(max(deadline_ns, done_ns) + int(STAND_WITHIN_S * 1e9))
             if isinstance(stand, Ended):
                 if answer is None or stand.outcome is Outcome.TIMED_OUT:
-                    answer = stand
-                else:  # it ended behind its answer, which counts
-                    self.ended = stand
-                return Exchange(answer=answer, wall_s=budget.wall_s + (_now_ns() - begun_ns) / 1e9)
+                    return Exchange(answer=stand, wall_s=budget.wall_s + (_now_ns() - begun_ns) / 1e9)
+                self.ended = stand  # it ended behind its answer, which counts
+                result = self.results.read(answer, keep)
+                wall_s = budget.wall_s + (_now_ns() - begun_ns) / 1e9
+                return Exchange(answer=answer, wall_s=wall_s, result=result)
             self._stand = stand
+            reply = answer or self._reply(request.nonce)
+            result = self.results.read(reply, keep) if reply else NONE
+            end_ns = _now_ns() if self._has_devices else stand.charged_ns
             # what it prints we read: what that takes of its cores is its own doing
             delay_ns = stand.delay_ns - (time.process_time_ns() - own_ns)
-            budget.charge((stand.charged_ns - begun_ns) / 1e9, delay_ns / 1e9, self._others_at_work)
-            answer = budget.verdict(answer or self._reply(request.nonce))
-            if answer is not None:
-                freeze_s = max(0, stand.charged_ns - done_ns) / 1e9
-                return Exchange(answer=answer, wall_s=budget.wall_s, freeze_s=freeze_s)
-            budget.resume(self._others_at_work)
+            budget.charge((end_ns - begun_ns) / 1e9, delay_ns / 1e9, at_work)
+            verdict = budget.verdict(reply)
+            if verdict is not None:
+                freeze_s = max(0, end_ns - done_ns) / 1e9
+                return Exchange(answer=verdict, wall_s=budget.wall_s, freeze_s=freeze_s, result=result)
+            budget.resume(at_work)
 
-    def _others_at_work(self) -> bool:
-        """Whether anybody else computes on the program's cores; all that is the program's must stand.
-
-        Work of the kernel's own does not count: the program may have left it some, for as long as this takes.
-        """
-        watch = CoreMonitor(self._cores or os.sched_getaffinity(0))
-        own_s = -os.times().user
-        watch.begin()
-        time.sleep(max(LOOK_S, 2 * watch.resolution_s / AT_WORK))  # or the kernel's count tells nothing
-        own_s += os.times().user
-        return watch.end(own_s).computed(own_s).disturbed(AT_WORK) is not False
+    def _wake(self, arguments_bytes: int) -> Ended | None:
+        """Have the program's core awake, and the arguments in its caches; how it ended, if it did."""
+        self._say(Wake(arguments_bytes).pack())
+        return None if (word := self._word(ANSWER_WITHIN_S)) == AWAKE else self._how_it_ended(word)
 
     def _await(self, nonce: bytes, deadline_ns: int) -> Reply | Ended | None:
         """Its answer, or how it ended; None if there is neither in time."""
@@ -301,9 +320,8 @@ class Child:
         return self._how_it_ended(self._word(0.0)) if news else CUT
 
     def _how_it_ended(self, message: bytes) -> Ended:
-        return read_end(
-            message, self.limits, own_bytes=self.arena.used_bytes, oom_kills_before=self._oom_kills
-        )
+        before = self._oom_kills or 0
+        return read_end(message, self.limits, own_bytes=self.arena.used_bytes, oom_kills_before=before)
 
     def _blame(self, what: str) -> Ended:
         """Try the same place with a child that holds nothing of the student's.
@@ -360,27 +378,20 @@ class Child:
 
     def end(self) -> None:
         """End the child and wait until nothing of it is left; its sockets are closed."""
+        self._close_sockets()
+        if self._init_pidfd >= 0 and not self._ends():
+            signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
+            self._ends()  # with all that is left
+
+    def _ends(self) -> bool:
+        """Wait for pid 1; whether it ended in time."""
+        return bool(select.select([self._init_pidfd], [], [], END_WITHIN_S)[0])
+
+    def _close_sockets(self) -> None:
+        """Pid 1 ends everything when it sees that."""
         for end in (self._calls, self._hello, self._init):
             end.close()
-        if self._init_pidfd >= 0 and not select.select([self._init_pidfd], [], [], END_WITHIN_S)[0]:
-            signal.pidfd_send_signal(self._init_pidfd, signal.SIGKILL)
 
 
 def _now_ns() -> int:
     return time.perf_counter_ns()
-
-
-def _pipes(resources: ExitStack) -> tuple[Calls, Calls]:
-    """Our ends of two pipes, for replies and for requests, which never wait; and theirs."""
-    requests, replies = os.pipe2(os.O_CLOEXEC | os.O_DIRECT), os.pipe2(os.O_CLOEXEC | os.O_DIRECT)
-    ours, theirs = Calls(replies[0], requests[1]), Calls(requests[0], replies[1])
-    for end in (ours.reading, ours.writing):
-        os.set_blocking(end, False)
-    return resources.enter_context(closing(ours)), theirs
-
-
-def _pair(resources: ExitStack) -> tuple[socket.socket, socket.socket]:
-    """Our end, on which the kernel says who speaks, and theirs."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-    return resources.enter_context(ours), theirs

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from grader.bench.bench import SUBMISSION, Call, InputCase, Proof, Subject
+from grader.bench.bench import SUBMISSION, Burst, Call, InputCase, Proof, Subject
 from grader.bench.child import Child
 from grader.bench.servers import Servers
 from grader.bench.setup import Setup
 from grader.bench.subject import ChildSubject, DeviceMemory, ReferenceEnds, answers
 from grader.errors import NotObservedError
 from grader.model.assignment import Limits
+from grader.model.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class Order:
     """The file that is imported, without `.py`."""
     setup: Setup
     observed: bool = False
-    """Whether an observer is put beside the program, before anything of it is imported."""
+    """Whether everything that it does on devices is recorded, at the cost of its time."""
     group: str = ""
     """Items of one group share a child; empty for a fresh one."""
     reference_ends: ReferenceEnds | None = field(default=None, compare=False)
@@ -43,6 +44,8 @@ class Children:
         self.cores = cores
         self.device_memory: DeviceMemory | None = None
         """Set by whoever lends devices."""
+        self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
+        """Likewise; see `grader.bench.bench.Bench`."""
         self._limits = limits
         self._shared: dict[Order, tuple[ChildSubject, ExitStack]] = {}
         self._own: list[Child] = []
@@ -101,6 +104,7 @@ class Children:
                 child.close()
         for order in [order for order in self._shared if applies(order.setup)]:
             self._shared.pop(order)[1].close()
+        self.servers.dismissed.wait()
 
     def _waiting(self, whose: str, setup: Setup) -> Child | None:
         """The child that was forked ahead, if its server still serves."""
@@ -174,10 +178,26 @@ class Shared:
         """What the program printed since this item began."""
         return self.subject.output[self.printed :]
 
-    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
         """Call a function of the imported file."""
-        return self.subject.call(function, case, proof=proof)
+        return self.subject.call(function, case, proof=proof, skip=skip)
+
+    def records(self) -> tuple[Trace, ...]:
+        """The observer's records of the calls since the last time."""
+        return self.subject.records()
 
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more."""
         return self.subject.again(case)
+
+    def burst(
+        self,
+        function: str,
+        cases: Sequence[InputCase],
+        *,
+        again: int = 0,
+        proof: Proof | None = None,
+        skip: int = 0,
+    ) -> Burst:
+        """Call a function with one case after the other."""
+        return self.subject.burst(function, cases, again=again, proof=proof, skip=skip)

@@ -16,6 +16,7 @@ from typing import Any
 
 from grader import subject
 from grader.bench.bench import SUBMISSION
+from grader.bench.dismissed import Dismissed
 from grader.bench.setup import Setup
 from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError, RootError
@@ -72,6 +73,8 @@ class SubjectServer:
         """
         self.within: Mapping[str, str] = {}
         """By that name the part of the folder that is asked for, where it is not the whole."""
+        self.dismissed = Dismissed()
+        """Children that still end, of other servers of the exam too."""
         self.shared = sandbox.namespaced
         """Whether one child leaves nothing behind that another could find."""
         self._sandbox = sandbox
@@ -108,9 +111,14 @@ class SubjectServer:
             )
         self.versions: Mapping[str, Any] = {}
 
+    @property
+    def has_devices(self) -> bool:
+        """Whether its programs are shown devices."""
+        return bool(self._setup.devices)
+
     def limits_of(self, limits: Limits) -> Limits:
         """The limits of a child of this server: with devices the memory of the driver comes on top."""
-        return replace(limits, memory_mb=limits.memory_mb + DRIVER_MB) if self._setup.devices else limits
+        return replace(limits, memory_mb=limits.memory_mb + DRIVER_MB) if self.has_devices else limits
 
     def ready(self) -> None:
         """Wait until it serves.
@@ -170,7 +178,7 @@ class SubjectServer:
             "paths": self._paths(),
             "arguments_bytes": arguments_bytes,
             "arena_bytes": arena_bytes,
-            "devices": bool(self._setup.devices),
+            "devices": self.has_devices,
             "cores": list(cores),
         }
         try:
@@ -198,6 +206,7 @@ class SubjectServer:
 
     def close(self) -> None:
         """End it and every child that is left."""
+        self.dismissed.wait()
         self._process.kill()
         self._control.settimeout(END_WITHIN_S)
         with self._control, suppress(OSError):

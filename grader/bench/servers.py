@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from grader.bench.dismissed import Dismissed
 from grader.bench.server import SubjectServer
 from grader.bench.setup import Setup
 from grader.contracts import Sandbox
@@ -41,6 +42,8 @@ class Servers:
         """The part of a folder that is the workspace now, by the name under which a child asks for it."""
         self.given = given
         """That of the course's own files, if there are any."""
+        self.dismissed = Dismissed()
+        """Children that still end."""
         self._limits = limits
         self._may_be_root = as_root
         self._only_as_root: list[Sandbox] = []
@@ -157,6 +160,7 @@ class Servers:
             as_root=self._as_root,
         )
         server.within = self.within
+        server.dismissed = self.dismissed
         return server
 
     def _give_up(self, why: str) -> None:

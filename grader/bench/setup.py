@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -35,6 +36,10 @@ class Setup:
         return replace(self, preloads=tuple(dict.fromkeys((*modules, *self.preloads))))
 
 
+def _not_counted() -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lent:
     """What an item gets of the machine beside memory and time."""
@@ -47,6 +52,8 @@ class Lent:
     """How many devices they are, virtual ones too."""
     bus_bytes_per_s: float = 0.0
     """The most that their buses carry together in one direction; 0 where that is not known."""
+    bus_bytes: Callable[[], tuple[tuple[int, int], ...] | None] = _not_counted
+    """Reads what each device has sent and received over its bus so far; None where one does not count."""
     simulated: bool = False
     """Whether a simulator stands in for them."""
     by: tuple[str, ...] = (SIMULATOR, OBSERVER)

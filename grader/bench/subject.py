@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from mmap import mmap
 from types import TracebackType
 from typing import Any, Self
 
-from grader.bench.answer import read_answer
-from grader.bench.bench import Call, InputCase, Proof, Run
-from grader.bench.child import ARGUMENTS_BYTES, Answer, Child, Exchange
+from grader.bench.answer import read_answer, read_records
+from grader.bench.arguments import Arguments
+from grader.bench.bench import Burst, Call, InputCase, Proof, Run
+from grader.bench.child import ARGUMENTS_BYTES, Answer, Child
 from grader.bench.endings import Ended
-from grader.bench.questions import answered
+from grader.bench.exchange import Exchange
+from grader.bench.questions import Launches, answered
 from grader.errors import CourseError, NotObservedError
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
-from grader.subject.questions import TAG
+from grader.model.trace import Trace
+from grader.subject.questions import LAUNCH, TAG
 from grader.subject.wire import Encoder, TooLarge
 
 DeviceMemory = Callable[[], int]
@@ -55,6 +59,8 @@ class ChildSubject:
         self._devices = devices
         self._reference_ends = reference_ends
         self._at_import = at_import
+        self._carrying: tuple[int, ...] = ()
+        """The launches that get inputs, by the call whose launches were noted last."""
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
@@ -75,7 +81,7 @@ class ChildSubject:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._child.close()
+        self._child.dismiss()
 
     @property
     def alive(self) -> bool:
@@ -89,16 +95,82 @@ class ChildSubject:
             self._child.output.drain()
         return self._child.output.text()
 
-    def call(self, function: str, case: InputCase, *, proof: Proof = "") -> Call:
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
         """Call a function of the imported file; see `grader.bench.bench.Subject`."""
-        request: dict[str, object] = {"do": "call", "function": function, "proof": proof}
-        sent = self._send(case, request)
-        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, sent.answer)
-        must_have_had_its_time(exchange, self._reference_ends, function, case)
-        now = self._child.arena.arguments
+        sent = _written(case, {"do": "call", "function": function}, self._child.arena.arguments)
+        launches = Launches(proof or "", self._carrying, skip)
         # bytes with bytes: a view is compared element by element, ten times slower
-        changed = [name for name, span in sent.spans.items() if sent.content[span] != bytes(now[span])]
+        now = self._child.arena.arguments
+        before = {name: bytes(now[span]) for name, span in sent.spans.items()}
+        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, _answering(sent, launches))
+        must_have_had_its_time(exchange, self._reference_ends, function, case)
+        changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
+        call = self._on_devices(replace(call, launches_asked=launches.asked), function)
+        return self._recorded(call, proof)
+
+    def burst(
+        self,
+        function: str,
+        cases: Sequence[InputCase],
+        *,
+        again: int = 0,
+        proof: Proof | None = None,
+        skip: int = 0,
+    ) -> Burst:
+        """Call a function with one case after the other; see `grader.bench.bench.Subject`."""
+        call: dict[str, object] = {"do": "call", "function": function}
+        requests = [(case, call) for case in cases] + [(cases[-1], {"do": "again"})] * again
+        arena = self._child.arena.arguments
+        prepared = []
+        with closing(mmap(-1, ARGUMENTS_BYTES)) as memory, memoryview(memory) as buffer:
+            for case, request in requests:
+                sent = _written(case, request, buffer)
+                prepared.append((sent, Arguments(buffer, sum(sent.document))))
+        self._child.results.prepare(len(prepared))
+        exchanges: list[Exchange] = []
+        launches = [Launches("", self._carrying, 0) for _ in requests]
+        launches[len(cases) - 1] = Launches(proof or "", self._carrying, skip)
+        for number, (sent, arguments) in enumerate(prepared):
+            arguments.place(arena)
+            begin, within_s = partial(arguments.complete, arena), self._limits.call_wall_s
+            answer = _answering(sent, launches[number])
+            exchanges.append(self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin))
+            if isinstance(exchanges[-1].answer, Ended):
+                must_have_had_its_time(exchanges[-1], self._reference_ends, function, requests[number][0])
+                break
+        # not before all are over: to read an answer takes as long as a call
+        calls: list[Call] = []
+        for exchange, asked in zip(exchanges, launches, strict=False):
+            call_ended = read_answer(self._child, exchange, f"{function}()")
+            calls.append(replace(call_ended, launches_asked=asked.asked))
+            if calls[-1].outcome is not Outcome.OBSERVED:
+                break
+        last = min(len(calls), len(cases)) - 1
+        calls[last] = self._on_devices(calls[last], function)
+        if last == len(cases) - 1:
+            calls[last] = self._recorded(calls[last], proof)
+        return Burst(calls=tuple(calls[: len(cases)]), again=tuple(calls[len(cases) :]))
+
+    def _recorded(self, call: Call, proof: Proof | None) -> Call:
+        """The call with its trace, if a proof was asked for."""
+        if proof is None or call.outcome is not Outcome.OBSERVED:
+            return call
+        if call.trace is None:
+            recorded = self.records()
+            call = replace(call, trace=recorded[-1] if recorded else None)
+        if proof == "note" and call.trace and call.trace.exchange:
+            self._carrying = call.trace.exchange.carrying
+        return call
+
+    def records(self) -> tuple[Trace, ...]:
+        """The observer's records of the calls since the last time; see `grader.bench.bench.Subject`."""
+        encoder = Encoder(self._child.arena.arguments)
+        exchange = self._child.exchange(*encoder.close({"do": "records"}), self._limits.call_wall_s)
+        return read_records(self._child, exchange)
+
+    def _on_devices(self, call: Call, function: str) -> Call:
+        """The call, unless it took too much of a device; a program that failed there is ended."""
         if self._devices is None:
             return call
         call = self._within_device_memory(call, self._devices(), function)
@@ -120,48 +192,50 @@ class ChildSubject:
 
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more; see `grader.bench.bench.Subject`."""
-        sent = self._send(case, {"do": "again"})
+        sent = _written(case, {"do": "again"}, self._child.arena.arguments)
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
         return read_answer(self._child, exchange, "again")
-
-    def _send(self, case: InputCase, request: dict[str, object]) -> _Sent:
-        """Write a request with the arguments of a case."""
-        arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
-        encoder = Encoder(self._child.arena.arguments)
-        spans = {}
-        encoded: list[Any] = []
-        outside: list[Callable[..., Any]] = []
-        try:
-            for name, value in arguments.items():
-                begin = encoder.end
-                if callable(value):
-                    encoded.append({TAG: len(outside)})
-                    outside.append(value)
-                else:
-                    encoded.append(encoder.encode(value))
-                spans[name] = slice(begin, encoder.end)
-            content = bytes(self._child.arena.arguments[: encoder.end])
-            positional = len(case.args)
-            keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
-            document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
-        except TooLarge:
-            raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
-        answer = partial(answered, outside) if outside else None
-        return _Sent(document=document, spans=spans, content=content, answer=answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sent:
-    """A request as it lies in the arena."""
+    """A request as it lies in the arena, or will lie there."""
 
     document: tuple[int, int]
     """Where it starts, and how long it is, in bytes."""
     spans: Mapping[str, slice]
     """Where each argument's arrays lie."""
-    content: bytes
-    """All of them as they were."""
-    answer: Answer | None
-    """Answers questions for the functions among the arguments, which stay here."""
+    outside: Mapping[int, Callable[..., Any]]
+    """The functions among the arguments, which stay here, by the number that stands in their place."""
+
+
+def _written(case: InputCase, request: dict[str, object], buffer: memoryview) -> _Sent:
+    """Write a request with the arguments of a case."""
+    arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
+    encoder = Encoder(buffer)
+    spans = {}
+    encoded: list[Any] = []
+    outside: list[Callable[..., Any]] = []
+    try:
+        for name, value in arguments.items():
+            begin = encoder.end
+            if callable(value):
+                encoded.append({TAG: len(outside)})
+                outside.append(value)
+            else:
+                encoded.append(encoder.encode(value))
+            spans[name] = slice(begin, encoder.end)
+        positional = len(case.args)
+        keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
+        document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
+    except TooLarge:
+        raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
+    return _Sent(document=document, spans=spans, outside=dict(enumerate(outside)))
+
+
+def _answering(sent: _Sent, launches: Launches) -> Answer:
+    """Answers the questions of a call."""
+    return partial(answered, {**sent.outside, LAUNCH: launches})
 
 
 def answers(child: Child) -> bool:

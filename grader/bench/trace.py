@@ -38,6 +38,8 @@ def read_trace(plain: Any) -> Trace:
         peak_bytes=_count_or_none(document["peak_bytes"]),
         synchronisations=_count_or_none(document["synchronisations"]),
         api=_counts(document["api"]),
+        api_before=_counts(document["api_before"]),
+        unrecorded=_count(document["unrecorded"]),
         unseen=tuple(map(_text, _list(document["unseen"]))),
         exchange=_exchange(document["exchange"]),
     )
@@ -51,6 +53,7 @@ def _exchange(plain: Any) -> Exchanged | None:
         arrays=_count(document["arrays"]),
         problem=_text(document["problem"]),
         written=document["written"] is True,
+        carrying=tuple(map(_count, _list(document["carrying"]))),
     )
 
 

@@ -128,6 +128,14 @@ class Workbench:
         """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
         return self._lent.bus_bytes_per_s
 
+    def bus_bytes(self) -> tuple[tuple[int, int], ...] | None:
+        """What each device has sent and received over its bus so far; None where one does not count."""
+        return self._lent.bus_bytes()
+
+    def bus_carried(self) -> tuple[int, int] | None:
+        """By the driver's count, the bytes that the bus carried to its device, and from it, so far."""
+        return self._children.bus_carried() if self._lent.devices else None
+
     @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""

@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
+from grader.model.observation import Case
 from grader.model.trace import Trace, Traffic
 
 UNRECORDED = ("cuMemCreate",)
 """Calls that allocate and of which CUPTI's memory records may know nothing."""
+CALLS_PER_S = 2_000_000
+"""A launch takes the host 2 µs on the fastest machines of today, and an allocation no less than a quarter."""
 MOST_PLACES = 4
 """How many a sentence names."""
 HINTS = {"libcublas": "A cuBLAS handle allocates memory when it is made: make one, and keep it."}
@@ -48,6 +51,32 @@ def not_on_device(trainings: Sequence[Training]) -> str:
         return "no kernel was launched: it does not train on the GPU"
     if any(later <= earlier for earlier, later in pairwise(launches)):
         return f"more epochs launch no more kernels ({series(launches, trainings)}): the GPU does not train"
+    return ""
+
+
+def implausible(
+    trainings: Sequence[Training], cases: Sequence[Case], *, peak_bytes: int, launches: int
+) -> str:
+    """Why the records are not believed before a person has looked, in one sentence; empty if they are.
+
+    `peak_bytes` is what any such training holds at one time, `launches` what every further epoch launches.
+    """
+    for one, case in zip(trainings, cases, strict=True):
+        if (peak := one.trace.peak_bytes or 0) < peak_bytes:
+            recorded = f"{one.epochs} epochs are recorded with {peak:,} bytes in use at one time"
+            return f"{recorded}, and need {peak_bytes:,}"
+        wall_s = case.quantities.get("wall_s")
+        calls = allocated(one.trace).count + one.trace.launch_count
+        if wall_s and isinstance(wall_s.value, float) and calls > CALLS_PER_S * wall_s.value:
+            return (
+                f"{calls:,} launches and allocations are recorded in {wall_s.value:.2g} s; no driver answers "
+                f"more than {CALLS_PER_S:,} in a second"
+            )
+    for one, longer in pairwise(trainings):
+        more, epochs = longer.trace.launch_count - one.trace.launch_count, longer.epochs - one.epochs
+        if more < launches * epochs:
+            needed = launches * epochs
+            return f"{epochs} more epochs are recorded with {more:,} more launches, and need {needed:,}"
     return ""
 
 

@@ -15,6 +15,7 @@ from grader.checks.allocations import (
     grown_places,
     growth,
     hint_for,
+    implausible,
     not_on_device,
     peak_growth,
     series,
@@ -22,6 +23,7 @@ from grader.checks.allocations import (
     unseen,
 )
 from grader.checks.calls import cases_of, function_name
+from grader.checks.manual import award_given
 from grader.errors import CourseError
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -50,12 +52,17 @@ class CudaCalls:
     what grows is allocated again and again. Where, is told by the C function that the program had called
     through ctypes, and by the library that asked for the memory.
 
+    The records come from inside the program's process. Fewer bytes in use than the training must hold, fewer
+    kernels than it must launch, or more calls than a driver answers in that time are not believed, but wait
+    for a person.
+
     A training only counts if it was one: what it returns must be what the oracle says, or losses that fall,
     and more epochs must launch more kernels. On a record that is not complete nothing is decided.
     """
 
     name: ClassVar[str] = "cuda_calls"
     shares_gpu: ClassVar[bool] = True
+    by_hand: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -101,6 +108,15 @@ class CudaCalls:
             "How many bytes more may be in use at one time, or be allocated by as many calls.",
             judges=True,
             default=2**20,
+        )
+        peak_bytes_at_least: int = option(
+            "How many bytes are in use at one time in any training of this kind; a record with fewer is not "
+            "believed, and waits for a person.",
+            judges=True,
+            default=0,
+        )
+        launches_at_least: int = option(
+            "Likewise, how many kernels every further epoch launches.", judges=True, default=0
         )
         credit: Literal["all", "per_case"] = option(
             "Where totals and own must be flat, whether both must, or each earns its share.",
@@ -161,34 +177,45 @@ class CudaCalls:
         from grader.config.codec import from_plain
 
         del related
+        if given := award_given(observation):
+            return given
         trainings = [from_plain(Training, one, where="trainings") for one in observation.facts["trainings"]]
-        own_asked = options.own == "flat"
-        if missing := unseen(trainings, NEEDED | {"sites"} if own_asked else NEEDED):
+        if missing := unseen(trainings, NEEDED | {"sites"} if options.own == "flat" else NEEDED):
             reason = f"the allocations could not be observed: {missing}"
             return Award(fraction=0.0, reason=reason, undecided=True, again=True)
         if idle := _untrained(options, observation.cases) or not_on_device(trainings):
             return Award(fraction=0.0, reason=idle)
-        asked = _asked(options, trainings)
-        if own_asked and not all(one.count for one in asked["own"][1]):
-            flag = f"own_unseen: no allocation was seen inside {' or '.join(options.own_through)}"
-            reason = "a person looks at the allocations"
-            return Award(fraction=0.0, reason=reason, flags=(flag,), undecided=True)
-        limits = {"slack": options.slack, "slack_bytes": options.peak_growth_at_most}
-        problems = {name: growth(what, of, trainings, **limits) for name, (what, of) in asked.items()}
-        # Memory that is never given back counts against the widest of what is asked for.
-        widest = list(problems)[-1]
-        problems[widest] = problems[widest] or peak_growth(trainings, options.peak_growth_at_most)
-        grown = grown_places(trainings)
-        stray = sum(count for (function, _), count in grown.items() if not function)
-        flag = f"unbracketed: {stray:,} more allocations were made by no function that ctypes called"
-        # What grows there might be own arrays that were allocated in a way that is not seen.
-        flags = (flag,) if own_asked and not problems["own"] and stray > options.slack else ()
-        if missed := [problem for problem in problems.values() if problem]:
-            share = 1 - len(missed) / len(problems) if options.credit == "per_case" else 0.0
-            reason = "; ".join(filter(None, (*missed, told(grown))))
-            return Award(fraction=share, reason=reason, hint=hint_for(grown), flags=flags)
-        flat = [f"{what}: {series([one.count for one in of], trainings)}" for what, of in asked.values()]
-        return Award(fraction=1.0, reason="; ".join(filter(None, (*flat, told(grown)))), flags=flags)
+        judged = _judged(options, trainings)
+        limits = {"peak_bytes": options.peak_bytes_at_least, "launches": options.launches_at_least}
+        if judged.fraction and (reason := implausible(trainings, observation.cases, **limits)):
+            return replace(judged, fraction=0.0, reason=f"{reason}; a person must look", undecided=True)
+        return judged
+
+
+def _judged(options: CudaCalls.Options, trainings: Sequence[Training]) -> Award:
+    """Whether what must be flat is, by records that are complete."""
+    own_asked = options.own == "flat"
+    asked = _asked(options, trainings)
+    if own_asked and not all(one.count for one in asked["own"][1]):
+        flag = f"own_unseen: no allocation was seen inside {' or '.join(options.own_through)}"
+        reason = "a person looks at the allocations"
+        return Award(fraction=0.0, reason=reason, flags=(flag,), undecided=True)
+    limits = {"slack": options.slack, "slack_bytes": options.peak_growth_at_most}
+    problems = {name: growth(what, of, trainings, **limits) for name, (what, of) in asked.items()}
+    # Memory that is never given back counts against the widest of what is asked for.
+    widest = list(problems)[-1]
+    problems[widest] = problems[widest] or peak_growth(trainings, options.peak_growth_at_most)
+    grown = grown_places(trainings)
+    stray = sum(count for (function, _), count in grown.items() if not function)
+    flag = f"unbracketed: {stray:,} more allocations were made by no function that ctypes called"
+    # What grows there might be own arrays that were allocated in a way that is not seen.
+    flags = (flag,) if own_asked and not problems["own"] and stray > options.slack else ()
+    if missed := [problem for problem in problems.values() if problem]:
+        share = 1 - len(missed) / len(problems) if options.credit == "per_case" else 0.0
+        reason = "; ".join(filter(None, (*missed, told(grown))))
+        return Award(fraction=share, reason=reason, hint=hint_for(grown), flags=flags)
+    flat = [f"{what}: {series([one.count for one in of], trainings)}" for what, of in asked.values()]
+    return Award(fraction=1.0, reason="; ".join(filter(None, (*flat, told(grown)))), flags=flags)
 
 
 def _asked(options: CudaCalls.Options, trainings: Sequence[Training]) -> dict[str, tuple[str, list[Traffic]]]:

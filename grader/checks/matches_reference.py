@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from grader.bench.tolerance import PRECISION, Precision, Tolerances
 from grader.checks import elements
 from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.checks.exchanged import watch_operation
 from grader.checks.manual import award_given
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
@@ -48,6 +49,11 @@ class MatchesReference:
     With `made_on_gpu` the function is called under observation as well: it must launch a kernel, and where
     numba's kernels get the inputs of another call its result must be that call's. What is right for its own
     inputs then was made on the CPU; where it is not clear a person looks.
+
+    Of an operation in CUDA C++ a driver of the course exchanges the inputs (`exchanged_inputs`): what lies on
+    the GPU is not what the host has. Its result must be that of the inputs on the GPU, at most 1/64 of these
+    may be copied to the host, at most 1/64 of the result from it, and no memory of the host may be in reach
+    of kernels. Calls of CUDA of which the records of copies tell nothing leave the item to a person.
     """
 
     name: ClassVar[str] = "matches_reference"
@@ -98,6 +104,11 @@ class MatchesReference:
 
         made_on_gpu: bool = option(
             "Whether kernels must have made the result; not asked of a simulator.", default=False
+        )
+        exchanged_inputs: InputsName = option(
+            "A family of inputs, always of the same shapes, that the course's driver of an operation in CUDA "
+            "C++ exchanges on the GPU by its functions `place`, `load` and `run`.",
+            default=InputsName(""),
         )
 
         def __post_init__(self) -> None:
@@ -158,8 +169,7 @@ class MatchesReference:
             if isinstance(followed, Observation):
                 return followed
             facts = {**facts, elements.FACT: followed}
-        if right and options.made_on_gpu and not bench.simulated:
-            watched = watch(bench, options.of, family, oracles[best], options.tolerance)
+        if right and (watched := _watched(options, bench, family, oracles[best])):
             if not isinstance(watched, Watched):
                 return replace(observation, outcome=watched.outcome, note=watched.note, cases=())
             facts = {**facts, WATCHED: to_plain(watched)}
@@ -206,6 +216,19 @@ class MatchesReference:
         if options.credit == "all":
             return Award(fraction=0.0, reason=reason)
         return Award(fraction=agreeing / total, reason=f"{agreeing} of {total} cases agree; {reason}")
+
+
+def _watched(
+    options: MatchesReference.Options, bench: Bench, family: str, oracle: Callable[..., Any]
+) -> Watched | Call | None:
+    """What an observed call shows of where the work is done; None if that is not asked."""
+    if options.exchanged_inputs and not bench.devices and bench.simulated:
+        return watch_operation(bench, options.of, family, oracle, options.tolerance)
+    if bench.simulated:
+        return None
+    if options.exchanged_inputs:
+        return watch_operation(bench, options.of, options.exchanged_inputs, oracle, options.tolerance)
+    return watch(bench, options.of, family, oracle, options.tolerance) if options.made_on_gpu else None
 
 
 def _worst(compared: Sequence[Comparison]) -> Comparison:

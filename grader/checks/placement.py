@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
+from grader.checks.exchanged import bytes_of
 from grader.checks.manual import award_given
-from grader.checks.watched import WATCHED, unrecorded, watched_of
+from grader.checks.watched import (
+    NOTE,
+    WATCHED,
+    off_the_device,
+    right,
+    unrecorded,
+    watched_of,
+    where_torch_computed,
+    with_arrays_of,
+)
 from grader.config.codec import to_plain
 from grader.errors import CourseError
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
-from grader.model.trace import DeviceWork, Trace, Watched, shares_of, works_of
+from grader.model.trace import DeviceWork, Proven, Trace, Watched, shares_of, works_of
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.bench.bench import Bench, Call, InputCase
 
 TOLD = 4
 """How many parts a sentence names."""
-_DRAW = 1_000_004
-"""A number of a draw that no round of timed calls reaches."""
+_DRAW, _OTHER_DRAW = 1_000_004, 1_000_005
+"""Numbers of draws that no round of timed calls reaches."""
 _CPU = "cpu"
+RECEIVED = "received"
+"""The fact with the least, the usual and the most bytes that each device may receive."""
 
 HINTS = {
     "idle": "An operation runs where its operands lie: print the device of each of them.",
     "cpu": "A module lies on the CPU until it is moved: print the device of each of its parameters.",
+    "received": "A layer is computed where its weights lie: move what it gets to them, and not them to it.",
     "share": "Compare what the devices have to do with what they could do at the same time.",
 }
 """What to try next, by what is wrong."""
@@ -44,7 +56,13 @@ class Placement:
     record that is not complete nothing is decided.
 
     A program can keep a device busy with work that is of no use: ask for the result as well, here with
-    `expected` or by an item that this one needs.
+    `expected` or by an item that this one needs. With `received` it cannot say that parts lie elsewhere than
+    it computes them: weights that the call is given must come to the device that is said to hold them, and
+    nothing as large may come to another one.
+
+    With `made_on_gpu` it is called once more, on other inputs, and what torch copies of these to the devices
+    is exchanged for the first call's: the result must be that of those. One that is right for the inputs
+    that the host has was computed there; where it is not clear a person looks.
 
     The item names its devices, as in `devices: {gpu: 2}`; where the machine has fewer it stays open.
     """
@@ -70,10 +88,24 @@ class Placement:
             "How far floats may be from the expected ones, by dtype; integers are exact.",
             default=Tolerances(),
         )
+        prepare: FunctionName = option(
+            "A function of the same file that is called before, without arguments, and is in no record.",
+            default=FunctionName(""),
+        )
         parts: str = option(
             "The key of the returned mapping that holds the device of each part, as in {'fc': 'cuda:1'}; "
             "the rest of the mapping is the result.",
             default="",
+        )
+        compared: tuple[str, ...] = option(
+            "The keys of the returned mapping that are the result; left out, all but that of the parts.",
+            default=(),
+        )
+        received: OracleName = option(
+            "The oracle that gives for each device, as in {'cuda:1': [100, 110, 200]}, the bytes that must "
+            "come to it, more than which is flagged, and more than which loses, from the parts and the "
+            "arguments of the case; left out, any number will do.",
+            default=OracleName(""),
         )
         share_at_least: float = option(
             "The share of all kernels' time that each device must have.", judges=True, default=0.1, above=0
@@ -84,14 +116,23 @@ class Placement:
         on_cpu: Literal["refused", "allowed"] = option(
             "Whether a part may lie on the CPU.", judges=True, default="refused"
         )
+        made_on_gpu: bool = option(
+            "Whether the result must be that of other inputs if torch copies those to the devices.",
+            default=False,
+        )
 
         def __post_init__(self) -> None:
             """Refuse what no program can reach."""
             if self.share_at_least > 1:
                 raise ValueError("share_at_least: is a share, between 0 and 1")
+            if self.made_on_gpu and not self.expected:
+                raise ValueError("made_on_gpu needs expected: an oracle")
+            if self.received and not self.parts:
+                raise ValueError("received: follows from the parts; name their key as parts")
 
     def observe(self, options: Options, bench: Bench) -> Observation:
         """Call once under observation."""
+        from grader.bench.bench import InputCase
         from grader.bench.compare import compare
 
         if not bench.devices and not bench.simulated:
@@ -100,9 +141,18 @@ class Placement:
         oracle = bench.expected(options.expected) if options.expected else None
         family = options.simulated_inputs if bench.simulated else options.inputs
         case = cases_of(bench, family, draw=_DRAW)[-1]
+        proof: tuple[Proven | None, str] = None, ""
         with bench.subject(module, observed=True) as subject:
-            usable = subject.imported.outcome is Outcome.OBSERVED
-            call = subject.call(function, case) if usable else subject.imported
+            call = subject.imported
+            if call.outcome is Outcome.OBSERVED and options.prepare:
+                call = subject.call(
+                    options.prepare.rpartition(".")[2], InputCase(name="before the call", args=())
+                )
+            if call.outcome is Outcome.OBSERVED:
+                call = subject.call(function, case, proof=NOTE)
+            if call.outcome is Outcome.OBSERVED and oracle is not None and options.made_on_gpu:
+                other = with_arrays_of(cases_of(bench, family, draw=_OTHER_DRAW)[-1], case)
+                proof = _where(subject.call(function, other, proof="exchange"), case, other, oracle, options)
             output = subject.output
         if call.outcome is not Outcome.OBSERVED:
             return Observation(
@@ -116,15 +166,17 @@ class Placement:
         result, parts = _apart(call.value, options)
         wrong = ""
         if oracle is not None:
-            wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-            wrong = compare(result, wanted, options.tolerance).note
+            wrong = compare(result, right(oracle, case), options.tolerance).note
+        limits = {}
+        if options.received:
+            limits = bench.expected(options.received)(parts, *case.args, **case.kwargs)
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-        watched = Watched(trace=trace, wrong=wrong)
+        watched = Watched(trace=trace, wrong=wrong, proof=proof[0], unproven=proof[1])
         return Observation(
             item=bench.item,
             outcome=Outcome.OBSERVED,
             quantities={"wall_s": Quantity(value=call.wall_s, unit="s"), **dict(_quantities(trace))},
-            facts={WATCHED: to_plain(watched), "devices": bench.devices, "parts": parts},
+            facts={WATCHED: to_plain(watched), "devices": bench.devices, "parts": parts, RECEIVED: limits},
             output=output,
             seed=bench.seed,
         )
@@ -135,7 +187,8 @@ class Placement:
         if given := award_given(observation):
             return given
         watched = watched_of(observation.facts)
-        if watched is None or not watched.trace.complete:
+        limits: Mapping[str, Sequence[int]] = observation.facts.get(RECEIVED, {})
+        if watched is None or not watched.trace.complete or (limits and "transfers" in watched.trace.unseen):
             return unrecorded("what the devices did could not be observed", watched)
         if watched.wrong:
             return Award(fraction=0.0, reason=f"the result of the observed call is wrong: {watched.wrong}")
@@ -147,10 +200,28 @@ class Placement:
             ("idle", _idle(works)),
             ("idle", _without_part(parts, count)),
             ("share", _too_little(works, options)),
+            ("received", _sent_otherwise(watched.trace, limits)),
         ):
             if problem:
                 return Award(fraction=0.0, reason=problem, hint=HINTS[kind])
-        return Award(fraction=1.0, reason=_told(works), flags=_contradicted(parts, works))
+        if award := off_the_device(watched):
+            return award
+        flags = (*_contradicted(parts, works), *_unusual(watched.trace, limits))
+        return Award(fraction=1.0, reason=_told(works), flags=flags)
+
+
+def _where(
+    call: Call, noted: InputCase, own: InputCase, oracle: Callable[..., Any], options: Placement.Options
+) -> tuple[Proven, str]:
+    """Where the result of a call was made whose devices have the inputs of the noted one."""
+    from grader.bench.compare import compare
+
+    result, _ = _apart(call.value, options) if call.outcome is Outcome.OBSERVED else (None, {})
+    not_noted, not_own = (
+        compare(result, right(oracle, case), options.tolerance).note for case in (noted, own)
+    )
+    inputs = bytes_of((*own.args, *own.kwargs.values()))
+    return where_torch_computed(call, not_noted, not_own, inputs, bytes_of(result))
 
 
 def _apart(value: Any, options: Placement.Options) -> tuple[Any, Mapping[str, str]]:
@@ -163,7 +234,8 @@ def _apart(value: Any, options: Placement.Options) -> tuple[Any, Mapping[str, st
             f"{options.of}: gives no mapping with the devices of its parts under {options.parts!r}; "
             "return {" + repr(options.parts) + ": {'fc': 'cuda:1', …}, …}"
         )
-    return {key: part for key, part in value.items() if key != options.parts}, parts
+    keys = options.compared or tuple(key for key in value if key != options.parts)
+    return {key: value[key] for key in keys if key in value}, parts
 
 
 def _idle(works: Sequence[DeviceWork]) -> str:
@@ -200,6 +272,42 @@ def _too_little(works: Sequence[DeviceWork], options: Placement.Options) -> str:
                 f"at least {options.share_at_least:.0%} is asked for"
             )
     return ""
+
+
+def _sent_otherwise(trace: Trace, limits: Mapping[str, Sequence[int]]) -> str:
+    """How the copies to a device contradict what is said to lie on it; empty if they do not."""
+    for device, (least, usual, most) in limits.items():
+        came = _came(trace, device)
+        if came < least:
+            return f"{device} was sent {came:,} bytes, and what is said to lie there has {least:,}"
+        if came > most:
+            return (
+                f"{device} was sent {came:,} bytes, and what lies there or crosses into it has {usual:,}: it "
+                "computes what is said to lie elsewhere"
+            )
+    return ""
+
+
+def _unusual(trace: Trace, limits: Mapping[str, Sequence[int]]) -> tuple[str, ...]:
+    """A sentence on each device that was sent more than what lies there and crosses into it."""
+    more = {device: _came(trace, device) for device in limits}
+    return tuple(
+        f"sent_more: {device} was sent {came:,} bytes, and what lies there or crosses into it has "
+        f"{limits[device][1]:,}"
+        for device, came in more.items()
+        if came > limits[device][1]
+    )
+
+
+def _came(trace: Trace, device: str) -> int:
+    """The bytes that were copied to a device, from wherever."""
+    return sum(one.bytes for one in trace.transfers if one.target == _number(device))
+
+
+def _number(device: str) -> int | None:
+    """The number in `cuda:1`; None for the host."""
+    kind, _, number = device.partition(":")
+    return int(number) if kind == "cuda" and number.isdecimal() else None
 
 
 def _contradicted(parts: Mapping[str, str], works: Sequence[DeviceWork]) -> tuple[str, ...]:

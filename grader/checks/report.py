@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 HIDDEN_WORDS = 5
 """A person is told of more words than these that no reader sees."""
+MAY_HOLD = {"pictures": "depicted", "words": "drawn"}
+"""The fact by which more than a program finds may be there for a reader."""
 VAGUE = 2.0
 """Times whose rounding alone lets their ratio vary by more than this factor prove nothing."""
 
@@ -68,7 +70,8 @@ class Report:
     Only what a reader sees counts. A PDF is rendered with and without its text and its pictures, and what
     leaves no ink on its pages (white on white, hidden, covered, too small) is not in it. What is not found,
     whatever language or picture it may stand in, waits for a person; points are lost at once where there is
-    no report, or an empty one, or too short a one, or its own times contradict its ratios.
+    no report, or an empty one, or too short a one, where its own times contradict its ratios, and for what it
+    holds only as text that surely no reader sees.
 
     With `measured`, a claim is also held against the ratio that another item measured, where it was measured
     on right results and not in a simulator. Reports are written on other machines: a claim that is far off
@@ -176,7 +179,7 @@ def _counts(options: Report.Options, observation: Observation) -> Iterator[Requi
             yield _unread(observation.facts)
         else:
             count = int(quantity.value or 0)
-            certain = name == "pages" or (name == "words" and not observation.facts["drawn"])
+            certain = name == "pages" or not observation.facts.get(MAY_HOLD[name], True)
             counted = f"{count} {name}" if certain else f"{count} {name} that a program finds"
             missed = f"it has {counted}, and should have {wanted.at_least} at least"
             lost = False if certain else None
@@ -185,7 +188,9 @@ def _counts(options: Report.Options, observation: Observation) -> Iterator[Requi
 
 def _terms(options: Report.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
     for term in options.terms:
-        if facts["unread"]:
+        if term in _concealed_names(facts, "terms"):
+            yield _concealed(_either(term))
+        elif facts["unread"]:
             yield _unread(facts)
         else:
             missed = f"{_either(term)} is not found in its text"
@@ -197,6 +202,16 @@ def _hidden(facts: Mapping[str, Any]) -> tuple[str, ...]:
     if facts["hidden"] < HIDDEN_WORDS:
         return ()
     return (f"holds {facts['hidden']} words that no reader sees; they do not count",)
+
+
+def _concealed_names(facts: Mapping[str, Any], kind: str) -> Sequence[str]:
+    """The terms, times or claims that only concealed text holds; none in evidence of earlier versions."""
+    names: Sequence[str] = facts.get("concealed", {}).get(kind, ())
+    return names
+
+
+def _concealed(what: str) -> Requirement:
+    return Requirement(met=False, missed=f"{what}: only in text that no reader sees")
 
 
 def _unread(facts: Mapping[str, Any]) -> Requirement:
@@ -227,7 +242,16 @@ class _Ratios:
     def judged(self) -> Iterator[Requirement]:
         """A requirement for each ratio."""
         for ratio in self._ratios:
-            yield _unread(self._facts) if self._facts["unread"] else self._judge(ratio)
+            if concealed := self._concealed(ratio):
+                yield _concealed(", ".join(concealed))
+            else:
+                yield _unread(self._facts) if self._facts["unread"] else self._judge(ratio)
+
+    def _concealed(self, ratio: Ratio) -> list[str]:
+        """What the ratio needs and only text holds that no reader sees."""
+        names = _concealed_names(self._facts, "times")
+        times = [f"time of {_either(name)}" for name in ratio.of if name in names]
+        return [*times, *(["speedup"] if ratio.claim in _concealed_names(self._facts, "claims") else [])]
 
     def unexplained(self) -> tuple[str, ...]:
         """A sentence on each multiple that follows from no two times of any ratio."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from secrets import randbelow
+from typing import TYPE_CHECKING, Any
 
 from grader.bench.bench import KERNEL_RAN, OTHERS_RAN, Bench, Call, InputCase, Subject
 from grader.bench.compare import compare
@@ -15,8 +16,18 @@ from grader.checks.waiting import waited
 from grader.errors import CourseError, ReferenceFailedError
 from grader.model.observation import Case, Outcome, Quantity
 
+if TYPE_CHECKING:
+    from grader.checks.series import SeriesProof
+
 REPEATS = 3
-"""How often at most a quick function is called in one round."""
+"""How often at most a quick function is called in one round, and counted."""
+LEAD, LEAD_SPREAD = 3, 3
+"""In front of these come so many calls, or up to two more, that are not counted."""
+BRIEF_S = 0.05
+"""What takes longer is not called in a row: after a rest a call takes 1.5 ms more."""
+MOST_DRAWS = LEAD + LEAD_SPREAD - 1 + REPEATS
+BURST_BYTES = 2**30
+"""So much inputs and results of one round may take; less is counted if it would be more."""
 
 LOOP_WAITED = "a loop had to wait for its core"
 """Words for a disturbed round where the watch over the cores saw nothing."""
@@ -35,6 +46,23 @@ class Runner:
     """Whether it is the reference's: then a failure is the course's."""
     quick: bool
     """Whether it should be the faster one."""
+    proof: SeriesProof | None = None
+    """Exchanges inputs among its calls, where it should compute on a GPU."""
+
+    def before(self) -> None:
+        """Calls that count begin."""
+        if self.proof:
+            self.proof.before()
+
+    def after(self, calls: Sequence[Call], *, counted: int) -> None:
+        """Calls have ended of which so many count, the last ones."""
+        if self.proof:
+            self.proof.after(calls, counted=counted)
+
+    def finish(self) -> None:
+        """No more calls will count."""
+        if self.proof:
+            self.proof.finish()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +170,11 @@ def timed_rounds(
     shares its child. The first round warms up, on data of its own, and is not counted.
 
     What is much quicker than the loop is called several times a round, each time on inputs of its own, and
-    the median call counts: that costs little, and a few milliseconds are not the same twice.
+    the median call counts: that costs little, and a few milliseconds are not the same twice. Where the item
+    has a device, and a call of the reference's is brief, these calls are made in a row: all inputs are drawn,
+    and the oracle is asked, before them, results are judged behind them, and some calls in front of those
+    that count wake the device, its bus and the caches, as they are in a program that makes one call after the
+    other.
 
     Raises:
         CourseError: the family does not give exactly one case, or the reference fails or is wrong.
@@ -150,38 +182,108 @@ def timed_rounds(
     rounds = Rounds(samples={name: [] for name in runners}, cpu={name: [] for name in runners})
     begun = time.monotonic()
     repeats = {name: 2 if runner.quick else 1 for name, runner in runners.items()}
+    in_bursts = ""
     for number in count():
-        draws = [_Draw(bench, family, number * REPEATS + n, oracle) for n in range(max(repeats.values()))]
+        lead = LEAD + randbelow(LEAD_SPREAD) if in_bursts else 0
+        draws = _draws(bench, family, number, oracle, lead=lead, most=max(repeats.values()))
         if number:
             bench.quiet.begin(anew=number == 1)
-        made: dict[str, list[Call]] = {name: [] for name in runners}
+        made = _Round(lead=lead, draws=draws, repeats=repeats)
         for name, runner in runners.items():
-            for draw in draws[: repeats[name]]:
-                made[name].append(runner.subject.call(runner.function, draw.case))
-                _judge(rounds, runner, draw, made[name][-1])
-                if rounds.failed or rounds.wrong:
-                    rounds.spoiled_by = name
-                    return rounds
-        again = []
-        for draw in draws:
-            again.append(runners[loop].subject.again(draw.case))
-            # looked at as well, for its own sake and for the pause before the next: a processor that
-            # was idle for some milliseconds takes a tenth of one to come back
-            _judge(rounds, runners[loop], draws[0], again[-1])
+            runner.before()
+            made.call(rounds, name, runner, REPEATS if name == in_bursts else 0)
+            if rounds.failed or rounds.wrong:
+                rounds.spoiled_by = name
+                return rounds
+            runner.after(made.calls[name], counted=len(made.counted[name]))
+        if not in_bursts:
+            made.hand_over_again(rounds, runners[loop])
         if number == 0:
-            rounds.first_call_s = {name: calls[0].wall_s for name, calls in made.items()}
-            repeats = _repeats({name: calls[-1].wall_s for name, calls in made.items()}, loop)
+            rounds.first_call_s = {name: calls[0].wall_s for name, calls in made.calls.items()}
+            seconds = {name: calls[-1].wall_s for name, calls in made.calls.items()}
+            repeats = _repeats(seconds, loop)
+            in_bursts = _brief_reference(runners, seconds) if bench.devices else ""
         else:
-            timed = [call for calls in (*made.values(), again) for call in calls]
-            own_s = sum(call.own_cpu_s for call in timed)
-            disturbance = bench.quiet.end(own_s)
-            middle = {name: _middle(calls) for name, calls in made.items()}
+            disturbance = bench.quiet.end(made.own_cpu_s)
+            middle = {name: _middle(calls) for name, calls in made.counted.items()}
             if disturbance != KERNEL_RAN:  # whose doing that is shows later
                 disturbance = _waited(middle[loop]) or disturbance
-            rounds.add(middle, _middle(again), disturbance)
+            rounds.add(middle, _middle(made.again), disturbance)
         if schedule.enough(rounds, number + 1, time.monotonic() - begun):
+            for runner in runners.values():
+                runner.finish()
             return rounds
     raise AssertionError("counting does not end")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Round:
+    """The calls of one round."""
+
+    lead: int
+    """How many calls in a row are not counted; 0 where each stands for itself."""
+    draws: Sequence[_Draw]
+    repeats: Mapping[str, int]
+    """How often each runner is called and counted, if there are as many draws."""
+    calls: dict[str, list[Call]] = field(default_factory=dict)
+    """By runner; the first ones may not count."""
+    counted: dict[str, list[Call]] = field(default_factory=dict)
+    again: list[Call] = field(default_factory=list)
+    """What handing over a result once more took."""
+
+    @property
+    def own_cpu_s(self) -> float:
+        """CPU time that all of them took."""
+        return sum(call.own_cpu_s for calls in (*self.calls.values(), self.again) for call in calls)
+
+    def call(self, rounds: Rounds, name: str, runner: Runner, again: int) -> None:
+        """Call one runner, and judge what it gives, until something spoils the rounds."""
+        lead = self.lead if runner.quick else 0
+        draws = self.draws[: lead + self.repeats[name]]
+        made = self.calls[name] = []
+        if lead:
+            burst = runner.subject.burst(runner.function, [draw.case for draw in draws], again=again)
+            calls: Iterable[Call] = burst.calls
+            self.again += burst.again
+        else:
+            calls = (runner.subject.call(runner.function, draw.case) for draw in draws)
+        for draw, call in zip(draws, calls, strict=False):
+            made.append(call)
+            _judge(rounds, runner, draw, call)
+            if rounds.failed or rounds.wrong:
+                return
+        for call in self.again if again else ():
+            _judge(rounds, runner, draws[-1], call)
+        self.counted[name] = made[lead:]
+
+    def hand_over_again(self, rounds: Rounds, runner: Runner) -> None:
+        """Have a runner of the reference's give its result again, once for each draw."""
+        for draw in self.draws:
+            self.again.append(runner.subject.again(draw.case))
+            # looked at as well, for its own sake and for the pause before the next: a processor that
+            # was idle for some milliseconds takes a tenth of one to come back
+            _judge(rounds, runner, self.draws[0], self.again[-1])
+
+
+def _brief_reference(runners: Mapping[str, Runner], seconds: Mapping[str, float]) -> str:
+    """The reference's quick function, if it is so quick that a rest matters; empty if it is not."""
+    quick = (name for name, runner in runners.items() if runner.quick and runner.ours)
+    return next((name for name in quick if seconds[name] <= BRIEF_S), "")
+
+
+def _draws(
+    bench: Bench, family: str, number: int, oracle: Callable[..., Any], *, lead: int, most: int
+) -> list[_Draw]:
+    """What is drawn for a round: enough for `lead` calls that are not counted and up to `most` that are.
+
+    One is counted in any case, whatever it takes.
+    """
+    draws: list[_Draw] = []
+    size = 0
+    while len(draws) < lead + most and (len(draws) <= lead or size < BURST_BYTES):
+        draws.append(_Draw(bench, family, number * MOST_DRAWS + len(draws), oracle))
+        size += draws[-1].size
+    return draws
 
 
 class _Draw:
@@ -190,6 +292,8 @@ class _Draw:
     def __init__(self, bench: Bench, family: str, number: int, oracle: Callable[..., Any]) -> None:
         self.case = _only_case(bench, family, number)
         self.wanted = oracle(*self.case.args, **dict(self.case.kwargs))
+        # the inputs twice, what is expected, and what two programs give, twice as well
+        self.size = 2 * _bytes([list(self.case.args), dict(self.case.kwargs)]) + 5 * _bytes(self.wanted)
 
 
 def _repeats(seconds: Mapping[str, float], loop: str) -> dict[str, int]:

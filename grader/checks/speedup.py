@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +16,7 @@ from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
 from grader.checks.ratio import MARGIN, Measured, decided, measured, number
 from grader.checks.watched import (
     WATCHED,
-    idle_device,
+    idle_or_wrong,
     trace_quantities,
     unproven,
     unrecorded,
@@ -31,8 +31,9 @@ from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.bench.bench import Bench, Subject
     from grader.checks.rounds import Rounds, Runner
+    from grader.checks.series import SeriesProof
 
 
 LOOP = "reference_over"
@@ -46,14 +47,18 @@ class Speedup:
 
     Where the item has a GPU, the fast function is called under observation first, on inputs of the same kind:
     what launches no kernel, or is right for the host's inputs where numba's kernels got others, did not do
-    its work there and earns nothing; where that is not clear a person looks.
+    its work there and earns nothing; where that is not clear a person looks. Some calls among the timed ones,
+    which the program cannot tell from them, get other inputs in their kernels as well, and do not count.
+    Every timed call is recorded: one that launches less, copies less or computes less on the GPU than the
+    observed one did its work elsewhere, and a person looks.
 
     The clock is held outside the program, which stands still before and after each timed call; what handing
     over a result costs is measured in the reference and subtracted. The result of every timed call is held
-    against the oracle. The reference solution is timed in the same rounds: if it has no margin itself, the
-    machine is not fit and the item stays open. In each round the ratio is taken over the faster one of both
-    slow functions, the student's and the reference's: whatever makes the student's slower, a wait or work
-    that is not needed, gains nothing. If it is more than `band` times slower a person is told.
+    against the oracle. Where the item has a GPU, the fast function is called several times in a row, as by
+    `timeit`, and only the later calls count. The reference solution is timed in the same rounds: if it has no
+    margin itself, the machine is not fit and the item stays open. In each round the ratio is taken over the
+    faster one of both slow functions, the student's and the reference's: whatever makes the student's slower,
+    a wait or work that is not needed, gains nothing. If it is more than `band` times slower a person is told.
 
     A call is believed that is up to `plausible` times as fast as the reference's in the same rounds and,
     where the item has a GPU whose bandwidth is known, takes no less than its inputs, or its results, take on
@@ -116,12 +121,25 @@ class Speedup:
     def _observe(self, options: Options, bench: Bench, oracle: Callable[..., Any]) -> Observation:
         from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
+        from grader.checks.series import SeriesProof, series_of
 
         watched = watch(bench, options.of, options.inputs, oracle) if bench.devices else None
         if watched is not None and not isinstance(watched, Watched):
             return _unusable(bench, watched.outcome, watched.note, "")
+        proofs: dict[str, list[SeriesProof]] = {"of": [], "reference_of": []}
+
+        def prove(name: str, subject: Subject, function: str) -> SeriesProof | None:
+            if not isinstance(watched, Watched) or name not in proofs:
+                return None
+            exchanges = name == "of" and watched.proof is not None
+            proofs[name].append(
+                SeriesProof(bench, subject, function, options.inputs, oracle, exchanges=exchanges)
+            )
+            return proofs[name][-1]
+
+        start = partial(_runners, options, bench, prove=prove)
         with ExitStack() as children:
-            runners = _runners(options, bench, children, beside=True)
+            runners = start(children, beside=True)
             for runner in runners.values():
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
@@ -141,12 +159,13 @@ class Speedup:
             )
             rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
             output = runners["of"].subject.output
-        start = partial(_runners, options, bench)
         rounds, by_itself = measured_again(
             rounds, bench, start, options.inputs, oracle, loop=LOOP, schedule=schedule
         )
         if by_itself:
             return busy_by_itself(bench, output)
+        if watched is not None:
+            watched = replace(watched, series=series_of(proofs["of"], proofs["reference_of"]))
         if rounds.failed:
             return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
         facts = {
@@ -211,13 +230,16 @@ class Speedup:
 
 
 def _unfit(observation: Observation) -> Award | None:
-    """Judge what no time makes good: a wrong result, or a GPU that does not work; None if all is well."""
+    """Judge what no time makes good: a wrong result, or a GPU that does not work; None if all is well.
+
+    A program that is wrong in an observed call would otherwise have nothing proven, and earn its time.
+    """
     if observation.cases:
         note = observation.cases[0].note
         return Award(fraction=0.0, reason=f"the result of a timed call is wrong: {note}")
     watched = watched_of(observation.facts)
-    if watched is not None and (idle := idle_device(watched)):
-        return Award(fraction=0.0, reason=idle)
+    if watched is not None and (problem := idle_or_wrong(watched)):
+        return Award(fraction=0.0, reason=problem)
     if watched is not None and not watched.trace.complete:
         return unrecorded("it could not be seen whether the GPU does the work", watched)
     return None
@@ -278,9 +300,17 @@ def _flags(options: Speedup.Options, seen: Measured, facts: Mapping[str, Any]) -
 
 
 def _runners(
-    options: Speedup.Options, bench: Bench, children: ExitStack, *, beside: bool
+    options: Speedup.Options,
+    bench: Bench,
+    children: ExitStack,
+    *,
+    beside: bool,
+    prove: Callable[[str, Subject, str], SeriesProof | None] | None = None,
 ) -> dict[str, Runner]:
-    """Four children: the two functions of the reference and, where it is `beside` it, of the hand-in."""
+    """Four children: the two functions of the reference and, where it is `beside` it, of the hand-in.
+
+    `prove` gives what gathers records of a runner's calls, or exchanges inputs among them, by its name.
+    """
     from grader.checks.rounds import Runner
 
     runners = {}
@@ -289,7 +319,10 @@ def _runners(
         for name, start, ours in ((side, bench.subject, False), (f"reference_{side}", bench.reference, True)):
             if beside or ours:
                 subject = children.enter_context(start(module))
-                runners[name] = Runner(subject=subject, function=function, ours=ours, quick=side == "of")
+                proof = prove(name, subject, function) if prove else None
+                runners[name] = Runner(
+                    subject=subject, function=function, ours=ours, quick=side == "of", proof=proof
+                )
     return runners
 
 

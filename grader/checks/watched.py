@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from grader.bench.tolerance import Tolerances
@@ -11,18 +13,26 @@ from grader.checks.calls import cases_of
 from grader.config.codec import from_plain
 from grader.model.observation import Outcome, Quantity
 from grader.model.score import Award
-from grader.model.trace import Exchanged, Proven, Trace, Watched
+from grader.model.trace import Exchanged, Proven, Series, Trace, Watched
 
 if TYPE_CHECKING:
     from grader.bench.bench import Bench, Call, InputCase, Proof
 
 NOTE: Proof = "note"
 NOTHING: Proof = ""
+_COPIES_OF_RESULT = 4
+"""So often may a result come to the host, as it is or in other types; a driver reads it as well."""
+FOLLOWS_HOST = "the result follows what the CPU holds, whatever lies on the GPU"
 WATCHED = "watched"
 """Under which name it stands among the facts of an observation."""
 _NOTED_DRAW, _PLAIN_DRAW, _EXCHANGED_DRAW = 1_000_001, 1_000_002, 1_000_003
 """Numbers of draws that no round of timed calls reaches: what is observed is of the same kind, and new."""
-_DRAWS = 100
+LEAST_SHARE = 0.9
+"""Of the bytes that an observed call copies, a timed one must copy so many."""
+LEAST_TIME, KERNELS_APART_S = 0.15, 1e-5
+"""Of the time of its kernels so much, for a GPU that was idle has a sixth of its clock; and kernels of 10 µs
+are never twice the same."""
+DRAWS = 100
 """Of so many draws one must have the shapes of the noted one."""
 
 
@@ -42,15 +52,12 @@ def watch(
     """
     from grader.bench.compare import compare
 
-    def wanted(case: InputCase) -> Any:
-        return oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-
     def wrong(case: InputCase, call: Call) -> str:
-        return compare(call.value, wanted(case), tolerances).note
+        return compare(call.value, right(oracle, case), tolerances).note
 
     module, _, function = of.rpartition(".")
     noted, plain = (cases_of(bench, family, draw=draw)[-1] for draw in (_NOTED_DRAW, _PLAIN_DRAW))
-    with bench.subject(module, observed=True) as subject:
+    with bench.subject(module, observed=not records_any_call(bench)) as subject:
         if subject.imported.outcome is not Outcome.OBSERVED:
             return subject.imported
         # a simulator poisons memory that nobody wrote, and does not count what is read for the note
@@ -59,30 +66,45 @@ def watch(
             if call.outcome is not Outcome.OBSERVED:
                 return call
             trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-            if (difference := wrong(case, call)) or not trace.framework_launches:
+            if difference := wrong(case, call):
                 return Watched(trace=trace, wrong=difference)
-        exchanged = _alike(bench, family, noted)
+            if not trace.framework_launches:
+                return _past_numba(trace)
+        exchanged = alike(bench, family, noted, _EXCHANGED_DRAW)
         if exchanged is None:
             return Watched(trace=trace)
         last = subject.call(function, exchanged, proof="exchange")
-        told, why = _where_made(last, wrong(noted, last), wrong(exchanged, last))
+        told, why = where_made(last, wrong(noted, last), wrong(exchanged, last))
         return Watched(trace=trace, proof=told, unproven=why)
 
 
-def _alike(bench: Bench, family: str, noted: InputCase) -> InputCase | None:
-    """A new case whose arrays have the shapes of the noted one's; None if none is drawn."""
-    for draw in range(_EXCHANGED_DRAW, _EXCHANGED_DRAW + _DRAWS):
+def records_any_call(bench: Bench) -> bool:
+    """Whether calls are recorded in the children whose calls are timed as well; CUPTI alone can do that."""
+    return bench.simulated or find_spec("cupti") is not None
+
+
+def _past_numba(trace: Trace) -> Watched:
+    """Nothing is exchanged in what numba does not launch; where it is at hand, others hide that from it."""
+    if trace.framework_launches is None or not trace.launch_count:
+        return Watched(trace=trace)
+    return Watched(trace=trace, proof=Proven.UNCLEAR, unproven="its kernels were not launched by numba")
+
+
+def alike(bench: Bench, family: str, noted: InputCase, first: int) -> InputCase | None:
+    """Draw a case whose arrays have the shapes of the noted one's, from draw `first` on; None if none has."""
+    for draw in range(first, first + DRAWS):
         case = cases_of(bench, family, draw=draw)[-1]
-        if _shapes(case) == _shapes(noted):
+        if shapes_of(case) == shapes_of(noted):
             return case
     return None
 
 
-def _shapes(case: InputCase) -> list[Any]:
+def shapes_of(case: InputCase) -> list[Any]:
+    """The shapes of a case's arguments, None for those that are no arrays."""
     return [getattr(value, "shape", None) for value in (*case.args, *case.kwargs.values())]
 
 
-def _where_made(call: Call, not_noted: str, not_own: str) -> tuple[Proven, str]:
+def where_made(call: Call, not_noted: str, not_own: str) -> tuple[Proven, str]:
     """Where a result was made whose kernels got the noted inputs, and why that is not clear.
 
     `not_noted` is how it differs from what is right for these, `not_own` for the call's own.
@@ -103,6 +125,58 @@ def _where_made(call: Call, not_noted: str, not_own: str) -> tuple[Proven, str]:
     return (Proven.HOST if by_host else Proven.DEVICE), ""
 
 
+def where_torch_computed(
+    call: Call, not_noted: str, not_own: str, input_bytes: int, result_bytes: int
+) -> tuple[Proven, str]:
+    """Where a result was made whose inputs torch copied to the devices as the noted ones, and why not there.
+
+    `not_noted` is how it differs from what is right for these, `not_own` for the call's own.
+    """
+    trace = call.trace or Trace(source="none", complete=False)
+    sent, returned = (
+        trace.copies[way].bytes if way in trace.copies else 0 for way in ("host_to_device", "device_to_host")
+    )
+    by_host, by_device = not not_own, not not_noted
+    exchanged = trace.exchange is not None and trace.exchange.arrays > 0
+    doubts = (
+        (call.outcome is not Outcome.OBSERVED, call.note),
+        (by_host and by_device, "the results for both inputs are the same"),
+        (not by_host and not by_device, "it is right for neither inputs"),
+        (
+            by_host and not exchanged and sent >= input_bytes // 2,
+            "nothing that was copied to the devices carries the inputs",
+        ),
+        (
+            by_device and returned > _COPIES_OF_RESULT * result_bytes + input_bytes,
+            f"{returned:,} bytes were copied to the host, many times the result",
+        ),
+    )
+    for doubtful, why in doubts:
+        if doubtful:
+            return Proven.UNCLEAR, why
+    return (Proven.HOST, FOLLOWS_HOST) if by_host else (Proven.DEVICE, "")
+
+
+def with_arrays_of(drawn: InputCase, noted: InputCase) -> InputCase:
+    """Take the arrays of one case and everything else of another, which has the same arguments."""
+    return replace(
+        drawn,
+        args=tuple(map(_arrays_of, drawn.args, noted.args)),
+        kwargs={name: _arrays_of(value, noted.kwargs[name]) for name, value in drawn.kwargs.items()},
+    )
+
+
+def _arrays_of(drawn: Any, noted: Any) -> Any:
+    if isinstance(drawn, (list, tuple)):
+        return type(drawn)(map(_arrays_of, drawn, noted))
+    return drawn if hasattr(drawn, "shape") else noted
+
+
+def right(oracle: Callable[..., Any], case: InputCase) -> Any:
+    """What an oracle gives for a case, of which it may change its own copy."""
+    return oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+
+
 def watched_of(facts: Mapping[str, Any]) -> Watched | None:
     """What an observation's facts hold of it; None if the call was not watched."""
     plain = facts.get(WATCHED)
@@ -117,13 +191,18 @@ def unrecorded(what: str, watched: Watched | None) -> Award:
 
 def idle_device(watched: Watched) -> str:
     """How it is known that the device did not do the work, in one sentence; empty if it did."""
-    trace = watched.trace
+    trace, series = watched.trace, watched.series
+    if watched.proof is Proven.HOST and watched.unproven:  # what shows it is named, and no hole in a record
+        return f"{watched.unproven}: the work was done on the CPU"
     if not trace.complete:
         return ""
-    if not trace.launch_count:
+    for proof, where in ((watched.proof, ""), (series and series.proof, "in a call among the timed ones ")):
+        if proof is Proven.HOST:
+            return f"{where}{FOLLOWS_HOST}: the work was done on the CPU"
+    if series and series.calls and not series.void and not series.launches:
+        return "a timed call launched no kernel: its work was done on the CPU"
+    if not trace.launch_count and watched.proof is not Proven.DEVICE:
         return "no kernel was launched: the work was done on the CPU"
-    if watched.proof is Proven.HOST:
-        return "the result follows what the CPU holds, whatever lies on the GPU: the work was done on the CPU"
     return ""
 
 
@@ -135,11 +214,52 @@ def idle_or_wrong(watched: Watched) -> str:
 
 def unproven(watched: Watched) -> Award | None:
     """Open until a person has looked, where it is not clear where the result was made; otherwise None."""
-    if watched.proof is not Proven.UNCLEAR:
+    why = watched.unproven if watched.proof is Proven.UNCLEAR else _doubt(watched)
+    if not why:
         return None
-    flag = f"unproven: {watched.unproven}"
-    reason = f"a person looks: it is not clear that the GPU does the work ({watched.unproven})"
+    flag = f"unproven: {why}"
+    reason = f"a person looks: it is not clear that the GPU does the work ({why})"
     return Award(fraction=0.0, reason=reason, flags=(flag,), undecided=True)
+
+
+def _doubt(watched: Watched) -> str:
+    """What the timed calls leave in doubt; empty if nothing.
+
+    An observed call of the same program is the measure: with fewer launches, with kernels that take much less
+    time, or with fewer bytes copied, the result was made in another way there. Where no inputs can be
+    exchanged the observed call is the first one, in which a program may do more.
+    """
+    series, trace = watched.series, watched.trace
+    if series is None or watched.proof is None:
+        return ""
+    if series.proof is Proven.UNCLEAR:
+        return f"among the timed calls: {series.unproven}"
+    if broken := series.contradiction or series.void or ("" if series.calls else "no records"):
+        return f"timed calls: {broken}"
+    if series.launches < trace.launch_count:
+        return f"a timed call launched {series.launches} kernels, the observed one {trace.launch_count}"
+    return _less_copied(series, trace) or _less_computed(series, trace)
+
+
+def _less_copied(series: Series, trace: Trace) -> str:
+    by_record = ("a timed call copied", series.to_device_bytes, series.to_host_bytes)
+    by_bus = ("for a timed call the bus carried", series.bus_to_device_bytes, series.bus_to_host_bytes)
+    for who, to_device, to_host in (by_record, by_bus):
+        for direction, least in (("host_to_device", to_device), ("device_to_host", to_host)):
+            copied = trace.copies.get(direction)
+            if copied and least is not None and least < LEAST_SHARE * copied.bytes:
+                way = direction.replace("_", " ")
+                return f"{who} {least:,} bytes {way}, and the observed one copied {copied.bytes:,}"
+    return ""
+
+
+def _less_computed(series: Series, trace: Trace) -> str:
+    observed_s = sum(launch.seconds or 0.0 for launch in trace.launches)
+    if series.kernels_s is None or series.kernels_s >= LEAST_TIME * observed_s - KERNELS_APART_S:
+        return ""
+    return (
+        f"kernels ran for {series.kernels_s:.2g} s in a timed call, for {observed_s:.2g} s in an observed one"
+    )
 
 
 def off_the_device(watched: Watched) -> Award | None:

@@ -12,7 +12,8 @@ from grader.bench.setup import NOTHING, Lent, virtual_gpus
 from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
 from grader.cuda.health import probe
-from grader.cuda.state import memory_used, state
+from grader.cuda.state import bus_carried, memory_used, state
+from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
 from grader.machine.lease import Lease, Leases
 from grader.model.job import Task
@@ -151,6 +152,10 @@ class Devices:
         """Bytes taken on the leased GPUs, by whomever; 0 where that is not told."""
         return sum(memory_used(gpu) or 0 for gpu in self._leased)
 
+    def bus_carried(self) -> tuple[int, int] | None:
+        """Bytes that the bus carried to the leased GPU, and from it; None of several, or where untold."""
+        return bus_carried(*self._leased) if len(self._leased) == 1 else None
+
     def keep(self, count: int) -> None:
         """Give back what is leased if only fewer are needed from now on: they are leased anew.
 
@@ -201,6 +206,7 @@ def _lent(gpus: Sequence[Gpu]) -> Lent:
         environment=tuple(environment.items()),
         count=len(gpus),
         bus_bytes_per_s=sum(buses) if all(buses) else 0.0,
+        bus_bytes=BusBytes(tuple(gpu.uuid for gpu in gpus)),
     )
 
 

@@ -64,6 +64,7 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
             closing(Devices(_who(job), retire=children.retire_devices, say=_say, lent=job.lent))
         )
         children.device_memory = devices.memory_used
+        children.bus_carried = devices.bus_carried
         exam = _exam(job, machine, warm[0], servers, devices)
         evidence.write(ExamStarted(submission=job.submission, exam=exam))
         builds = _builds(job, children)

@@ -82,7 +82,7 @@ def _files_called(item: Item) -> tuple[str, ...]:
     keys = keys_of(options)
     kinds = (FunctionName, ModuleName)
     named = [getattr(item.options, name) for name, key in keys.items() if key.kind in kinds]
-    return tuple(dict.fromkeys(name.partition(".")[0] for name in named))
+    return tuple(dict.fromkeys(name.partition(".")[0] for name in named if name))
 
 
 def still_valid(evidence: Evidence | None, tasks: Sequence[Task]) -> dict[str, Observation]:

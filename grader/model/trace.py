@@ -92,6 +92,8 @@ class Exchanged:
     """Why not all could be that carry inputs."""
     written: bool = False
     """Whether the result stands in what kernels wrote."""
+    carrying: tuple[int, ...] = ()
+    """The numbers of the launches that get inputs."""
 
 
 class Proven(StrEnum):
@@ -110,7 +112,7 @@ class Trace:
     """One call, seen by one source. It is made beside the program: evidence, not proof."""
 
     source: str
-    """`cupti`, `torch.profiler`, `simulator`, `virtual_gpus` or `none`."""
+    """`cupti`, `torch.profiler`, `simulator`, `cuda_on_cpu`, `virtual_gpus` or `none`."""
     complete: bool = True
     """Whether our own launches before and after the call are recorded; otherwise the record is void."""
     problem: str = ""
@@ -139,10 +141,51 @@ class Trace:
     """Calls that waited for a device or a stream."""
     api: Mapping[str, int] = field(default_factory=dict)
     """Calls of the CUDA runtime and driver, by name."""
+    api_before: Mapping[str, int] = field(default_factory=dict)
+    """The same calls from the begin of the process to that of the call."""
+    unrecorded: int = 0
+    """How many calls are missing among those by their numbers, which CUPTI gives to all."""
     unseen: tuple[str, ...] = ()
     """The names of the fields above that this source cannot see: what stands there means nothing."""
     exchange: Exchanged | None = None
     """What exchanging the inputs of kernels showed, in the call in which that was done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Records of timed calls, and the result of exchanges in calls among them."""
+
+    calls: int
+    """How many calls there are records of."""
+    launches: int
+    """The fewest kernels that one of them launched."""
+    kernels_s: float | None = None
+    """How long the kernels of the middle call ran; None where the source cannot tell."""
+    to_device_bytes: int = 0
+    """The fewest bytes that one of them copied to a device."""
+    to_host_bytes: int = 0
+    """Likewise to the host."""
+    bus_to_device_bytes: int | None = None
+    """What the bus carried to the device for each call of the burst with the least, by the driver's count, in
+    which no program has a part; None where it is not known, or does not show what the reference copies."""
+    bus_to_host_bytes: int | None = None
+    """Likewise to the host."""
+    needed_to_device_bytes: int = 0
+    """What the arguments of such a call hold, packed as tightly as their values allow."""
+    needed_to_host_bytes: int = 0
+    """What its result holds, likewise."""
+    call_s: float | None = None
+    """How long the middle one of these calls took."""
+    void: str = ""
+    """Why there is no complete record of each of them."""
+    contradiction: str = ""
+    """The contradictions in the records."""
+    exchanges: int = 0
+    """How often inputs were exchanged in a call among them."""
+    proof: Proven | None = None
+    """The worst of what these showed; None without any."""
+    unproven: str = ""
+    """Why that is not proven."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +200,8 @@ class Watched:
     that was not tried."""
     unproven: str = ""
     """Why it is not proven, in a few words."""
+    series: Series | None = None
+    """What timed calls showed of themselves; None where nothing was timed."""
 
 
 def works_of(trace: Trace, count: int) -> tuple[DeviceWork, ...]:

@@ -76,6 +76,11 @@ class ItemFacts:
         return any(not words or any(word in note for word in words) for note in notes)
 
 
+def _made_on_cpu(watched: Watched) -> bool:
+    series = watched.series
+    return Proven.HOST in (watched.proof, series.proof if series else None)
+
+
 def _untouched(facts: ItemFacts) -> bool:
     differ = _DIFFER.search(facts.difference)
     share = int(differ[1]) / int(differ[2]) if differ else 1.0
@@ -148,7 +153,7 @@ RULES: tuple[Rule, ...] = (
         "inputs take through the function.",
     ),
     (
-        lambda facts: bool(facts.watched and facts.watched.proof is Proven.HOST),
+        lambda facts: facts.watched is not None and _made_on_cpu(facts.watched),
         "Whether what is returned is what the kernel wrote: here it was computed on the CPU, beside the "
         "kernel.",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.model.trace import Proven, Trace, Traffic, Watched
+from grader.model.trace import Proven, Series, Trace, Traffic, Watched
 from grader.reports.markup import text
 from grader.reports.numbers import amount, seconds, size
 from grader.reports.several_gpus import gpus_table, listed_in_tables, place, transfers_table
@@ -25,6 +25,7 @@ SOURCES = {
     "torch.profiler": "torch.profiler",
     "simulator": "the simulator",
     "virtual_gpus": "the virtual GPUs, where an operator of torch counts as a kernel",
+    "cuda_on_cpu": "the stand-in for the GPU",
     "none": "nobody",
 }
 _MADE = {
@@ -42,6 +43,7 @@ UNSEEN = {
     "peak_bytes": "the most memory that was taken at one time",
     "synchronisations": "how often the program waited for the GPU",
     "api": "calls of CUDA",
+    "api_before": "calls of CUDA before it",
 }
 """Fields of a trace, for people."""
 
@@ -215,7 +217,11 @@ def _sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
             "they wait for each other."
         )
     if watched.proof is not None:
-        yield f"In another call its kernels got other inputs than the program: {_MADE[watched.proof]}."
+        by_copies = watched.proof is Proven.HOST and watched.unproven
+        made = f"{watched.unproven}, so it was made on the CPU" if by_copies else _MADE[watched.proof]
+        yield f"In another call its kernels got other inputs than the program: {made}."
+    if watched.series is not None:
+        yield from _timed(watched.series, without="copies" in trace.unseen)
     if trace.peak_bytes is not None and "peak_bytes" not in trace.unseen:
         yield f"At one time it had at most {size(trace.peak_bytes)} of device memory{together}."
     if trace.synchronisations is not None and "synchronisations" not in trace.unseen:
@@ -224,3 +230,25 @@ def _sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
     if trace.unseen:
         unseen = (UNSEEN.get(name, name) + together * (name == "peak_bytes") for name in trace.unseen)
         yield f"Not to be seen that way: {', '.join(unseen)}."
+
+
+def _timed(series: Series, *, without: bool) -> Iterator[str]:
+    """Yield sentences on timed calls and their needed traffic; `without` copies where these are unknown."""
+    if not series.calls:
+        return
+    if series.kernels_s is not None and series.call_s:
+        yield (
+            f"In a timed call kernels ran for {seconds(series.kernels_s)} of {seconds(series.call_s)} "
+            f"({series.kernels_s / series.call_s:.2g} of it)."
+        )
+    if not without and not series.void:
+        calls = counted(series.calls, "timed call")
+        to_device, to_host = size(series.to_device_bytes), size(series.to_host_bytes)
+        arguments, result = size(series.needed_to_device_bytes), size(series.needed_to_host_bytes)
+        yield (
+            f"Each of {calls} copied at least {to_device} to the GPU and {to_host} back; its arguments fill "
+            f"{arguments} and its result {result}, packed as tightly as their values allow."
+        )
+    if series.proof is not None:
+        calls = counted(series.exchanges, "call")
+        yield f"In {calls} among them its kernels got other inputs than the program: {_MADE[series.proof]}."

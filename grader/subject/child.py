@@ -46,7 +46,6 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
         open_files=limits["open_files"],
         cpu_s=limits["cpu_s"],
     )
-    linux.forbid_capabilities()
     if order["uid"] is not None:
         linux.become(order["uid"])
     linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
@@ -82,7 +81,7 @@ def serve(calls: Calls, arena: mmap.mmap, order: dict[str, Any], folders: Sequen
     whole = memoryview(arena)
     arguments, results = whole[:arguments_bytes], whole[arguments_bytes:]
     questions = Questions(calls)
-    student = _Student(folders, questions, _waiting_for_devices() if order["devices"] else lambda: None)
+    student = _Student(folders, questions, devices=bool(order["devices"]))
     while True:
         request = Request.read(calls.recv())
         if request is None:
@@ -117,6 +116,18 @@ def _waiting_for_devices() -> Callable[[], None]:
     return synchronise
 
 
+def _observer(questions: Questions, *, devices: bool, whole: bool) -> Any:
+    """What stands beside every call of a program that has devices, or what plays them; otherwise None.
+
+    It is the same in every child, so that no program can tell by it whether a call is timed; `whole` is only
+    asked for in children in which nothing is timed.
+    """
+    observer = sys.modules.get(f"{__package__}.observer")
+    if observer is None or not (devices or whole or observer.devices_are_played()):
+        return None
+    return observer.Observer(questions.launch, whole=whole)
+
+
 Answer = Callable[[Encoder], dict[str, Any]]
 """What came of a request, to be encoded behind everything that ran for it."""
 
@@ -124,11 +135,13 @@ Answer = Callable[[Encoder], dict[str, Any]]
 class _Student:
     """The imported file and what to do with it: a method per request."""
 
-    def __init__(self, folders: Sequence[str], questions: Questions, synchronise: Callable[[], None]) -> None:
-        """`synchronise` waits for the devices that the program uses."""
+    def __init__(self, folders: Sequence[str], questions: Questions, *, devices: bool) -> None:
+        """With `devices` the program may use some."""
         self._folders = folders
         self._questions = questions
-        self._synchronise = synchronise
+        self._devices = devices
+        self._synchronise = _waiting_for_devices() if devices else lambda: None
+        self._whole = False
         self._turn = _simulators_turns()
         self._observer: Any = None
         self._module: ModuleType | None = None
@@ -140,6 +153,7 @@ class _Student:
             "import": self.load,
             "call": self.call,
             "again": self.again,
+            "records": self.records,
             "run": self.run,
             "tool": self.tool,
         }
@@ -152,10 +166,10 @@ class _Student:
             _flush()
 
     def load(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Import a file of the hand-in, with an observer beside it if there shall be one."""
+        """Import a file of the hand-in, with an observer beside it if there are devices."""
         del decoder
-        if document["observed"]:
-            self._observer = sys.modules[f"{__package__}.observer"].Observer()
+        self._whole = document["observed"]
+        self._observer = _observer(self._questions, devices=self._devices, whole=self._whole)
         self._module = importlib.import_module(document["module"])
         return lambda encoder: {"value": None}
 
@@ -172,10 +186,12 @@ class _Student:
         if self._observer is None:
             value = function(*args, **kwargs)
             self._synchronise()
-        else:
+        elif self._whole:
             value, more["trace"] = self._observer.watch(
-                lambda: function(*args, **kwargs), (*args, *kwargs.values()), document.get("proof", "")
+                lambda: function(*args, **kwargs), (*args, *kwargs.values())
             )
+        else:
+            value = self._observer.call(lambda: function(*args, **kwargs), (*args, *kwargs.values()))
         self._last = value
         after = [_outline(v) for v in (*args, *kwargs.values())]
         changed = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if not _same(a, b)]
@@ -186,6 +202,12 @@ class _Student:
         self._arguments(document, decoder)
         self._synchronise()
         return lambda encoder: {"value": encoder.encode(self._last)}
+
+    def records(self, document: dict[str, Any], decoder: Decoder) -> Answer:
+        """Give the observer's records of the calls since the last time."""
+        del document, decoder
+        records = [] if self._observer is None else self._observer.records()
+        return lambda encoder: {"value": None, "traces": records}
 
     def _arguments(self, document: dict[str, Any], decoder: Decoder) -> tuple[list[Any], dict[str, Any]]:
         def argument(plain: Any) -> Any:

@@ -24,8 +24,21 @@ from .population import (
     thread_folders,
     thread_state,
 )
-from .protocol import EXCEEDED, FAILED, HELLO, MESSAGE_BYTES, RESTLESS, THAW, Ended, Freeze, Frozen
+from .protocol import (
+    AWAKE,
+    EXCEEDED,
+    FAILED,
+    HELLO,
+    MESSAGE_BYTES,
+    RESTLESS,
+    THAW,
+    Ended,
+    Freeze,
+    Frozen,
+    Wake,
+)
 from .stand import CgroupStopper, SignalStopper, Stopper, bring_to_stand
+from .wakefulness import Wakefulness
 from .watch import ProcessesUsage, Watch, cgroup_usage
 
 WORKSPACE = "/workspace"
@@ -54,10 +67,10 @@ def run(
 ) -> NoReturn:
     """Be pid 1: never returns.
 
-    `order` has `namespaced`, `workspace`, `uid` (or None), `limits` and `cores` (empty for all); `arena` is
-    the shared memory for arguments and results; `freezer` are the open files of a cgroup, or nothing:
-    `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat`, its folder, and where there is one
-    `cgroup.kill`; `student` runs in the process below.
+    `order` has `namespaced`, `workspace`, `uid` (or None), `limits`, `cores` (empty for all) and
+    `arguments_bytes`; `arena` is the shared memory for arguments and results; `freezer` are the open files
+    of a cgroup, or nothing: `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat`, its folder, and
+    where there is one `cgroup.kill`; `student` runs in the process below.
     """
     step = "start"
     scratch = ""
@@ -92,7 +105,9 @@ def run(
         cores = order["cores"] or os.sched_getaffinity(0)
         used_ns = cgroup_usage(freezer[3]) if in_cgroup else ProcessesUsage()
         watch = Watch(Meter(arena, folders), population, order["limits"], cores, used_ns)
-        _supervise(control, pid, population, stopper, watch, 2 * order["limits"]["user_processes"])
+        wakefulness = Wakefulness(arena, order["arguments_bytes"], pid)
+        most = 2 * order["limits"]["user_processes"]
+        _supervise(control, pid, population, stopper, watch, wakefulness, most)
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
         control.send(FAILED + f"{step}: {error}".encode()[:2000])
     _remove(scratch)
@@ -152,7 +167,13 @@ def _fork(freezer: Sequence[int]) -> tuple[int, bool]:
 
 
 def _supervise(
-    control: socket.socket, pid: int, population: Population, stopper: Stopper, watch: Watch, most: int
+    control: socket.socket,
+    pid: int,
+    population: Population,
+    stopper: Stopper,
+    watch: Watch,
+    wakefulness: Wakefulness,
+    most: int,
 ) -> None:
     child = os.pidfd_open(pid)
     wait = select.poll()
@@ -181,6 +202,12 @@ def _supervise(
             elif message == THAW:
                 watch.begin()
                 stopper.go()
+                wakefulness.end()
+            elif (wake := Wake.read(message)) is not None:
+                if not excess:
+                    wakefulness.begin(wake.arguments_bytes)
+                    control.send(AWAKE)
+                    wakefulness.spin(control.fileno())
             else:  # the examiner closed its end, or went away
                 return
             if excess and freeze is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import resource
 import signal
@@ -16,6 +15,8 @@ CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
+_CLONE_CHILD_CLEARTID = 0x00200000
+_CLONE_CHILD_SETTID = 0x01000000
 _CLONE_INTO_CGROUP = 0x200000000
 _CLONE3 = 435
 """The number of this system call, the same on all machines (Linux 5.3; cgroups from 5.7 on)."""
@@ -37,13 +38,16 @@ PR_SET_DUMPABLE = 4
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+_PR_GET_TID_ADDRESS = 40
+"""Where the C library keeps the number of this thread; needs CONFIG_CHECKPOINT_RESTORE."""
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 
 _CAPABILITY_VERSION_3 = 0x20080522
 _LAST_CAPABILITY = 63
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_libc = ctypes.PyDLL(None, use_errno=True)
+"""Keeps Python's lock, so that it may fork; nothing that is called here takes long."""
 
 
 def _check(result: int, what: str) -> None:
@@ -55,6 +59,11 @@ def _check(result: int, what: str) -> None:
 def unshare(flags: int) -> None:
     """Give this process (for pids: its next children) namespaces of its own."""
     _check(_libc.unshare(flags), "unshare")
+
+
+def setns(namespace: int, kind: int) -> None:
+    """Enter a namespace by its open file (for pids: have the next children begun there)."""
+    _check(_libc.setns(namespace, kind), "setns")
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
@@ -115,43 +124,30 @@ def fork_into(cgroup: int) -> int:
     """Fork a process that is in a cgroup from the beginning: its pid, and 0 in the process itself.
 
     `cgroup` is the open folder of a cgroup v2. To move a process there later takes the kernel 10 to 15 ms,
-    in which it waits for all cores. Of this call the C library's `fork` does not know, which has locks and
-    a thread's number to put right; so a process in between is made by it, forks as usual, and ends. Whoever
-    calls must be who adopts orphans: pid 1, or a sub-reaper.
+    in which it waits for all cores. The C library's `fork` cannot ask for it; what that does beside the
+    system call is done here, for a process of one thread: the thread's number is put right, and so is what
+    Python and its modules registered. What libraries registered (pthread_atfork) is left out: the process
+    must come from an ordinary fork itself.
 
     Raises:
         OSError: the kernel is too old, or forbids it.
     """
-    reading, writing = os.pipe()
+    thread_number = ctypes.c_uint64()
+    _check(_libc.prctl(_PR_GET_TID_ADDRESS, ctypes.byref(thread_number), 0, 0, 0), "prctl PR_GET_TID_ADDRESS")
+    arguments = _CloneArguments(
+        flags=_CLONE_INTO_CGROUP | _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID,
+        child_tid=thread_number.value,
+        exit_signal=signal.SIGCHLD,
+        cgroup=cgroup,
+    )
+    pid = -1
+    ctypes.pythonapi.PyOS_BeforeFork()
     try:
-        arguments = _CloneArguments(flags=_CLONE_INTO_CGROUP, exit_signal=signal.SIGCHLD, cgroup=cgroup)
         size = ctypes.c_size_t(ctypes.sizeof(arguments))
-        between = syscall(_CLONE3, ctypes.byref(arguments), size, name="clone3")
-        if between == 0:
-            _fork_and_leave(writing)
-            return 0
-        os.close(writing)
-        writing = -1
-        pid = os.read(reading, 16)
-        os.waitpid(between, 0)  # from then on we are the parent
-        if not pid:
-            raise OSError(errno.EAGAIN, f"fork: {os.strerror(errno.EAGAIN)}")
-        return int(pid)
+        pid = syscall(_CLONE3, ctypes.byref(arguments), size, name="clone3")
     finally:
-        for end in (reading, writing):
-            if end >= 0:
-                os.close(end)
-
-
-def _fork_and_leave(writing: int) -> None:
-    """Fork and end, once the child's pid is written; comes back in the child."""
-    try:
-        if (pid := os.fork()) == 0:
-            return
-        os.write(writing, str(pid).encode())
-    except OSError:  # nobody but us is to go on: who reads finds nothing
-        pass
-    os._exit(0)
+        (ctypes.pythonapi.PyOS_AfterFork_Parent if pid else ctypes.pythonapi.PyOS_AfterFork_Child)()
+    return pid
 
 
 def prctl(option: int, argument: int = 0) -> None:

@@ -14,6 +14,7 @@ _CLONE_CALLS = {"x86_64": (b"56 ", b"57 ", b"58 ", b"435 "), "aarch64": (b"220 "
 _GONE = (FileNotFoundError, ProcessLookupError)
 
 PPID, USER_TICKS, SYSTEM_TICKS, CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS = 1, 11, 12, 13, 14
+PROCESSOR = 36
 """Where these stand in `stat_fields`; see proc_pid_stat(5), whose third field is our first."""
 
 

@@ -21,6 +21,8 @@ NAMESPACED = "namespaced"
 THAW = b"thaw"
 
 # pid 1 -> examiner
+AWAKE = b"awake"
+"""The core is awake, and stays so until the next message, for a while."""
 HELLO = b"hello"
 """The first word, also of the child: the kernel adds who says it."""
 RESTLESS = b"restless"
@@ -44,6 +46,22 @@ class Freeze(NamedTuple):
     def read(cls, message: bytes) -> Freeze | None:
         """The order in a message; None for anything else."""
         return cls(*_unpack(message, _FREEZE, 1)) if message.startswith(_FREEZE) else None
+
+
+class Wake(NamedTuple):
+    """Examiner -> pid 1: while everything stands, get the program's core ready for the next call."""
+
+    arguments_bytes: int
+    """How much of the arguments is to be read there."""
+
+    def pack(self) -> bytes:
+        """The message."""
+        return _WAKE + _pack(self)
+
+    @classmethod
+    def read(cls, message: bytes) -> Wake | None:
+        """The order in a message; None for anything else."""
+        return cls(*_unpack(message, _WAKE, 1)) if message.startswith(_WAKE) else None
 
 
 class Frozen(NamedTuple):
@@ -89,7 +107,7 @@ class Ended(NamedTuple):
         return cls(*_unpack(message, _ENDED, 2)) if message.startswith(_ENDED) else None
 
 
-_FREEZE, _FROZEN, _ENDED = b"freeze ", b"frozen ", b"ended "
+_FREEZE, _WAKE, _FROZEN, _ENDED = b"freeze ", b"wake ", b"frozen ", b"ended "
 
 
 def _pack(numbers: tuple[int, ...]) -> bytes:

@@ -8,6 +8,8 @@ from typing import Any
 
 from .protocol import Calls, Question
 
+LAUNCH = -1
+"""In the place of a function's number: what to do at the launch of a kernel."""
 TAG = "q"
 """`{"q": 0}` in the place of an argument: the first function that stayed outside."""
 
@@ -44,6 +46,13 @@ class Questions:
         if "error" in plain:
             raise ValueError(plain["error"])
         return plain["value"]
+
+    def launch(self, number: int) -> str:
+        """What to do at the launch of this number in the call; nothing once the call is over."""
+        try:
+            return str(self.ask(LAUNCH, number))
+        except (ValueError, OSError):  # a thread that launches after its call
+            return ""
 
     def function(self, argument: Any) -> Outside | None:
         """The function that an encoded argument stands for; None if it is a value."""

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any, NoReturn
@@ -59,6 +59,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     }
     for network, pinned in product((True, False), repeat=2) if seccomp.supported() else ():
         seccomp.program(network=network, pinned=pinned)  # made once, for all children
+    linux.forbid_capabilities()  # here, for all children: each would need 65 system calls
     gc.freeze()  # children share these pages as long as nobody looks for garbage there
     gc.enable()  # off since the start: importing throws hardly anything away
     _say(control, {"ready": facts})
@@ -82,25 +83,51 @@ def _say(control: socket.socket, plain: dict[str, Any]) -> None:
     control.send(json.dumps(plain).encode())
 
 
-def _enter_namespaces() -> None:
-    """Go on as pid 1 of namespaces of its own; who called is gone."""
-    linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWPID | linux.CLONE_NEWIPC)
-    if os.fork() != 0:
-        os._exit(0)
+def _fork_init(run: Callable[[], object], say: Callable[[str], object], *, namespaced: bool) -> None:
+    """Fork pid 1 of a check, which runs `run` in namespaces of its own; `say` is called with what fails."""
+    pid = -1
+    try:
+        pid = _fork_into_pid_namespace() if namespaced else os.fork()
+        if pid == 0:
+            if namespaced:
+                linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC)
+            run()
+    except BaseException as error:  # nobody above this process would hear of it
+        say(getattr(error, "strerror", None) or str(error))
+    finally:
+        if pid == 0:
+            os._exit(1)
+
+
+def _fork_into_pid_namespace() -> int:
+    """Fork pid 1 of a new pid namespace: its pid, and 0 in the process itself.
+
+    The namespace is made for whom this process forks next, and then it goes back to its own: a process that
+    entered the new one itself would have to fork once more, which takes a millisecond and as long to undo.
+    """
+    ours = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    pid = -1
+    try:
+        linux.unshare(linux.CLONE_NEWPID)
+        try:
+            pid = os.fork()
+        finally:
+            if pid != 0:
+                linux.setns(ours, linux.CLONE_NEWPID)
+    finally:
+        os.close(ours)
+    return pid
 
 
 def _try_namespaces() -> int:
     """Begin to try, while we import, what every check needs; the pipe that `_what_is_wrong` reads."""
     reading, writing = os.pipe()
-    if os.fork() == 0:
-        try:
-            _enter_namespaces()
-            init.set_stage(init.WORKSPACE, file_mb=1)
-            os.write(writing, HELLO)
-        except OSError as error:
-            os.write(writing, f"{error.strerror}".encode())
-        finally:
-            os._exit(0)
+
+    def try_stage() -> None:
+        init.set_stage(init.WORKSPACE, file_mb=1)
+        os.write(writing, HELLO)
+
+    _fork_init(try_stage, lambda why: os.write(writing, why.encode()), namespaced=True)
     os.close(writing)
     return reading
 
@@ -118,18 +145,19 @@ def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> Non
     `fds` are the sockets of pid 1 and child, arena, pipe for output, pipes for requests and for replies, and
     the files of a freezer.
     """
-    if os.fork() == 0:
+    inits, greeting = (socket.socket(fileno=fd) for fd in fds[:2])
+
+    def run() -> None:
         control.close()
-        inits, greeting = (socket.socket(fileno=fd) for fd in fds[:2])
-        try:
-            if order["namespaced"]:
-                _enter_namespaces()
-            calls = Calls(*fds[4:6])
-            init.run(inits, order, fds[2], fds[6:], lambda: _student(order, greeting, calls, *fds[2:4]))
-        except BaseException as error:  # nobody above this process would hear of it
-            inits.send(FAILED + f"namespaces: {error}".encode()[:2000])
-        finally:
-            os._exit(1)
+        calls = Calls(*fds[4:6])
+        init.run(inits, order, fds[2], fds[6:], lambda: _student(order, greeting, calls, *fds[2:4]))
+
+    def say(why: str) -> None:
+        inits.send(FAILED + f"namespaces: {why}".encode()[:2000])
+
+    _fork_init(run, say, namespaced=order["namespaced"])
+    inits.detach()
+    greeting.detach()
     for fd in fds:
         os.close(fd)
 

@@ -74,7 +74,7 @@ class Watch:
         self._next = None
         members = self._population.members()
         self._delay.rest(members)
-        return self._excess(members)
+        return self._excess(members) if self._begun else ""  # nothing of the program has run before `begin`
 
     def due_ms(self) -> float | None:
         """Milliseconds until the next look; None for no look."""

@@ -133,6 +133,33 @@ def test_a_stage_on_the_cpu_is_told_so(mark):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("csye_borrowed_weights", "bytes, and what lies there or crosses into it has"),
+        ("csye_decoys", "bytes, and what is said to lie there has"),
+    ],
+)
+def test_a_network_that_is_computed_elsewhere_than_it_is_said_to_lie_is_no_split(mark, name, problem):
+    award, good = mark("part3.learns", hand_in(name, "pt_modelparallelism.py"))
+    assert (good, award.undecided) == (False, False)
+    assert problem in award.reason
+
+
+@pytest.mark.slow
+def test_a_split_with_much_that_crosses_is_right_and_not_flagged(mark):
+    award, good = mark("part3.learns", hand_in("csye_blocks_in_turn", "pt_modelparallelism.py"))
+    assert good, award.reason
+    assert award.flags == ()
+
+
+@pytest.mark.slow
+def test_a_wrong_network_loses_for_being_wrong_and_not_for_where_it_lies(mark):
+    award, good = mark("part3.placed", hand_in("csye_no_maxpool", "pt_modelparallelism.py"))
+    assert good, award.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("item", "file"),
     [
         ("part2.value", "matrix_power.py"),

@@ -27,6 +27,7 @@ OURS = ("autodiff.py", "gpu_op.cu")
 
 expected = course_module(FOLDER / "expected.py")
 inputs = course_module(FOLDER / "inputs.py")
+networks = course_module(FOLDER / "networks.py")
 
 KERNELS = {
     "array_set": ("array_set", "shapes_and_values"),
@@ -82,6 +83,7 @@ TRAINED = Tolerances(float64=Tolerance(rtol=1e-4, atol=0.0), float32=Tolerance(r
 
 MODULES = (
     "hand_in",
+    "device_memory",
     "kernels",
     "graphs",
     "training",
@@ -204,6 +206,70 @@ def test_the_reference_agrees_with_the_oracle_on_numpy(drivers, of, family, seed
 @pytest.mark.parametrize(("of", "family"), ON_GPU, ids=str)
 def test_the_drivers_agree_with_the_oracle_where_the_kernels_are_right(drivers, of, family):
     assert deviations(drivers, of, family) == []
+
+
+# With other inputs on the GPU than the host has.
+
+
+@pytest.fixture
+def exchanged(drivers, monkeypatch):
+    """What `run` gives, what is right for the inputs on the GPU, and for those of the host."""
+    monkeypatch.setattr(drivers.device_memory, "_DRIVER", None)
+    monkeypatch.setattr(drivers.kernels, "_loaded", [])
+
+    def run(driver, placed, loaded, right):
+        driver.place(*placed)
+        driver.load(*loaded)
+        return driver.run(), right(*placed), right(*loaded)
+
+    return run
+
+
+def drawn_twice(family):
+    return [list(getattr(inputs, family)(np.random.default_rng(seed)))[-1].args for seed in (0, 1)]
+
+
+@pytest.mark.parametrize("operation", KERNELS)
+def test_an_operation_is_called_with_the_inputs_that_lie_on_the_gpu(drivers, exchanged, operation):
+    drawn, loaded = drawn_twice(KERNELS[operation][0])
+    placed = [new if hasattr(new, "shape") else same for new, same in zip(drawn, loaded, strict=True)]
+    oracle = getattr(expected, operation)
+    got, right, _ = exchanged(
+        drivers.kernels, (operation, *placed), (operation, *loaded), lambda _, *arrays: oracle(*arrays)
+    )
+    tolerance = WIDER.get((f"kernels.{operation}", KERNELS[operation][0]), Tolerance(rtol=1e-5, atol=1e-6))
+    assert compare(got, right, Tolerances(float32=tolerance)).note == ""
+
+
+def test_an_operation_that_remembers_what_the_host_has_shows_it(drivers, exchanged, monkeypatch):
+    kept = {}
+
+    def remembers(source, target):
+        values(target)[...] = kept.setdefault("result", np.maximum(values(source), 0))
+        return 0
+
+    monkeypatch.setattr(drivers.base._LIB, "DLGpuRelu", remembers, raising=False)
+    placed, loaded = drawn_twice("relu")
+    got, right, of_host = exchanged(
+        drivers.kernels, ("relu", *placed), ("relu", *loaded), lambda _, x: expected.relu(x)
+    )
+    assert not compare(got, right).agrees
+    assert compare(got, of_host).agrees
+
+
+def test_a_network_is_run_with_the_arrays_that_lie_on_the_gpu(drivers, exchanged):
+    placed, loaded = drawn_twice("exchanged_network")
+    got, right, of_host = exchanged(drivers.training, placed, loaded, expected.slopes)
+    tolerances = Tolerances(float64=TRAINED.float64, float32=Tolerance(rtol=1e-2, atol=0.5))
+    assert compare(got, right, tolerances).note == ""
+    assert not compare(got, of_host, tolerances).agrees
+
+
+def test_a_result_that_is_no_array_on_the_gpu_is_refused(drivers, exchanged, monkeypatch):
+    monkeypatch.setattr(drivers.autodiff.Executor, "run", lambda self, feed: [np.zeros(1)] * 7)
+    placed, loaded = drawn_twice("exchanged_network")
+    with pytest.raises(ValueError, match="does not lie in the memory of the GPU"):
+        exchanged(drivers.training, placed, loaded, expected.slopes)
 
 
 def test_the_files_of_the_course_are_the_same_everywhere():
@@ -352,6 +418,16 @@ def test_a_wrong_memory_plan_loses_what_it_must(tmp_path, change, loses):
     assert lost == loses
 
 
+@pytest.mark.parametrize("of", ["graphs.overlaps", "graphs.allocations"])
+def test_an_executor_that_runs_nothing_loses_what_is_said_of_its_memory(drivers, monkeypatch, of):
+    def run(self, feed, convert_to_numpy_ret_vals=False):
+        self.node_to_arr_map = {}
+        return []
+
+    monkeypatch.setattr(drivers.autodiff.Executor, "run", run)
+    assert len(deviations(drivers, of, "runs")) == 3
+
+
 def test_memory_is_used_again_once_nobody_needs_it(drivers):
     ad, gpu = drivers.autodiff, drivers.graphs.CONTEXTS["gpu"]
     x = ad.Variable("x")
@@ -379,7 +455,7 @@ def test_what_numpy_feeds_to_a_gpu_is_allocated_for_once(drivers, monkeypatch):
     x = ad.Variable("x")
     executor = ad.Executor([x * 2], ctx=gpu)
     executor.run({x: np.ones(3)})
-    assert drivers.graphs._counted(lambda: executor.run({x: np.ones(3)})) == 0
+    assert drivers.graphs._counted(lambda: executor.run({x: np.ones(3)}))[0] == 0
 
 
 def test_plans_of_shapes_that_never_return_are_let_go(drivers):
@@ -479,10 +555,10 @@ if __name__ == "__main__":
 def test_a_softmax_without_the_largest_logit_trains_drawn_networks_in_single_precision(seed):
     """Seed 1 drew one with logits of 122 apart, where e**z is infinite."""
     for network in inputs.drawn_networks(np.random.default_rng(seed)):
-        layers, parameters, x, labels, rate, steps = network.args
+        graph, parameters, x, labels, rate, steps = network.args
         for step in range(steps):
-            _, passed = expected.drawn(layers, parameters, x, labels, rate, step)
-            logits = expected.forwards(layers, passed, x)[1][-1].astype(np.float32)
+            _, passed = expected.drawn(graph, parameters, x, labels, rate, step)
+            logits = networks.values(graph, [x, *passed])[-1].astype(np.float32)
             powers = np.exp(logits)
             loss = -(labels * np.log(powers / powers.sum(axis=1, keepdims=True))).sum(axis=1).mean()
             assert loss == pytest.approx(expected.softmax_cross_entropy(logits, labels)[0], rel=1e-4)

@@ -139,7 +139,7 @@ def test_the_longest_training_in_single_precision_is_like_the_one_in_double(driv
 # The kind `learns`.
 
 KERNEL = Launch(kernel="k", grid=(1, 1, 1), block=(1, 1, 1))
-FAMILIES = {"inputs": "few_batches", "networks": "drawn_networks"}
+FAMILIES = {"inputs": "exchanged_network", "networks": "drawn_networks"}
 LAUNCHED = Trace(source="cupti", launches=(KERNEL,), launch_count=1)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from grader.bench.bench import InputCase
-from grader.bench.questions import ANSWER_BYTES, answered
+from grader.bench.questions import ANSWER_BYTES, Launches, answered
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 
@@ -149,6 +149,26 @@ def test_who_asks_without_end_runs_into_its_limit(classroom, name):
     ],
 )
 def test_no_question_makes_the_examiner_fail(question):
-    answer = answered([len], question)
+    answer = answered({0: len}, question)
     assert "error" in json.loads(answer)
     assert len(answer) <= ANSWER_BYTES
+
+
+@pytest.mark.parametrize(
+    ("proof", "skip", "answers"),
+    [
+        ("", 0, ["later", "later", "later", "", ""]),
+        ("note", 0, ["note"]),
+        ("exchange", 0, ["later", "exchange"]),
+        ("exchange", 1, ["later", "later", "later", "exchange"]),
+        ("exchange", 9, ["later", "later", "later", "exchange"]),
+    ],
+)
+def test_that_nothing_is_done_shows_at_the_last_launch_that_gets_inputs(proof, skip, answers):
+    launches = Launches(proof, (1, 3), skip)
+    assert [launches(number) for number in range(len(answers))] == answers
+    assert launches.asked == len(answers)
+
+
+def test_as_long_as_no_launches_are_known_the_first_one_is_told():
+    assert [Launches(proof, (), 0)(0) for proof in ("", "note", "exchange")] == ["", "note", "exchange"]

@@ -98,6 +98,40 @@ def test_as_many_allocations_for_any_number_of_epochs_earn_everything():
     assert found.reason == "allocations: 64 at 2, 4 and 8 epochs alike"
 
 
+@pytest.mark.parametrize(
+    ("keys", "wall_s", "reason"),
+    [
+        (
+            {"peak_bytes_at_least": 10_001},
+            1.0,
+            "2 epochs are recorded with 10,000 bytes in use at one time, and need 10,001",
+        ),
+        ({"launches_at_least": 51}, 1.0, "2 more epochs are recorded with 100 more launches, and need 102"),
+        (
+            {},
+            1e-5,
+            "164 launches and allocations are recorded in 1e-05 s; no driver answers more than 2,000,000 in "
+            "a second",
+        ),
+    ],
+)
+def test_records_that_no_training_leaves_wait_for_a_person(keys, wall_s, reason):
+    observation = stored(*FLAT)
+    took = Quantity(value=wall_s, unit="s")
+    cases = tuple(replace(one, quantities={**one.quantities, "wall_s": took}) for one in observation.cases)
+    found = KIND.award(options(**keys), replace(observation, cases=cases), {})
+    assert (found.fraction, found.undecided, found.reason) == (0.0, True, f"{reason}; a person must look")
+
+
+def test_records_that_lose_everything_need_no_person():
+    found = award(PLAN_EACH_TIME, peak_bytes_at_least=10**9)
+    assert (found.fraction, found.undecided) == (0.0, False)
+
+
+def test_records_at_the_bounds_are_believed():
+    assert award(FLAT, peak_bytes_at_least=10_000, launches_at_least=50).fraction == 1.0
+
+
 def test_a_handle_made_in_every_product_is_told_by_its_function_and_its_library():
     found = award(HANDLE_EACH_TIME)
     assert (found.fraction, found.undecided) == (0.0, False)

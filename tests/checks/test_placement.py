@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pytest
 
 from grader.bench.bench import Call, InputCase
@@ -43,6 +44,7 @@ class Bench:
     """One call that returns and leaves a trace behind, in the place of a program with GPUs."""
 
     call: Call
+    exchanged: Call | None = None
     devices: int = 2
     simulated: bool = False
     imported: Call = field(default_factory=lambda: Call(outcome=Outcome.OBSERVED))
@@ -50,13 +52,16 @@ class Bench:
     seed: str = "5eed"
     output: str = "printed"
     asked: list = field(default_factory=list)
+    called: list = field(default_factory=list)
 
     def expected(self, name):
+        if name == "received":
+            return lambda parts, x: {"cuda:0": [100, 150, 500], "cuda:1": [40, 60, 300]}
         return lambda x: 2 * x
 
     def draw(self, family, number):
         self.asked.append(family)
-        return (InputCase(name="a case", args=(21,)),)
+        return (InputCase(name="a case", args=(21 if self.exchanged is None else np.full(9, number),)),)
 
     @contextmanager
     def subject(self, module, *, observed):
@@ -67,9 +72,9 @@ class Bench:
             imported: Call
             output: str
 
-            def call(_, function, case):
-                assert function == "f"
-                return self.call
+            def call(_, function, case, *, proof=""):
+                self.called.append(function)
+                return self.exchanged if proof == "exchange" else self.call
 
         yield Subject(self.imported, self.output)
 
@@ -105,6 +110,35 @@ def test_the_device_that_did_nothing_is_named(seconds, devices, reason):
     assert found.fraction == 0.0
     assert found.reason.startswith(reason)
     assert found.hint == HINTS["idle"]
+
+
+NOTED, OWN = 2 * np.full(9, 1_000_004), 2 * np.full(9, 1_000_005)
+EXCHANGED = {"arrays": 1, "problem": "", "written": True, "carrying": []}
+
+
+def copied(*, to=0, back=0):
+    both = {"host_to_device": to, "device_to_host": back}
+    return {way: {"count": 1, "bytes": size, "seconds": None} for way, size in both.items()}
+
+
+@pytest.mark.parametrize(
+    ("value", "of_trace", "fraction", "reason"),
+    [
+        (NOTED, {"exchange": EXCHANGED}, 1, "cuda:0 did 50% of the work"),
+        (OWN, {"exchange": EXCHANGED}, 0, "the result follows what the CPU holds"),
+        (OWN, {"exchange": None, "copies": copied(to=10)}, 0, "the result follows what the CPU holds"),
+        (OWN, {"exchange": None, "copies": copied(to=72)}, None, "nothing that was copied to the devices"),
+        (NOTED + 1, {"exchange": EXCHANGED}, None, "it is right for neither inputs"),
+        (NOTED, {"exchange": EXCHANGED, "copies": copied(back=1000)}, None, "1,000 bytes were copied to the"),
+    ],
+)
+def test_the_result_must_be_that_of_the_inputs_on_the_devices(value, of_trace, fraction, reason):
+    trace = trace_of([0.1], [0.1])
+    bench = Bench(returned(NOTED, trace), returned(value, trace_of([0.1], [0.1], **of_trace)))
+    chosen = options(made_on_gpu=True)
+    earned = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    assert (None if earned.undecided else earned.fraction) == fraction
+    assert reason in earned.reason
 
 
 def test_a_share_is_one_of_time_and_not_of_kernels():
@@ -183,6 +217,77 @@ def test_the_rest_of_a_mapping_is_the_result(monkeypatch):
     trace = trace_of([0.1], [0.1])
     assert award(trace, value={"loss": 42, "parts": LAYERS}, parts="parts").fraction == 1.0
     assert award(trace, value={"loss": 43, "parts": LAYERS}, parts="parts").fraction == 0.0
+
+
+def sent(first, second, from_peer=0, **more):
+    """A trace of two devices that work alike, and what was copied to each."""
+    trace = replace(
+        trace_of([0.1], [0.1]),
+        transfers=(
+            Transfer(source=None, target=0, count=1, bytes=first),
+            Transfer(source=None, target=1, count=1, bytes=second),
+            Transfer(source=1, target=0, count=1, bytes=from_peer),
+            Transfer(source=0, target=None, count=1, bytes=10**9),
+        ),
+    )
+    return replace(trace, **more)
+
+
+RECEIVING = {"parts": "parts", "expected": "", "received": "received"}
+SPLIT = {"loss": 42, "parts": LAYERS}
+
+
+@pytest.mark.parametrize(
+    ("trace", "reason"),
+    [
+        (sent(99, 60), "cuda:0 was sent 99 bytes, and what is said to lie there has 100"),
+        (sent(120, 0), "cuda:1 was sent 0 bytes, and what is said to lie there has 40"),
+        (
+            sent(100, 50, from_peer=401),
+            "cuda:0 was sent 501 bytes, and what lies there or crosses into it has 150: it computes what is "
+            "said to lie elsewhere",
+        ),
+    ],
+)
+def test_what_a_device_is_sent_tells_whether_it_computes_its_own_parts_alone(trace, reason):
+    found = award(trace, value=SPLIT, **RECEIVING)
+    assert (found.fraction, found.undecided, found.reason) == (0.0, False, reason)
+
+
+def test_a_device_that_is_sent_no_more_than_it_needs_earns_everything_and_more_is_flagged():
+    found = award(sent(100, 60, from_peer=50), value=SPLIT, **RECEIVING)
+    assert (found.fraction, found.flags) == (1.0, ())
+    found = award(sent(100, 60, from_peer=51), value=SPLIT, **RECEIVING)
+    assert found.fraction == 1.0
+    assert found.flags == (
+        "sent_more: cuda:0 was sent 151 bytes, and what lies there or crosses into it has 150",
+    )
+
+
+def test_a_source_that_sees_no_copies_decides_nothing():
+    found = award(sent(100, 60, unseen=("transfers",)), value=SPLIT, **RECEIVING)
+    assert (found.fraction, found.undecided) == (0.0, True)
+
+
+def test_what_is_received_follows_from_parts():
+    _, problems = decode(Placement.Options, KEYS | {"received": "received"})
+    assert "received: follows from the parts; name their key as parts" in str(problems)
+
+
+def test_only_some_keys_of_a_result_are_compared():
+    value = {"loss": 42, "other": 1, "parts": LAYERS}
+    bench = Bench(returned(value, trace_of([0.1], [0.1])))
+    bench.expected = lambda name: lambda x: {"loss": 2 * x}
+    chosen = options(parts="parts", compared=["loss"])
+    assert KIND.award(chosen, KIND.observe(chosen, bench), {}).fraction == 1.0
+    chosen = options(parts="parts")
+    assert KIND.award(chosen, KIND.observe(chosen, bench), {}).fraction == 0.0
+
+
+def test_a_function_that_prepares_is_called_before():
+    bench = Bench(returned(42, trace_of([0.1], [0.1])))
+    KIND.observe(options(prepare="work.build"), bench)
+    assert bench.called == ["build", "f"]
 
 
 @pytest.mark.parametrize("value", [42, {"loss": 42}, {"parts": [1]}, {"parts": {"fc": 1}}])

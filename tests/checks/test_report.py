@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from grader.checks.report import AtLeast, Measured, Ratio, Report
@@ -306,15 +308,26 @@ def test_a_pdf_is_read_in_a_sandbox(real_bench, tmp_path):
     assert (found.fraction, found.flags) == (1.0, ())
 
 
-def test_text_that_no_reader_sees_waits_for_a_person_who_is_told(real_bench, tmp_path):
+def test_what_only_text_holds_that_no_reader_sees_is_lost(real_bench, tmp_path):
     bench = real_bench({"hw1.pdf": ""}, COURSE)
     shown = pdf("The report of Alice shows this line, and a picture.\n" + RIGHT)
     hidden = shown.replace(b"BT /F 9", b"BT 3 Tr /F 9").replace(b"BT 3 Tr", b"BT", 1)
     (tmp_path / "workspace" / "hw1.pdf").write_bytes(hidden)
     chosen = options(ratios=(RATIO,), terms=("max_kernel",), credit="per_case")
     found = KIND.award(chosen, KIND.observe(chosen, bench), {})
-    assert found.undecided
+    assert (found.fraction, found.undecided) == (0.0, False)
+    assert found.reason == (
+        "0 of 2 requirements are met; max_kernel: only in text that no reader sees; time of max_cpu, time of "
+        "max_gpu, speedup: only in text that no reader sees"
+    )
     assert found.flags == ("holds 36 words that no reader sees; they do not count",)
+
+
+def test_evidence_without_concealed_names_is_judged_as_before(award, tmp_path):
+    chosen = options(terms=("max_kernel",), pictures=AtLeast(at_least=1))
+    observation = facts_of("Wir haben gemessen: alles ist schneller geworden.", tmp_path, chosen)
+    facts = {name: fact for name, fact in observation.facts.items() if name not in ("concealed", "depicted")}
+    assert KIND.award(chosen, replace(observation, facts=facts), {}).undecided
 
 
 def test_a_pdf_that_draws_but_holds_no_text_waits_for_a_person(real_bench, tmp_path):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import grader.checks.watched
 from grader.bench.bench import Call, InputCase
 from grader.bench.tolerance import Tolerance, Tolerances
 from grader.checks.watched import (
@@ -100,10 +101,12 @@ def watching(bench, oracle=double, tolerances=None):
     return watch(bench, "work.double", "numbers", oracle, tolerances)
 
 
-def test_the_file_is_imported_once_with_an_observer_beside_it():
+@pytest.mark.parametrize("by_cupti", [True, False])
+def test_calls_are_watched_in_a_child_as_timed_ones_have_if_these_can_be_recorded(monkeypatch, by_cupti):
+    monkeypatch.setattr(grader.checks.watched, "find_spec", lambda name: object() if by_cupti else None)
     bench = bench_of(on_the_device)
     watching(bench)
-    assert bench.opened == [("work", True)]
+    assert bench.opened == [("work", not by_cupti)]
 
 
 def test_every_call_has_inputs_of_its_own():
@@ -204,12 +207,21 @@ def test_a_wrong_result_is_said_and_nothing_is_exchanged():
     assert len(bench.subject_of.calls) == 1
 
 
-@pytest.mark.parametrize("launches", [None, ()])
-def test_kernels_that_are_not_numbas_get_their_own_inputs(launches):
-    trace = Trace(source="cupti", launches=(LAUNCH,), launch_count=1, framework_launches=launches)
-    bench = bench_of(on_the_cpu, trace)
-    assert watching(bench) == Watched(trace=trace)
+def test_kernels_that_are_not_numbas_get_their_own_inputs():
+    bench = bench_of(on_the_cpu, BY_OTHERS)
+    assert watching(bench) == Watched(trace=BY_OTHERS)
     assert len(bench.subject_of.calls) == 1
+
+
+def test_kernels_that_are_hidden_from_numba_prove_nothing():
+    trace = replace(BY_OTHERS, framework_launches=())
+    watched = watching(bench_of(on_the_cpu, trace))
+    assert (watched.proof, watched.unproven) == (Proven.UNCLEAR, "its kernels were not launched by numba")
+
+
+def test_no_launch_at_all_is_clear():
+    trace = Trace(source="cupti", framework_launches=())
+    assert watching(bench_of(on_the_cpu, trace)) == Watched(trace=trace)
 
 
 @pytest.mark.parametrize("proof", [None, *Proven])

@@ -44,11 +44,34 @@ def test_kernels_get_the_noted_inputs_and_the_program_keeps_its_own(start):
         noted = subject.call("double", case(y), proof="note")
         plain = subject.call("double", case(numbers(1000, 3)))
         call = subject.call("double", case(x), proof="exchange")
-        assert noted.trace.exchange is None
+        assert noted.trace.exchange.written
         assert plain.trace.exchange is None
         assert (call.trace.exchange.arrays, call.trace.exchange.problem) == (1, "")
         assert call.trace.exchange.written
         assert np.array_equal(call.value, 2 * y)
+
+
+@by_cupti
+def test_calls_that_are_timed_are_recorded_as_well_and_after_them(start):
+    with start(DOUBLE) as subject:
+        for size in (1000, 500):
+            assert subject.call("double", case(numbers(size))).trace is None
+        traces = subject.records()
+        assert [trace.problem for trace in traces] == ["", ""]
+        assert [trace.copies["host_to_device"].bytes for trace in traces] == [8000, 4000]
+        assert [(trace.launch_count, len(trace.framework_launches)) for trace in traces] == [(1, 1)] * 2
+        assert "api" in traces[0].unseen
+        assert subject.records() == ()
+
+
+def test_a_call_whose_inputs_are_exchanged_looks_like_a_timed_one_before_its_launch(start):
+    y, x = numbers(1000, 1), numbers(1000, 2)
+    with start(DOUBLE) as subject:
+        subject.call("double", case(y), proof="note")
+        timed = subject.call("double", case(numbers(1000, 3)))
+        call = subject.call("double", case(x), proof="exchange")
+        assert np.array_equal(call.value, 2 * y)
+        assert (timed.launches_asked, call.launches_asked) == (1, 1)
 
 
 def test_calls_without_any_gpu_work_have_an_empty_and_complete_record(start):

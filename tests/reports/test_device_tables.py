@@ -8,7 +8,8 @@ from dataclasses import fields
 import pytest
 
 from grader.checks import watched as kept_by_checks
-from grader.model.trace import Traffic
+from grader.config.codec import to_plain
+from grader.model.trace import Proven, Series, Traffic
 from grader.reports.device import Split, Watched, device_tables, split_bar, split_of, watched_in
 from grader.reports.html import Html
 from grader.reports.tables import MOST_ROWS
@@ -98,6 +99,29 @@ def test_a_record_with_gaps_shows_nothing_of_it(observed):
 )
 def test_says_what_came_of_the_call_with_exchanged_inputs(observed, proof, said):
     assert f"got other inputs than the program: {said}." in shown(observed(LAUNCHED, proof=proof))
+
+
+def test_says_what_timed_calls_copied_and_computed(observed):
+    observation = observed(LAUNCHED)
+    observation.facts["watched"]["series"] = to_plain(
+        Series(
+            calls=18,
+            launches=1,
+            kernels_s=8e-6,
+            to_device_bytes=16_000_000,
+            to_host_bytes=8_000_000,
+            needed_to_device_bytes=2_000_000,
+            needed_to_host_bytes=1_000_000,
+            call_s=0.004,
+            exchanges=5,
+            proof=Proven.DEVICE,
+        )
+    )
+    source = shown(observation)
+    assert "In a timed call kernels ran for 8 µs of 4 ms (0.002 of it)." in source
+    assert "Each of 18 timed calls copied at least 15.3 MiB to the GPU and 7.63 MiB back" in source
+    assert "its arguments fill 1.91 MiB and its result 977 KiB" in source
+    assert "In 5 calls among them its kernels got other inputs than the program: the result is that" in source
 
 
 @pytest.mark.parametrize("kept", ["text", {"trace": {}}, {"trace": {"source": "cupti"}, "new": 1}, 7])

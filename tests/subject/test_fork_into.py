@@ -26,7 +26,6 @@ ADOPTS = """
         print("in" if in_its_cgroup("self") else "out", "ours" if os.getppid() == us else "lost", flush=True)
         os._exit(7)
 
-    def no_fork(): raise BlockingIOError(errno.EAGAIN, "no more processes")
     def no_clone3(*_, **__): raise OSError(errno.ENOSYS, "no such system call")
     wait, go = os.pipe()
 """
@@ -36,13 +35,30 @@ FORKS = """
     if pid == 0: waits_and_tells()
 """
 
+WHOLE = """
+    import random, threading, time
+    drawn_before = random.getstate()
+    if (pid := linux.fork_into(freezer[4])) == 0:
+        # the clock is found by the number that the C library keeps of the thread
+        clock = time.pthread_getcpuclockid(threading.get_ident())
+        threads = []
+        thread = threading.Thread(target=lambda: threads.append(time.clock_gettime(clock) > 0))
+        thread.start()
+        thread.join()
+        print(threads, random.getstate() != drawn_before)
+        status = os.waitpid(os.fork() or os._exit(3), 0)[1]
+        print(os.waitstatus_to_exitcode(status), flush=True)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
 CANNOT = """
-    real, os.fork = os.fork, no_fork
-    try: linux.fork_into(freezer[4])
+    try: linux.fork_into(os.open("/", os.O_RDONLY))
     except OSError as error: print(errno.errorcode[error.errno])
-    os.fork = real
     try: os.waitpid(-1, 0)
-    except ChildProcessError: print("nobody", len(os.listdir("/proc/self/fd")) - open_files - 2)
+    except ChildProcessError: print("nobody")
+    pid, entered = init._fork(freezer)
+    if pid == 0: waits_and_tells()
 """
 
 ENDS = """
@@ -82,5 +98,9 @@ def test_where_the_kernel_does_not_know_how_a_process_is_moved(fds):
     ]
 
 
-def test_where_no_process_can_be_forked_none_is_left_in_between(fds):
-    assert lines_of(fds, CANNOT) == ["EAGAIN", "nobody 0"]
+def test_such_a_process_is_a_whole_one(fds):
+    assert lines_of(fds, WHOLE) == ["[True] True", "3", "0"]
+
+
+def test_where_it_cannot_be_forked_nobody_is_left_and_python_goes_on(fds):
+    assert lines_of(fds, CANNOT, ENDS)[:2] == ["EBADF", "nobody"]

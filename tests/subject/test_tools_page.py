@@ -164,6 +164,67 @@ def test_text_that_no_reader_sees_is_not_in_a_report(read, content):
     assert (found["claims"]["speedup"], found["blank"]) == ([], False)
 
 
+DOUBTFUL = {
+    "white on other text",  # leaves holes in it
+    "back over its own object",
+    "said to be read for other text",
+    "letters that are all one black box",
+    "a note that is not printed",
+}
+"""Forms in which something is drawn where the text stands, or the text is none of the page's."""
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_only_hidden_text_holds_is_concealed_unless_something_is_drawn_in_its_place(read, name):
+    concealed = read(HIDDEN[name])["concealed"]
+    everything = {"terms": list(TERMS), "times": list(RATIO[1:]), "claims": [RATIO[0]]}
+    assert concealed == ({kind: [] for kind in everything} if name in DOUBTFUL else everything)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        text(inside="3 Tr") * 2,
+        "".join(text(inside="3 Tr", words=CLAIM.replace(" ", n)) for n in "abcdef") + text(inside="3 Tr"),
+        text(words="W" * 50) + text(inside="3 Tr") * 2,
+        "q 595 0 0 842 0 0 cm /I Do Q 1 g 0 0 595 842 re f 0 g " + SHOWN + text("1 g"),
+    ],
+    ids=["twice in one place", "below other hidden text", "twice on other text", "on a covered picture"],
+)
+def test_hidden_text_is_concealed_however_it_is_stacked(read, content):
+    assert read(page(SHOWN + content))["concealed"]["terms"] == list(TERMS)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        text() * 2,
+        text() + text(place="40.2 700 Td"),
+        f"q 540 0 0 60 30 680 cm /I Do Q {text(inside='3 Tr')}",
+        f"q 595 0 0 842 0 0 cm /I Do Q {text(inside='3 Tr')} {text(size='0.1')}",
+        f"q 595 0 0 421 0 0 cm /I Do Q q 595 0 0 421 0 421 cm /I Do Q {text(size='0.1')}",
+        f"0 0 m 40 690 m 540 712 l S {text(inside='3 Tr')}",
+    ],
+    ids=["drawn twice", "bold", "a part scanned", "a page scanned", "scanned in strips", "traced"],
+)
+def test_text_that_a_reader_may_see_in_another_way_is_not_concealed(read, content):
+    assert not any(read(page(SHOWN + content))["concealed"].values())
+
+
+def test_a_page_that_could_not_be_rendered_may_show_what_another_conceals(read):
+    damaged = HIDDEN["render mode 3"].replace(b"/Kids [5 0 R] /Count 1", b"/Kids [5 0 R 99 0 R] /Count 2")
+    found = read(damaged)
+    assert not any(found["concealed"].values())
+
+
+@pytest.mark.parametrize(
+    ("content", "may_be"),
+    [("", False), ("40 750 m 555 750 l S", False), ("40 400 m 200 500 l S", True), (f"q {PICTURE} Q", True)],
+)
+def test_a_rule_is_no_picture_and_a_plot_may_be_one(read, content, may_be):
+    assert read(page(SHOWN + content))["depicted"] is may_be
+
+
 def test_hidden_words_are_counted(read):
     assert read(HIDDEN["render mode 3"])["hidden"] == 12
     assert read(page(SHOWN + text()))["hidden"] == 0

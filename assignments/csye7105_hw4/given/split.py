@@ -11,6 +11,7 @@ from torch import nn
 STAGES = ("conv1", "bn1", "layer1", "layer2", "layer3", "layer4", "fc")
 """The beginnings of the names of the unsplit network's parameters."""
 CLASSES = 1000
+_built = []
 
 # What is compared is computed in single precision, and not in whatever a library was told to round to.
 torch.backends.cuda.matmul.allow_tf32 = False
@@ -20,75 +21,80 @@ torch.backends.cudnn.allow_tf32 = False
 class Split:
     """A hand-in's network, in training mode, and its parameters by the names of the unsplit one's."""
 
-    def __init__(self, seed):
+    def __init__(self, weights):
         self.network = ModelParallelResNet50()
         self.network.train()
-        weights = drawn_weights(seed)
         self.parameters = _by_name(self.network, weights)
+        self.load(weights)
+
+    def load(self, weights):
+        """Copy weights from the host to wherever each parameter says that it lies."""
         with torch.no_grad():
             for name, weight in weights.items():
-                self.parameters[name].copy_(weight)
+                parameter = self.parameters[name]
+                parameter.copy_(weight.to(parameter.device))
 
     def __call__(self, pictures):
         return self.network(pictures.to(self.parameters["conv1.weight"].device))
 
 
-def outputs(seed, pictures, classes):
-    """What the network says of pictures, of shape (n, 3, height, width), before it has learnt anything."""
-    del classes
-    with torch.no_grad():
-        return _array(Split(seed)(torch.tensor(pictures)))
+def build():
+    """Make the network for `step`, before anybody records what is copied where."""
+    _built.append(Split(drawn_weights(0)))
 
 
-def learn(seed, pictures, classes, rate=0.02, steps=2):
-    """Learn the same pictures for some steps of stochastic gradient descent.
+def step(weights, pictures, classes, rate=0.02, steps=2):
+    """Learn the same pictures for some steps, from weights that this process has not seen before.
 
-    After two steps single precision is 3e-5 off; after three of so few pictures up to a few per cent.
+    Everything is asked of a network by this one function, so that it cannot tell what is looked at. After
+    two steps single precision is 3e-5 off; after three of so few pictures up to a few per cent.
 
     Returns:
-        The loss before each step, and by how much each stage's weights were changed in the first one, as a
-        share of `rate`.
+        What the network says of the pictures before it has learnt anything; the loss before each step; by how
+        much each stage's weights were changed in the first one, as a share of `rate`; and under `parts` the
+        device of each parameter, by the names of the unsplit network's, and of what each layer put out.
     """
-    split = Split(seed)
-    x, y = torch.tensor(pictures), _one_hot(classes)
+    split = _built[-1]
+    split.load({name: torch.from_numpy(weight) for name, weight in weights.items()})
     before = {name: one.detach().clone() for name, one in split.parameters.items()}
-    losses = _losses(split, x, y, rate)
-    first = next(losses)
+    devices = _heard(split.network)
+    learning = _learning(split, torch.tensor(pictures), _one_hot(classes), rate)
+    outputs, loss = next(learning)
+    changed = _changed(split, before, rate)
+    losses = [loss, *(loss for _, loss in islice(learning, steps - 1))]
+    devices |= {name: str(one.device) for name, one in split.parameters.items()}
+    return {"outputs": outputs, "losses": np.float32(losses), "changed": changed, "parts": devices}
+
+
+def _changed(split, before, rate):
+    """By how much the weights of each stage differ from what they were, as a share of `rate`."""
     with torch.no_grad():
-        changed = {name: (one - before[name]).norm().item() for name, one in split.parameters.items()}
-    del before
-    stages = {
-        stage: np.float32(sum(size for name, size in changed.items() if name.split(".")[0] == stage) / rate)
+        norms = {name: (one - before[name]).norm().item() for name, one in split.parameters.items()}
+    return {
+        stage: np.float32(sum(norm for name, norm in norms.items() if name.split(".")[0] == stage) / rate)
         for stage in STAGES
     }
-    return {"losses": np.float32([first, *islice(losses, steps - 1)]), "changed": stages}
 
 
-def placed(seed, pictures, classes):
-    """One step of learning, with an ear at every layer.
-
-    Returns:
-        The loss, and under `parts` the device of each parameter and of what each layer put out.
-    """
-    split = Split(seed)
-    parts = {name: str(one.device) for name, one in split.parameters.items()}
+def _heard(network):
+    """A mapping that is filled with the device of what each layer puts out."""
+    devices = {}
 
     def heard(name):
         def note(layer, inputs, output):
             if isinstance(output, torch.Tensor):
-                parts[f"output of {name}"] = str(output.device)
+                devices[f"output of {name}"] = str(output.device)
 
         return note
 
-    for name, layer in split.network.named_modules():
+    for name, layer in network.named_modules():
         if not list(layer.children()):
             layer.register_forward_hook(heard(name))
-    loss = next(_losses(split, torch.tensor(pictures), _one_hot(classes), 0.02))
-    return {"loss": np.float32(loss), "parts": parts}
+    return devices
 
 
-def _losses(split, x, y, rate):
-    """Step after step, the loss before it."""
+def _learning(split, x, y, rate):
+    """Step after step, what the network says and its loss, both before the step."""
     optimizer = torch.optim.SGD(split.network.parameters(), lr=rate)
     while True:
         optimizer.zero_grad()
@@ -96,7 +102,7 @@ def _losses(split, x, y, rate):
         loss = nn.functional.mse_loss(output, y.to(output.device))
         loss.backward()
         optimizer.step()
-        yield loss.item()
+        yield _array(output), loss.item()
 
 
 def _by_name(network, weights):
@@ -122,4 +128,4 @@ def _one_hot(classes):
 
 
 def _array(output):
-    return output.cpu().numpy() if isinstance(output, torch.Tensor) else output
+    return output.detach().cpu().numpy() if isinstance(output, torch.Tensor) else output

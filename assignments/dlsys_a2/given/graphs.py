@@ -103,31 +103,38 @@ def overlaps(graph, feeds):
     """After each run on a GPU: which values share memory while both are needed.
 
     Returns:
-        A sentence for each pair.
+        A sentence for each pair; the shapes that the first run gave; and how many runs had no arrays at all.
     """
     variables, executor = _executor(graph, "gpu")
-    found = []
+    overlaps, shapes, unplanned = [], [], 0
     for number, feed in enumerate(feeds, 1):
-        _run(executor, {variables[name]: array for name, array in feed.items()})
-        found += [f"run {number}: {pair}" for pair in _overlapping(executor)]
-    return found
+        values = _run(executor, {variables[name]: array for name, array in feed.items()})
+        shapes = shapes or [list(value.shape) for value in values]
+        spans = _spans(executor)
+        unplanned += not spans
+        overlaps += [f"run {number}: {pair}" for pair in _overlapping(executor, spans)]
+    return {"overlaps": overlaps, "shapes": shapes, "runs without arrays": unplanned}
 
 
 def allocations(graph, feeds):
     """How often arrays are allocated (DLArrayAlloc) in each run on a GPU whose feed shapes were seen before.
 
     What is fed lies on the GPU already.
+
+    Returns:
+        The counts, and the shapes that the first run gave.
     """
     variables, executor = _executor(graph, "gpu")
-    seen, counts = [], []
+    seen, counts, first = [], [], []
     for feed in feeds:
         fed = _fed({variables[name]: array for name, array in feed.items()}, executor)
         shapes = {name: array.shape for name, array in feed.items()}
-        calls = _counted(lambda fed=fed: executor.run(fed))
+        calls, results = _counted(lambda fed=fed: executor.run(fed))
+        first = first or [list(value.shape) for value in _fetched(results)]
         if shapes in seen:
             counts.append(calls)
         seen.append(shapes)
-    return counts
+    return {"allocations": counts, "shapes": first}
 
 
 def _variables(values):
@@ -147,12 +154,22 @@ def _fed(feed, executor):
 
 
 def _run(executor, feed):
-    results = executor.run(_fed(feed, executor))
-    # At once: the next run may write to the same arrays.
+    return _fetched(executor.run(_fed(feed, executor)))
+
+
+def _fetched(results):
+    """The values in the memory of the CPU, at once: the next run may write to the same arrays."""
     return [value.asnumpy() if isinstance(value, ndarray.NDArray) else value for value in results]
 
 
-def _overlapping(executor):
+def _spans(executor):
+    """Where the arrays of computed values lie."""
+    # A fed variable may have an array of its own in the map, which nothing is written to.
+    arrays = {node: executor.node_to_arr_map.get(node) for node in executor.topo_order if node.inputs}
+    return {node: _span(array) for node, array in arrays.items() if array is not None}
+
+
+def _overlapping(executor, spans):
     order = executor.topo_order
     last_read = {node: place for place, node in enumerate(order)}
     for place, reader in enumerate(order):
@@ -160,9 +177,6 @@ def _overlapping(executor):
             last_read[node] = place
     for node in executor.eval_node_list:
         last_read[node] = len(order)
-    # A fed variable may have an array of its own in the map, which nothing is written to.
-    arrays = {node: executor.node_to_arr_map.get(node) for node in order if node.inputs}
-    spans = {node: _span(array) for node, array in arrays.items() if array is not None}
     for written, node in enumerate(order):
         for earlier in order[:written]:
             if node in spans and earlier in spans and last_read[earlier] > written:
@@ -179,7 +193,7 @@ def _span(array):
 
 
 def _counted(action):
-    """How often DLArrayAlloc is called meanwhile."""
+    """How often DLArrayAlloc is called meanwhile, and what comes of it."""
     library = _base._LIB  # noqa: SLF001 - the package's own library, watched in it
     allocate, calls = library.DLArrayAlloc, []
 
@@ -189,7 +203,7 @@ def _counted(action):
 
     library.DLArrayAlloc = counting
     try:
-        action()
+        result = action()
     finally:
         library.DLArrayAlloc = allocate
-    return len(calls)
+    return len(calls), result

@@ -2,6 +2,7 @@
 
 import ctypes
 
+import device_memory
 import numpy as np
 from hand_in import module
 
@@ -122,7 +123,77 @@ def in_place(operation, first, *others):
     return array.asnumpy()
 
 
+def place(operation, *arguments):
+    """Put the arrays of an operation on the GPU, for `run`; nothing of the hand-in is loaded yet."""
+    del operation
+    _waiting[:] = _arrays(map(_on_device, arguments))
+
+
+def load(operation, *arguments):
+    """Call one of the functions above with its numbers, and other arrays of the same shapes."""
+    _loaded[:] = [None]
+    globals()[operation](*arguments)
+    _run_loaded()
+
+
+def run():
+    """Call it once more, with the placed arrays copied over the others on the GPU."""
+    _exchange()
+    return _run_loaded()
+
+
+def rest():
+    """Do all that `run` does but the operation itself."""
+    _exchange()
+    return device_memory.read(_loaded[0].output)
+
+
+def _exchange():
+    for source, target in zip(_waiting, _arrays(_loaded[0].arguments), strict=True):
+        device_memory.copy(source, target)
+    device_memory.wait()
+
+
+def _run_loaded():
+    loaded = _loaded[0]
+    device_memory.fill(loaded.output, UNTOUCHED)
+    device_memory.wait()
+    loaded.function(*loaded.in_order())
+    device_memory.wait()
+    return device_memory.read(loaded.output)
+
+
+class Loaded:
+    """An operation with its arrays on the GPU."""
+
+    def __init__(self, function, shape, arguments, output_first):
+        self.function = function
+        self.arguments = list(map(_on_device, arguments))
+        self.output = device_memory.Placed(tuple(shape))
+        self._output_first = output_first
+
+    def in_order(self):
+        """Its arguments as the operation takes them."""
+        return [self.output, *self.arguments] if self._output_first else [*self.arguments, self.output]
+
+
+_waiting = []
+_loaded = []
+"""The inputs that wait on the GPU, and the operation that will get them."""
+
+
+def _arrays(arguments):
+    return [argument for argument in arguments if isinstance(argument, device_memory.Placed)]
+
+
+def _on_device(argument):
+    return device_memory.placed(argument) if isinstance(argument, np.ndarray) else argument
+
+
 def _called(function, shape, *arguments, output_first=False):
+    if _loaded:
+        _loaded[:] = [Loaded(function, shape, arguments, output_first)]
+        return None
     output = Framed(np.full(shape, UNTOUCHED).view(np.float32))
     placed = [_placed(argument) for argument in arguments]
     _inputs[:] = [one for one in placed if isinstance(one, Framed)]

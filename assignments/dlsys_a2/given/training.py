@@ -1,5 +1,6 @@
 """Trains the course's multilayer perceptron with the hand-in's executors, as a driver or as a program."""
 
+import device_memory
 import hand_in
 import numpy as np
 
@@ -34,26 +35,22 @@ def batch(x, y):
     return network.learn(_inputs(x), y), _parameters(network)
 
 
-def drawn(layers, parameters, x, labels, rate, steps, device):
+def drawn(graph, parameters, x, labels, rate, steps, device):
     """Train a network that is drawn anew: x (n, inputs) float32, labels (n, classes) float32.
 
-    `layers` says what is done with the sums of each layer but the last: `relu`, `square`, `double` (the sums
-    plus their relu) or a number that they are multiplied by. `parameters` are a matrix and a vector
-    for each layer, float32.
+    `graph` is asked for one operation after the other: of value number n, as in `["matmul", 0, 1]`, and None
+    behind the last value. The input is number 0, then come the parameters (matrices and vectors in turn,
+    float32). No more of the network stands here than what has been made of it.
 
     Returns:
         The loss before each step, and the parameters after the last one, float32.
     """
     ad = hand_in.module("autodiff")
-    names = [ad.Variable(f"{'Wb'[number % 2]}{number // 2 + 1}") for number in range(len(parameters))]
-    value = x_node = ad.Variable("x")
+    x_node, *names = nodes = [ad.Variable(f"value{number}") for number in range(len(parameters) + 1)]
     labels_node = ad.Variable("labels")
-    for number in range(0, len(names), 2):
-        product = ad.matmul_op(value, names[number])
-        value = product + ad.broadcastto_op(names[number + 1], product)
-        if number // 2 < len(layers):
-            value = _applied(ad, layers[number // 2], value)
-    loss = ad.softmaxcrossentropy_op(value, labels_node)
+    while (made := graph(len(nodes))) is not None:
+        nodes.append(_made(ad, nodes, *made))
+    loss = ad.softmaxcrossentropy_op(nodes[-1], labels_node)
     executor = ad.Executor([loss, *ad.gradients(loss, names)], ctx=CONTEXTS[device])
     parameters, losses = [array.copy() for array in parameters], []
     for _ in range(steps):
@@ -69,14 +66,76 @@ def drawn(layers, parameters, x, labels, rate, steps, device):
     return losses, parameters
 
 
-def _applied(ad, how, value):
-    if how == "relu":
-        return ad.relu_op(value)
-    if how == "square":
-        return value * value
-    if how == "double":
-        return value + ad.relu_op(value)
-    return value * how
+_placed = []
+_loaded = []
+_results = []
+"""Arrays that wait on the GPU; an executor, with what it is fed; and the arrays that it gave last."""
+
+
+def place(parameters, x, labels):
+    """Put what a network is fed on the GPU, for `run`; nothing of the hand-in is loaded yet."""
+    _placed[:] = map(device_memory.placed, (x, labels, *parameters))
+
+
+def load(parameters, x, labels):
+    """Run the course's network with other arrays of the same shapes: a weight and a bias for each layer."""
+    ad, variables, results = _layers(len(parameters))
+    feed = map(device_memory.placed, (x, labels, *parameters))
+    executor = ad.Executor(results, ctx=CONTEXTS["gpu"])
+    _loaded[:] = executor, dict(zip(variables, feed, strict=True))
+    executor.run(_loaded[1])
+
+
+def run():
+    """Run it once more, with the placed arrays copied over the others on the GPU.
+
+    Returns:
+        The loss, and its gradients by the parameters.
+    """
+    _exchange()
+    executor, feed = _loaded
+    _results[:] = executor.run(feed)
+    return rest()
+
+
+def rest():
+    """Do all that `run` does but the graph itself: give what it gave last."""
+    _exchange()
+    cost, *gradients = map(device_memory.read, _results)
+    return float(cost[0]), gradients
+
+
+def _exchange():
+    for source, target in zip(_placed, _loaded[1].values(), strict=True):
+        device_memory.copy(source, target)
+    device_memory.wait()
+
+
+def _layers(count):
+    """`autodiff`, the variables of a network (inputs, labels, parameters), its loss and their gradients."""
+    ad = hand_in.module("autodiff")
+    names = [ad.Variable(f"{'Wb'[number % 2]}{number // 2 + 1}") for number in range(count)]
+    value = x_node = ad.Variable("x")
+    labels_node = ad.Variable("labels")
+    for number in range(0, count, 2):
+        value = value if value is x_node else ad.relu_op(value)
+        product = ad.matmul_op(value, names[number])
+        value = product + ad.broadcastto_op(names[number + 1], product)
+    loss = ad.softmaxcrossentropy_op(value, labels_node)
+    return ad, (x_node, labels_node, *names), [loss, *ad.gradients(loss, names)]
+
+
+def _made(ad, nodes, operation, first, *others):
+    """One operation of earlier nodes; the last operand of those with a constant is a number."""
+    if operation.endswith("_const"):
+        (number,) = others
+        return nodes[first] + number if operation == "add_const" else nodes[first] * number
+    operands = [nodes[number] for number in (first, *others)]
+    if operation == "add":
+        return operands[0] + operands[1]
+    if operation == "multiply":
+        return operands[0] * operands[1]
+    return {"matmul": ad.matmul_op, "broadcast": ad.broadcastto_op, "relu": ad.relu_op}[operation](*operands)
 
 
 def _parameters(network):

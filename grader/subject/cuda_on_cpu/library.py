@@ -30,6 +30,8 @@ def record(library: ctypes.CDLL) -> dict[str, Any]:
 
     `allocations`: {"call": its name, "bytes"}, with those that free, and handles of cuBLAS, which have 0.
 
+    `copies`, by direction (`host_to_device`, `device_to_host`, `device_to_device`): {"count", "bytes"}.
+
     `faults`, the first hundred: {"fault": its kind, "fatal": whether a kernel was given up or not begun or a
     program ended, "kernel", "block", "thread", "file", "line", "what": in words}; None for what is not known.
 

@@ -21,6 +21,8 @@ class Region:
         self._compiled_only = compiled_only
         self.depth = 0
         """How many compiled functions are being evaluated, one called by the other."""
+        self.importing = True
+        """Whether it runs where a file is imported, and not yet in the function that is followed."""
         self.entries = 0
         """How often compiled code was called from outside."""
 

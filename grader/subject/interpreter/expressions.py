@@ -168,7 +168,7 @@ class Expressions:
 
     def _on_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Any:
         value = self.evaluate(node.value, frame)
-        self.assign(node.target, value, frame)
+        frame.store_around(node.target.id, value)
         return value
 
     def _on_Lambda(self, node: ast.Lambda, frame: Frame) -> Function:
@@ -233,7 +233,7 @@ class Expressions:
     def _comprehended(
         self, element: ast.expr, clauses: list[ast.comprehension], frame: Frame
     ) -> Iterator[Any]:
-        return self._clauses(element, clauses, Frame(frame.module, frame))
+        return self._clauses(element, clauses, Frame(frame.module, frame, comprehended=True))
 
     def _clauses(self, element: ast.expr, clauses: list[ast.comprehension], frame: Frame) -> Iterator[Any]:
         if not clauses:

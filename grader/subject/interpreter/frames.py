@@ -33,10 +33,19 @@ class Names(Protocol):
 class Frame:
     """The names of one call of a function, or of a file."""
 
-    __slots__ = ("compiled", "elsewhere", "module", "names", "outer", "yielded")
+    __slots__ = ("compiled", "comprehended", "elsewhere", "module", "names", "outer", "yielded")
 
-    def __init__(self, module: Names, outer: Frame | None = None, *, of_module: bool = False) -> None:
+    def __init__(
+        self,
+        module: Names,
+        outer: Frame | None = None,
+        *,
+        of_module: bool = False,
+        comprehended: bool = False,
+    ) -> None:
+        """`comprehended` frames are those of comprehensions: `:=` binds around them."""
         self.module = module
+        self.comprehended = comprehended
         self.outer = outer
         self.compiled: bool = outer is not None and outer.compiled
         """Whether it is that of a function that numba compiles, or of one that stands in such a function."""
@@ -64,6 +73,13 @@ class Frame:
     def store(self, name: str, value: Any) -> None:
         """Bind a name."""
         self.elsewhere.get(name, self.names)[name] = value
+
+    def store_around(self, name: str, value: Any) -> None:
+        """Bind a name in the function, or the file, that a comprehension stands in."""
+        frame = self
+        while frame.comprehended and frame.outer is not None:
+            frame = frame.outer
+        frame.store(name, value)
 
     def delete(self, name: str) -> None:
         """Forget a name."""

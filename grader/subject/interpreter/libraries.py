@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import operator
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -100,7 +101,13 @@ def libraries(region: Region) -> Mapping[str, Library]:
     numpy |= {"fromiter": _from_iterable(region)}
     numpy |= {name: Kind(np_kind) for name, np_kind in tables.NUMPY_KINDS.items()}
     compiles = dict.fromkeys(("njit", "jit", "vectorize"), Decorator())
-    numba = {**numba_types, **compiles, "prange": range, "set_num_threads": _nothing, "get_num_threads": _one}
+    numba = {
+        **numba_types,
+        **compiles,
+        "prange": range,
+        "set_num_threads": _nothing,
+        "get_num_threads": _cores(region),
+    }
     numba |= {"types": Library("numba.types", numba_types), "cuda": Library(CUDA, {})}
     members: dict[str, Mapping[str, Any]] = {
         NUMPY: numpy,
@@ -120,7 +127,7 @@ def libraries(region: Region) -> Mapping[str, Library]:
         "warnings": dict.fromkeys(("warn", "filterwarnings", "simplefilter"), _nothing),
         "sys": {"stdout": None, "stderr": None, "maxsize": sys.maxsize},
         "operator": {name: getattr(operator, name) for name in tables.OPERATORS},
-        "os": {"cpu_count": _one},
+        "os": {"cpu_count": _cores(region)},
         "time": dict.fromkeys(("time", "perf_counter", "monotonic", "process_time"), _reading),
         "timeit": {"default_timer": _reading},
         "copy": {"copy": _copied, "deepcopy": _copied},
@@ -251,9 +258,13 @@ def _first(function: Any) -> Any:
     return function
 
 
-def _one(*args: Any) -> int:
-    del args
-    return 1
+def _cores(region: Region) -> Callable[[], int]:
+    """As many as there are where a file is imported, and may choose functions by it; one in a function."""
+
+    def count() -> int:
+        return os.cpu_count() or 1 if region.importing else 1
+
+    return count
 
 
 def _reading() -> Reading:

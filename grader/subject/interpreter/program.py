@@ -6,7 +6,7 @@ import ast
 import builtins
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .elements import Region
@@ -17,13 +17,25 @@ from .refusals import NotFollowed, Refused, Unknown, shown
 from .statements import Statements
 
 _NO_COMPILER = "DISABLE_JIT"
+_CONFIGURATION = ("environ", "putenv", "config")
+CALL = 200
+"""How much of a call a note shows at most."""
 _REACHES_OUT = frozenset(
     {
         *("compile", "delattr", "eval", "exec", "globals", "setattr", "vars"),
         *("f_builtins", "f_globals", "f_locals", "gc", "modules"),
+        *("intrinsic", "lower_builtin", "overload", "overload_attribute", "overload_method"),
     }
 )
 """At the level of a file they may change what its names stand for."""
+_REACHES_FAR = frozenset(
+    {
+        *("delattr", "eval", "exec", "globals", "setattr", "vars", "import_module"),
+        *("f_builtins", "f_globals", "f_locals", "gc", "modules"),
+        *("__builtins__", "__code__", "__dict__", "__globals__", "__import__", "__setattr__"),
+    }
+)
+"""In a function they may do so when whatever calls it does."""
 
 
 class Module:
@@ -48,39 +60,101 @@ class Module:
         frame = Frame(self, of_module=True)
         for statement in tree.body:
             self._program.statements.begin()
+            before = dict(self.bindings)
             try:
                 self._program.statements.run([statement], frame)
-                if isinstance(statement, ast.Try):
-                    self._doubt(statement)
+                self._doubt(statement, before)
             except Refused as refused:
                 self._forget(statement, str(refused), type(refused))
             except Exception as error:
                 self._forget(statement, f"{type(error).__name__}: {error}", Refused)
+        for node in ast.walk(tree):
+            self._look_into(node)
 
-    def _doubt(self, statement: ast.Try) -> None:
-        """Have the functions of a `try` be unknown where they must compile: here none fails to."""
-        for name in {name for node in ast.walk(statement) if (name := _bound(node))}:
-            if self._program.compiled_only and isinstance(self.bindings.get(name), Function):
-                self.bindings[name] = Unknown(f"{name}, which a `try` may replace by another", NotFollowed)
+    def _doubt(self, statement: ast.stmt, before: Mapping[str, Any]) -> None:
+        """Have functions be unknown that elsewhere, or another time, may be others.
+
+        What a condition, a loop or an import that fails decides here may be decided otherwise there.
+        """
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            return
+        certain = isinstance(statement, ast.Import | ast.ImportFrom) or (
+            isinstance(statement, ast.Assign | ast.AnnAssign) and self._names_a_function(statement.value)
+        )
+        for name in {name for node in _outside_of_functions(statement) for name in bound_names(node)}:
+            value = self.bindings.get(name)
+            if not certain and isinstance(value, Function):
+                which = "a `try`" if isinstance(statement, ast.Try) else "a condition, or a number,"
+                taken = f"{name}, which {which} may replace by another"
+                self.bindings[name] = Unknown(taken, NotFollowed)
+            elif isinstance(before.get(name), Function) and not isinstance(value, Function):
+                self.bindings[name] = Unknown(f"{name}, which was a function before", NotFollowed)
+
+    def _names_a_function(self, value: ast.expr | None) -> bool:
+        """Whether an expression is a function's name, a lambda, or a decorator that is called with one."""
+        if isinstance(value, ast.Name | ast.Attribute | ast.Lambda) or value is None:
+            return True
+        if not isinstance(value, ast.Call) or not value.args:
+            return False
+        if not all(map(self._names_a_function, value.args)):
+            return False
+        function = value.func
+        while isinstance(function, ast.Call):
+            function = function.func
+        return isinstance(function, ast.Name | ast.Attribute)
+
+    def _look_into(self, node: ast.AST) -> None:
+        """Take note of functions that may change what a name of the file stands for, whoever calls them."""
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name | ast.Attribute) and _named(part) in _REACHES_FAR:
+                    self._program.note(
+                        self.file, part.lineno, f"{_named(part)} may change what a name stands for"
+                    )
+                elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+                    if isinstance(self.bindings.get(part.attr), Function):
+                        self._program.note(self.file, part.lineno, f"changes {shown(part)}")
+                elif isinstance(part, ast.Global):
+                    for name in part.names:
+                        if isinstance(self.bindings.get(name), Function):
+                            self._program.note(self.file, part.lineno, f"may replace {name}")
+        for annotation in _annotations(node):
+            if any(
+                isinstance(part, ast.Call | ast.NamedExpr | ast.comprehension)
+                for part in ast.walk(annotation)
+            ):
+                self._program.note(
+                    self.file, annotation.lineno, f"computes an annotation: {shown(annotation)}"
+                )
 
     def _forget(self, statement: ast.stmt, why: str, refusal: type[Refused]) -> None:
         """Have the names that a statement binds be unknown; note what may change others."""
         for node in _outside_of_functions(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                self.bindings[node.id] = Unknown(f"{node.id}, which cannot be followed here ({why})", refusal)
-            elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            for name in bound_names(node):
+                self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
+            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
                 changed = shown(node)
-                if "environ" not in changed or _NO_COMPILER in changed:
+                if "environ" not in changed or _NO_COMPILER in changed or not _is_plain(node):
                     self._program.note(self.file, node.lineno, f"changes {changed}")
             elif isinstance(node, ast.Name | ast.Attribute) and _reaches_out(name := _named(node)):
                 self._program.note(self.file, node.lineno, f"{name} may change what a name stands for")
+            elif isinstance(node, ast.Call) and self._configures(node.func):
+                if _NO_COMPILER in ast.unparse(node) or not _is_plain(node):
+                    self._program.note(self.file, node.lineno, f"changes {ast.unparse(node)[:CALL]}")
             elif isinstance(node, ast.Call) and isinstance(self._bound_to(node.func), Function):
                 self._program.note(
                     self.file, node.lineno, f"cannot be followed where it is imported: {shown(node)}"
                 )
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            name = statement.name
-            self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
+
+    def _configures(self, function: ast.expr) -> bool:
+        """Whether a call may change the environment, or what numba takes from it."""
+        names = []
+        while isinstance(function, ast.Attribute):
+            names.append(function.attr)
+            function = function.value
+        if isinstance(function, ast.Name):
+            names += [function.id, getattr(self.bindings.get(function.id), "name", "")]
+        return any(word in name for name in names for word in _CONFIGURATION)
 
     def _bound_to(self, node: ast.expr) -> Any:
         return self.bindings.get(node.id) if isinstance(node, ast.Name) else None
@@ -118,18 +192,44 @@ def _reaches_out(name: str) -> bool:
     return name in _REACHES_OUT or name.startswith("__")
 
 
-def _bound(node: ast.AST) -> str:
-    """The name that a node binds; empty for none."""
-    if isinstance(node, ast.Name):
-        return node.id if isinstance(node.ctx, ast.Store) else ""
-    return node.name if isinstance(node, ast.FunctionDef) else ""
+def bound_names(node: ast.AST) -> Iterator[str]:
+    """The names that a node binds itself."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.alias(name=name, asname=other):
+            yield other or name.partition(".")[0]
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether the key of a subscript, or the arguments of a call, are written down as they are."""
+    if isinstance(node, ast.Call):
+        keywords = [keyword.value if keyword.arg else None for keyword in node.keywords]
+        return all(isinstance(part, ast.Constant) for part in (*node.args, *keywords))
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
+
+
+def _annotations(node: ast.AST) -> Iterator[ast.expr]:
+    for annotation in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+        if isinstance(annotation, ast.expr):
+            yield annotation
 
 
 def _outside_of_functions(statement: ast.AST) -> Iterator[ast.AST]:
+    """What runs where a file is imported: of functions their decorators and defaults alone."""
     yield statement
-    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        for child in ast.iter_child_nodes(statement):
-            yield from _outside_of_functions(child)
+    parts: Iterable[ast.AST] = ast.iter_child_nodes(statement)
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        defaults = filter(None, (*statement.args.defaults, *statement.args.kw_defaults))
+        parts = (*getattr(statement, "decorator_list", ()), *defaults)
+    for child in parts:
+        yield from _outside_of_functions(child)
 
 
 _PYTHON = frozenset(dir(builtins))
@@ -176,6 +276,7 @@ class Program:
         self.statements.first_call = self._look
         self.statements.begin()
         self.region.depth = self.region.entries = 0
+        self.region.importing = False
         return function(*args)
 
     def _look(self, function: Function) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from .attributes import NAMES, attribute
 from .frames import Frame, Function
 from .refusals import NotFollowed, Refused, Unknown
+
+DEPTH = 8
+"""How deeply functions may lie in lists of lists."""
 
 
 class Reached:
@@ -31,9 +35,8 @@ class Reached:
                 self._bound.add(name)
 
     def functions(self) -> Iterator[Function]:
-        """The functions of the submission that it names, whether it calls them or not."""
-        for node in self._loads():
-            value = self._value(node)
+        """The functions of the submission that it names, or has in a list, whether it calls them or not."""
+        for _, value in self._values():
             if isinstance(value, Function):
                 yield value
 
@@ -47,13 +50,21 @@ class Reached:
                 yield node.lineno, NotFollowed("catches errors beside compiled code, which may not compile")
             elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
                 yield node.lineno, Refused("multiplies whole arrays by @")
-        for node in self._loads():  # what a name stands for says more than a method that nobody knows
-            value = self._value(node)
+        for line, value in self._values():  # what a name stands for says more than a method that nobody knows
             if isinstance(value, Unknown):
-                yield node.lineno, value.refusal(f"uses {value.name}")
+                yield line, value.refusal(f"uses {value.name}")
+            elif isinstance(value, Iterator):
+                yield line, NotFollowed("goes on with an iterator that other calls go on with as well")
         for node in self._loads():
             if isinstance(node, ast.Attribute) and node.attr not in NAMES and self._value(node) is None:
                 yield node.lineno, Refused(f"uses .{node.attr}")
+
+    def _values(self) -> Iterator[tuple[int, Any]]:
+        """Line and value of each name and default, and of what these hold in lists and the like."""
+        for node in self._loads():
+            yield from ((node.lineno, value) for value in _parts(self._value(node)))
+        for defaults in self._function.defaults:
+            yield from ((self._function.node.lineno, value) for value in _parts(defaults))
 
     def _loads(self) -> Iterator[ast.Name | ast.Attribute]:
         for node in self._nodes:
@@ -70,6 +81,19 @@ class Reached:
                 member = attribute(value, node.attr)
                 return _NOTHING if member is None else member
         return None
+
+
+def _parts(value: Any, depth: int = DEPTH) -> Iterator[Any]:
+    """A value, or what it holds: a function can be taken out of a list by a number that small inputs lack."""
+    if isinstance(value, partial):
+        value = value.func, value.args, value.keywords
+    if isinstance(value, dict):
+        value = *value.keys(), *value.values()
+    if not isinstance(value, list | tuple | set | frozenset):
+        yield value
+    elif depth:
+        for part in {id(part): part for part in value}.values():
+            yield from _parts(part, depth - 1)
 
 
 _NOTHING = object()

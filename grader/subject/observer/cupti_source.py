@@ -21,7 +21,7 @@ _BUFFER_BYTES = 8 * 2**20
 _FORCED = 1
 _NANO = 1e-9
 _VERSION = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
-_SUNG = 2
+SUNG = 2
 """How often the canary sings for one record."""
 _ALLOCATION, _RELEASE = 1, 2
 """CUpti_ActivityMemoryOperationType."""
@@ -34,6 +34,14 @@ _DIRECTIONS = {
 _ON_DEVICE = ("DEVICE", "MANAGED", "ARRAY")
 
 
+class _Window:
+    """When a call began and ended, and when what it had started on devices was done; CUPTI's nanoseconds."""
+
+    def __init__(self, since: int) -> None:
+        self.since = since
+        self.until = self.settled = since
+
+
 class Cupti:
     """One subscription for the life of the process; raises ImportError where cupti-python is missing."""
 
@@ -43,45 +51,48 @@ class Cupti:
         from cupti import cupti
 
         self._cupti = cupti
-        kinds = cupti.ActivityKind
-        self._kinds = (
-            kinds.CONCURRENT_KERNEL,
-            kinds.MEMCPY,
-            kinds.MEMCPY2,
-            kinds.MEMORY2,
-            kinds.RUNTIME,
-            kinds.DRIVER,
-        )
         self._records: list[Any] = []
+        self._before: Counter[str] = Counter()
         self._native = NativeCalls()
+        self._windows: list[_Window] = []
 
-    def start(self) -> None:
-        """Begin to observe; as early as possible, for what was there before is not seen."""
-        self._native.install()
+    def start(self, *, whole: bool = True) -> None:
+        """Begin to observe; as early as possible, for what was there before is not seen.
+
+        Unless `whole` only what costs a call next to nothing: kernels, copies, allocations.
+        """
+        kinds = self._cupti.ActivityKind
+        self._kinds = [kinds.CONCURRENT_KERNEL, kinds.MEMCPY, kinds.MEMCPY2, kinds.MEMORY2]
+        self._whole = whole
+        if whole:
+            self._kinds += [kinds.RUNTIME, kinds.DRIVER]
+            self._native.install()
         self._cupti.activity_register_callbacks(lambda: (_BUFFER_BYTES, 0), self._records.extend)
         for kind in self._kinds:
             self._cupti.activity_enable(kind)
 
     def open(self) -> None:
-        """Forget what was."""
-        with suppress(Exception):  # not every version can say which library asked for memory
-            self._cupti.activity_enable_allocation_source(1)
+        """Forget what was, but for the names of the calls."""
+        if self._whole:
+            with suppress(Exception):  # not every version can say which library asked for memory
+                self._cupti.activity_enable_allocation_source(1)
         self._cupti.activity_flush_all(_FORCED)
-        self._records.clear()
+        self._forget()
 
     def begin(self) -> None:
-        """From here on it is the program's doing."""
-        self._native.begin(self._cupti.get_timestamp)
-        self._since = self._cupti.get_timestamp()
+        """A call begins: from here on it is the program's doing."""
+        if self._whole:
+            self._native.begin(self._cupti.get_timestamp)
+        self._windows.append(_Window(self._cupti.get_timestamp()))
 
     def end(self) -> None:
         """Up to here; what it started on a device may still be running."""
-        self._until = self._cupti.get_timestamp()
+        self._windows[-1].until = self._cupti.get_timestamp()
         self._native.end()
 
     def settle(self) -> None:
         """Now that has ended as well."""
-        self._settled = self._cupti.get_timestamp()
+        self._windows[-1].settled = self._cupti.get_timestamp()
 
     def stop(self) -> None:
         """Flush and disable everything: CUPTI ends in a crash when an interpreter shuts down before it."""
@@ -90,52 +101,84 @@ class Cupti:
             self._cupti.activity_disable(kind)
 
     def record(self, canary: Canary) -> Record:
-        """What the call did."""
+        """What the last call did."""
+        return self.records(canary)[-1]
+
+    def records(self, canary: Canary) -> list[Record]:
+        """What each call did that began since the last time; all are void where the canary is missed."""
         self._cupti.activity_flush_all(_FORCED)
+        records = [self._record(canary, window) for window in self._windows]
+        sung = (
+            sum(one.name == canary.kernel for one in self._of("CONCURRENT_KERNEL")),
+            sum(
+                one.memory_operation_type == _ALLOCATION and one.bytes == canary.bytes
+                for one in self._of("MEMORY2")
+            ),
+        )
+        if min(sung) < SUNG:
+            for record in records:
+                record.problem = (
+                    f"of {SUNG} launches and {SUNG} allocations of its own the observer "
+                    f"saw {sung[0]} and {sung[1]}"
+                )
+        self._forget()
+        return records
+
+    def _forget(self) -> None:
+        self._before.update(map(self._name, self._of("RUNTIME", "DRIVER")))
+        self._records.clear()
+        self._windows.clear()
+
+    def _record(self, canary: Canary, window: _Window) -> Record:
+        self._since, self._until, self._settled = window.since, window.until, window.settled
         record = Record(self.name)
-        record.synchronisations = 0
-        launches = self._note_launches(record, canary)
-        allocations = self._note_memory(record, canary)
+        record.api_before = dict(self._before)
+        self._note_launches(record, canary)
+        self._note_memory(record)
         self._note_copies(record)
+        if not self._whole:
+            record.unseen = ("sites", "frees", "synchronisations", "api", "api_before")
+            return record
+        record.synchronisations = 0
+        record.unrecorded = self._unrecorded()
         for one in self._of("RUNTIME", "DRIVER"):
             if self._since <= one.start <= self._until:
                 name = self._name(one)
                 record.api[name] = record.api.get(name, 0) + 1
                 record.synchronisations += "Synchronize" in name
-        if min(launches, allocations) < _SUNG:
-            record.problem = (
-                f"of {_SUNG} launches and {_SUNG} allocations of its own the observer "
-                f"saw {launches} and {allocations}"
-            )
         return record
+
+    def _unrecorded(self) -> int:
+        """Count the correlation numbers that no record has; they go on while records are switched off."""
+        calls = self._of("RUNTIME", "DRIVER")
+        of_call = [one.correlation_id for one in calls if self._since <= one.start <= self._until]
+        if not of_call:
+            return 0
+        first, last = min(of_call), max(of_call)
+        there = {one.correlation_id for one in calls}
+        return sum(number not in there for number in range(first, last + 1))
 
     def _of(self, *kinds: str) -> list[Any]:
         wanted = {int(self._cupti.ActivityKind[kind]) for kind in kinds}
         return [one for one in self._records if one.kind in wanted]
 
-    def _note_launches(self, record: Record, canary: Canary) -> int:
-        """How many kernels of the canary were among them."""
-        sung = 0
+    def _note_launches(self, record: Record, canary: Canary) -> None:
         asked = {one.correlation_id: one.start for one in self._of("DRIVER", "RUNTIME")}
         for one in sorted(self._of("CONCURRENT_KERNEL"), key=lambda one: int(one.start)):
             symbol = one.name
-            if symbol == canary.kernel:
-                sung += 1
-            elif self._since <= one.start <= self._settled:
+            if symbol != canary.kernel and self._since <= one.start <= self._settled:
                 times = {
                     "asked_s": self._since_begin(asked.get(one.correlation_id)),
                     "began_s": self._since_begin(one.start),
                 }
                 record.launched(_launch(one, symbol) | times)
-        return sung
 
     def _since_begin(self, stamp: int | None) -> float | None:
         """Seconds from the begin of the call; 0 for what was asked for before it."""
         return None if stamp is None else max(0, stamp - self._since) * _NANO
 
-    def _note_memory(self, record: Record, canary: Canary) -> int:
-        """How many allocations of the canary were among them."""
-        sung = live = peak = 0
+    def _note_memory(self, record: Record) -> None:
+        live = peak = 0
         lives: Counter[int] = Counter()
         peaks: Counter[int] = Counter()
         names = self._names()
@@ -143,10 +186,9 @@ class Cupti:
         functions = self._native.running(one.timestamp for one in operations)
         for one, function in zip(operations, functions, strict=True):
             allocates = one.memory_operation_type == _ALLOCATION
-            sung += allocates and one.bytes == canary.bytes
             if not self._since <= one.timestamp <= self._until:
                 continue
-            name = names.get(one.correlation_id, "other")
+            name = names.get(one.correlation_id, "other" if self._whole else "an allocation")
             if self._cupti.ActivityMemoryKind(one.memory_kind).name in _ON_DEVICE:
                 change = one.bytes if allocates else -one.bytes
                 live += change
@@ -163,7 +205,6 @@ class Cupti:
         for device, most in peaks.items():
             record.held(device, most)
         record.unseen = () if self._native.complete else ("sites",)
-        return sung
 
     def _note_copies(self, record: Record) -> None:
         for one in self._of("MEMCPY", "MEMCPY2"):

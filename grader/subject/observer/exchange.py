@@ -5,15 +5,22 @@ the second, `exchange`, every argument that carries inputs gets what stood in it
 the kernel runs; afterwards it gets its own content back, unless the kernel wrote to it. So the host has only
 the inputs of the second call, and the kernels only those of the first: a result that is right for the first
 was made from what lies on the device. The idea, and what its parts are for: docs/security.md.
+
+Which call is which the examiner says when a kernel is launched, and not before: until then a call that is
+timed and one whose inputs are exchanged are the same to the program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+NOTE, EXCHANGE, LATER = "note", "exchange", "later"
+"""Answers to a launch: note what its kernel gets, exchange that, or ask again at the next launch."""
+Ask = Callable[[int], str]
+"""What to do at a launch of this number; any other answer: nothing, at this one and those that follow."""
 LAUNCHES = 64
 """Of calls with more launches nothing is concluded."""
 BYTES = 2**30
@@ -53,6 +60,13 @@ class HostArray:
         self._array[...] = content
 
 
+class _Noted(NamedTuple):
+    """What an argument of a launch held in the noted call."""
+
+    content: Content
+    carries: tuple[Any, ...] | None
+
+
 class Exchange:
     """What is noted of one call, and put into the launches of the other."""
 
@@ -61,41 +75,46 @@ class Exchange:
         self._array_of = array_of
         self._settle = settle
         self._doing = ""
-        self._noted: list[list[Content | None]] = []
-        self._noted_inputs: list[Content] = []
+        self._noted: list[list[_Noted | None]] = []
         self._noted_result: Content | None = None
-        self._begin([])
+        self._result: Any = None
+        self._begin([], lambda number: "")
 
-    def _begin(self, inputs: list[Content]) -> None:
-        self._inputs = inputs
-        self._launches: list[list[Content | None]] = []
+    def _begin(self, arguments: Sequence[Any], ask: Ask) -> None:
+        self._arguments = arguments
+        self._ask: Ask | None = ask
+        self._inputs: list[Content] = []
+        self._number = 0
+        self._launches: dict[int, list[Content | None]] = {}
         self._written: list[Content] = []
         self._bytes = 0
         self._exchanged = 0
         self._problem = ""
 
-    def begin(self, doing: str, arguments: Sequence[Any]) -> None:
-        """A call begins: to `note` its launches, or to `exchange` them for the noted ones; "" for neither."""
-        self._doing = doing
-        self._begin([value.copy() for value in arguments if isinstance(value, np.ndarray) and value.ndim])
-        if doing == "note":
-            self._noted = self._launches
-            self._noted_inputs = self._inputs
+    def begin(self, ask: Ask, arguments: Sequence[Any]) -> None:
+        """A call with these arguments begins; `ask` is asked at its launches, until it decides."""
+        self._doing = ""
+        self._result = None
+        self._begin(arguments, ask)
 
     def launch(self, arguments: Sequence[Any], go: Callable[[], Any]) -> Any:
         """Do something around a launch, which `go` does."""
-        if not self._doing or len(self._launches) >= LAUNCHES or self._bytes > BYTES:
-            if self._doing:
-                self._problem = "more launches, or larger arrays, than are exchanged"
+        number = self._number
+        self._number += 1
+        if self._ask is not None:
+            self._decide(self._ask(number))
+        if not self._doing:
+            return go()
+        if len(self._launches) >= LAUNCHES or self._bytes > BYTES:
+            self._problem = "more launches, or larger arrays, than are exchanged"
             return go()
         arrays = [self._array_of(argument) for argument in arguments]
         self._settle()
         before = [None if array is None else array.read() for array in arrays]
         self._bytes += sum(content.nbytes for content in before if content is not None)
-        number = len(self._launches)
-        self._launches.append(before)
+        self._launches[number] = before
         put: dict[int, Content] = {}
-        if self._doing == "exchange":
+        if self._doing == EXCHANGE:
             put = self._put(number, arrays, before)
             self._clear(arrays, before, put)
         value = go()
@@ -110,6 +129,15 @@ class Exchange:
                 array.write(before[place])  # type: ignore[arg-type]  # there is an array, so it was read
         return value
 
+    def _decide(self, answer: str) -> None:
+        """Begin what is to be done from this launch on."""
+        if answer == LATER:
+            return
+        self._ask = None
+        if answer in (NOTE, EXCHANGE):
+            self._doing = answer
+            self._inputs = [v.copy() for v in self._arguments if isinstance(v, np.ndarray) and v.ndim]
+
     def _put(
         self, number: int, arrays: Sequence[Array | None], before: Sequence[Content | None]
     ) -> dict[int, Content]:
@@ -122,17 +150,17 @@ class Exchange:
             if array is None or own is None or noted is None:
                 continue
             carried = carries(own, self._inputs)
-            if own.shape != noted.shape:
+            if own.shape != noted.content.shape:
                 if carried:
                     self._problem = "the inputs of the two calls have other shapes"
                 continue
-            if own.dtype == noted.dtype and carried and carried == carries(noted, self._noted_inputs):
+            if own.dtype == noted.content.dtype and carried and carried == noted.carries:
                 try:
-                    array.write(noted)
+                    array.write(noted.content)
                 except ValueError as error:
                     self._problem = f"an argument cannot be exchanged: {error}"
                     continue
-                put[place] = noted
+                put[place] = noted.content
                 self._exchanged += 1
         return put
 
@@ -147,20 +175,43 @@ class Exchange:
                 before[place] = np.zeros_like(own)
                 array.write(before[place])  # type: ignore[arg-type]  # assigned one line above
 
-    def end(self, result: Any) -> dict[str, Any] | None:
-        """A call has ended; what it showed of kernels, as plain JSON, if it exchanged their inputs."""
-        doing, self._doing = self._doing, ""
-        if doing == "note":
-            self._noted_result = np.array(result) if isinstance(result, np.ndarray) else None
-        if doing != "exchange":
+    def end(self, result: Any) -> None:
+        """The call has ended with this result; `shown` says what that means, when there is time for it."""
+        self._ask = None
+        self._arguments = ()
+        if self._doing:  # it may be one of the arguments, whose place the next request takes
+            self._result = result.copy() if isinstance(result, np.ndarray) else result
+
+    def shown(self) -> dict[str, Any] | None:
+        """What the last call showed of its kernels, as plain JSON; None if nothing was done in it.
+
+        `carrying` are the numbers of the launches that get inputs.
+        """
+        doing, self._doing, result, self._result = self._doing, "", self._result, None
+        if doing == NOTE:
+            self._keep(result)
+        elif doing != EXCHANGE:
             return None
-        if not self._problem and len(self._launches) != len(self._noted):
+        elif not self._problem and self._number != len(self._noted):
             self._problem = "the two calls launch differently"
         return {
             "arrays": self._exchanged,
             "problem": self._problem,
             "written": made_of(result, self._written),
+            "carrying": [n for n, noted in enumerate(self._noted) if _carrying(noted)],
         }
+
+    def _keep(self, result: Any) -> None:
+        """Keep what the launches of this call got, and its result, for calls whose inputs are exchanged."""
+        self._noted = [
+            [None if held is None else _Noted(held, carries(held, self._inputs)) for held in contents]
+            for contents in self._launches.values()
+        ]
+        self._noted_result = np.array(result) if isinstance(result, np.ndarray) else None
+
+
+def _carrying(noted: Sequence[_Noted | None]) -> bool:
+    return any(one is not None and one.carries is not None for one in noted)
 
 
 def carries(content: Content, inputs: Sequence[Content]) -> tuple[Any, ...] | None:
@@ -169,6 +220,9 @@ def carries(content: Content, inputs: Sequence[Content]) -> tuple[Any, ...] | No
     It carries an input if the input's values, in the array's type, are all among its own in whatever order
     (transposed, padded, two inputs in one array), or if it is a contiguous part of one.
     """
+    for number, values in enumerate(inputs):  # as most programs have it, and quick to see
+        if _same_elements(content, values):
+            return (number,), ()
     left: dict[Any, int] | None = None
     whole = []
     for number, values in enumerate(inputs):
@@ -200,6 +254,8 @@ def made_of(result: Any, written: Sequence[Content]) -> bool:
             return False
     if result.dtype.kind not in "biufc":
         return False
+    if any(_same_elements(content, result) for content in written):
+        return True
     covered, whole = 0, np.ascontiguousarray(result).tobytes()
     for content in written:
         if content.size >= result.size:
@@ -211,6 +267,10 @@ def made_of(result: Any, written: Sequence[Content]) -> bool:
         elif content.dtype == result.dtype and np.ascontiguousarray(content).tobytes() in whole:
             covered += content.size
     return bool(covered >= result.size)
+
+
+def _same_elements(one: Content, other: Content) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
 
 
 def _cast(values: Content, kind: np.dtype[Any]) -> Content | None:
@@ -229,4 +289,4 @@ def _counts(values: Content) -> dict[Any, int]:
 def _same(one: Content | None, other: Content | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    return _same_elements(one, other)

@@ -11,12 +11,16 @@ from .exchange import Array, Content, Exchange, HostArray
 from .names import kernel_name
 from .record import LAUNCHES, launch
 
+Launched = list[tuple[Any, Sequence[int], Sequence[int]]]
+"""Kernels of numba's with their grids and blocks."""
+
 
 class NumbaLaunches:
     """Wraps the method that every launch goes through; `CUDADispatcher.call` would count some twice."""
 
     def __init__(self) -> None:
-        self.seen: list[dict[str, Any]] = []
+        self.launched: Launched = []
+        """Since the list was last replaced; read later, so that a launch costs little."""
         self.exchange = Exchange(_array_of, synchronise)
         self.installed = False
 
@@ -31,13 +35,24 @@ class NumbaLaunches:
         def launched(
             this: Any, args: Any, griddim: Sequence[int], blockdim: Sequence[int], *more: Any, **named: Any
         ) -> Any:
-            if len(self.seen) < LAUNCHES:
-                symbol = str(getattr(this, "entry_name", "") or this.py_func.__name__)
-                self.seen.append(launch(kernel_name(symbol), tuple(griddim), tuple(blockdim)))
+            if len(self.launched) < LAUNCHES:
+                self.launched.append((this, griddim, blockdim))
             return self.exchange.launch(args, lambda: original(this, args, griddim, blockdim, *more, **named))
 
         kernel.launch = launched
         self.installed = True
+
+
+def plain(launched: Launched) -> list[dict[str, Any]]:
+    """Launches as they cross the wire."""
+    return [
+        launch(
+            kernel_name(str(getattr(kernel, "entry_name", "") or kernel.py_func.__name__)),
+            tuple(grid),
+            tuple(block),
+        )
+        for kernel, grid, block in launched
+    ]
 
 
 class _DeviceArray:

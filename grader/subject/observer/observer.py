@@ -1,17 +1,21 @@
-"""Stands beside one call: starts its sources before the program is imported, and keeps what they saw."""
+"""Stands beside calls: starts its sources before the program is imported, and keeps what they saw."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ..driver import DeviceError, synchronise
 from .canary import Canary
-from .cupti_source import Cupti
-from .numba_source import NumbaLaunches
+from .cupti_source import SUNG, Cupti
+from .exchange import Ask
+from .numba_source import Launched, NumbaLaunches, plain
 from .profiler_source import TorchProfiler
 from .record import Record
 from .simulated_source import Simulated, simulator
+from .stand_in_source import StandIn
+from .torch_exchange import TorchExchange
 from .virtual_source import Virtual, virtual_gpus
 
 
@@ -20,8 +24,8 @@ class Source(Protocol):
 
     name: str
 
-    def start(self) -> None:
-        """Begin to observe."""
+    def start(self, *, whole: bool = True) -> None:
+        """Begin to observe; unless `whole`, only what costs a call next to nothing."""
         ...
 
     def open(self) -> None:
@@ -44,8 +48,8 @@ class Source(Protocol):
         """Observe no more."""
         ...
 
-    def record(self, canary: Canary) -> Record:
-        """Close the record and give it."""
+    def records(self, canary: Canary) -> list[Record]:
+        """What each call did that began since the last time."""
         ...
 
 
@@ -67,86 +71,159 @@ _source, _why_none = _first_source(ALL)
 """Found when a server imports this: in a child it would cost every check anew."""
 
 
-def _played() -> Simulated | Virtual | None:
+def _played() -> Simulated | Virtual | StandIn | None:
     """What plays devices in this process, and knows by itself what they do."""
     if (gpus := virtual_gpus()) is not None:
         return Virtual(gpus)
     if (device := simulator()) is not None:
         return Simulated(device)
-    return None
+    return StandIn() if "CUDA_ON_CPU_ORDER" in os.environ else None
+
+
+def devices_are_played() -> bool:
+    """Whether this process has devices without any: virtual ones, or numba's simulator."""
+    return virtual_gpus() is not None or simulator() is not None
 
 
 class Observer:
-    """What a child does while it is observed."""
+    """Stands beside every call of a program that has devices: timed, watched or exchanged, it is the same.
 
-    def __init__(self, sources: tuple[str, ...] = ALL) -> None:
-        """Start; nothing of the program may be imported yet."""
+    What is to be done with the inputs of kernels is asked for at a launch; before it nothing in this process
+    tells. Records are made when they are asked for, after calls that may be timed.
+    """
+
+    def __init__(self, ask: Ask, *, whole: bool = False, sources: tuple[str, ...] = ALL) -> None:
+        """Start; nothing of the program may be imported yet.
+
+        With `whole` everything is recorded that can be, call by call: that takes time of the call's own.
+        """
+        self._ask = ask
+        self._whole = whole
         self._numba = NumbaLaunches()
+        self._torch = TorchExchange()
+        self._launched: list[Launched] = []
         self._played = _played()
         self._source, self._why_none = (_source, _why_none) if sources == ALL else _first_source(sources)
+        if self._source is not None and not whole and self._source.name == TorchProfiler.name:
+            self._source, self._why_none = None, "torch.profiler records no timed calls; install cupti-python"
         if self._played is not None:
             return
         self._numba.install()
         if self._source is not None:
-            self._source.start()
+            try:
+                self._source.start(whole=whole)
+            except Exception as error:  # of the library or the driver: the program must not be blamed
+                name, self._source = self._source.name, None
+                self._why_none = f"{name} does not start: {type(error).__name__}: {error}"[:200]
 
-    def watch(
-        self, act: Callable[[], Any], arguments: Sequence[Any] = (), proof: str = ""
-    ) -> tuple[Any, dict[str, Any]]:
-        """Do something with arguments and give what came of it, with the record as plain JSON.
-
-        With a `proof`, the inputs of its kernels are noted (`note`) or exchanged (`exchange`).
+    def call(self, act: Callable[[], Any], arguments: Sequence[Any] = ()) -> Any:
+        """Do something with arguments, wait for the devices, and give what came of it.
 
         Raises:
             whatever `act` raises, or DeviceError if what it started on a device fails.
         """
-        exchange = self._numba.exchange if self._played is None else self._played.exchange
-        if exchange is not None:
-            exchange.begin(proof, arguments)
-        value, record = self._watch(act)
-        if exchange is not None:
-            record.exchange = exchange.end(value)
-        return value, record.plain()
-
-    def _watch(self, act: Callable[[], Any]) -> tuple[Any, Record]:
         if self._played is not None:
+            exchange = self._played.exchange
             self._played.watch()
-            return act(), self._played.record()
-        self._numba.seen.clear()
-        canary = None
-        problem = self._why_none
+        else:
+            exchange = self._numba.exchange
+            self._numba.launched = []
+            self._launched.append(self._numba.launched)
+        if exchange is not None:
+            exchange.begin(self._ask, arguments)
+        source = self._source if self._played is None else None
+        if source is not None:
+            source.begin()
+        try:
+            value = act()
+        finally:
+            if source is not None:
+                source.end()
+        if self._played is None:
+            synchronise()
+        if source is not None:
+            source.settle()
+        if exchange is not None:
+            exchange.end(value)
+        return value
+
+    def records(self) -> list[dict[str, Any]]:
+        """Give the records of the calls since the last time, as plain JSON; the devices are idle.
+
+        The last one holds what exchanging the inputs of its kernels showed, if that was done.
+        """
+        if self._played is not None:
+            records, exchange = [self._played.record()], self._played.exchange
+        else:
+            launched, self._launched = self._launched, []
+            exchange = self._numba.exchange
+            records = self._records(len(launched))
+            if self._numba.installed:
+                for record, launches in zip(records, launched, strict=True):
+                    record.framework_launches = plain(launches)
+        if records and exchange is not None:
+            records[-1].exchange = exchange.shown()
+        return [record.plain() for record in records]
+
+    def _records(self, count: int) -> list[Record]:
+        """A record for each of so many calls; where the source broke, each says so."""
+        problem = self._why_none or "there is nothing to observe with"
         if self._source is not None:
             try:
                 canary = Canary()
-                self._source.open()
-                canary.sing()
-                self._source.begin()
+                for _ in range(SUNG):
+                    canary.sing()
+                records = self._source.records(canary)
+                if len(records) == count:
+                    return records
+                problem = f"{count} calls, and {len(records)} records of them"
             except DeviceError as error:
-                problem, canary = f"the observer has no device ({error})", None
-        value = act()
-        if canary is not None and self._source is not None:
-            self._source.end()
-        synchronise()
-        record = self._record(canary, problem)
-        if self._numba.installed:
-            record.framework_launches = list(self._numba.seen)
-        return value, record
+                problem = f"the observer has no device ({error})"
+            except Exception as error:  # a source that the program broke
+                problem = f"{type(error).__name__}: {error}"[:200]
+        return [_void(self._source.name if self._source else "none", problem) for _ in range(count)]
 
-    def _record(self, canary: Canary | None, problem: str) -> Record:
-        if self._source is None or canary is None:
-            record = Record("none")
-            record.problem = problem or "there is nothing to observe with"
-            return record
+    def watch(self, act: Callable[[], Any], arguments: Sequence[Any] = ()) -> tuple[Any, dict[str, Any]]:
+        """Do something with arguments and give what came of it, with the record of it as plain JSON.
+
+        Raises:
+            whatever `act` raises, or DeviceError if what it started on a device fails.
+        """
+        self._torch.begin(self._ask, arguments)
+        if self._played is not None or self._source is None:
+            value = self.call(lambda: self._torch.act(act), arguments)
+            record_of_played = self.records()[-1]
+            record_of_played["exchange"] = self._torch.end() or record_of_played["exchange"]
+            return value, record_of_played
+        self._launched.clear()
+        canary, problem = None, ""
         try:
-            self._source.settle()
+            canary = Canary()
+            self._source.open()
             canary.sing()
-            return self._source.record(canary)
-        except Exception as error:  # a source that the program broke
-            record = Record(self._source.name)
-            record.problem = f"{type(error).__name__}: {error}"[:200]
-            return record
+        except DeviceError as error:
+            problem = f"the observer has no device ({error})"
+        value = self.call(lambda: self._torch.act(act), arguments)
+        if canary is None:
+            record = _void("none", problem)
+        else:
+            try:
+                canary.sing()
+                record = self._source.records(canary)[-1]
+            except Exception as error:  # a source that the program broke
+                record = _void(self._source.name, f"{type(error).__name__}: {error}"[:200])
+        if self._numba.installed:
+            record.framework_launches = plain(self._launched[-1])
+        record.exchange = self._torch.end() or self._numba.exchange.shown()
+        return value, record.plain()
 
     def stop(self) -> None:
         """Observe no more."""
         if self._source is not None:
             self._source.stop()
+
+
+def _void(source: str, problem: str) -> Record:
+    record = Record(source)
+    record.problem = problem
+    return record

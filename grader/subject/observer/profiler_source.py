@@ -32,7 +32,7 @@ class TorchProfiler:
     """One profile per call; raises ImportError where torch is missing."""
 
     name = "torch.profiler"
-    UNSEEN = ("allocations", "sites", "frees", "peak_bytes")
+    UNSEEN = ("allocations", "sites", "frees", "peak_bytes", "api_before")
 
     def __init__(self) -> None:
         import torch
@@ -41,8 +41,9 @@ class TorchProfiler:
         self._torch = torch
         self._profile: Any = None
 
-    def start(self) -> None:
-        """Nothing to do before a call."""
+    def start(self, *, whole: bool = True) -> None:
+        """Nothing to do before a call; it can only profile a call as a whole."""
+        del whole
 
     def open(self) -> None:
         """Start a profile."""
@@ -62,8 +63,11 @@ class TorchProfiler:
     def stop(self) -> None:
         """Nothing is left running."""
 
-    def record(self, canary: Canary) -> Record:
+    def records(self, canary: Canary) -> list[Record]:
         """What the call did."""
+        return [self._record(canary)]
+
+    def _record(self, canary: Canary) -> Record:
         self._profile.__exit__(None, None, None)
         number, path = tempfile.mkstemp(suffix=".json")
         os.close(number)

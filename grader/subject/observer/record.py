@@ -34,6 +34,8 @@ class Record:
         self.peak_bytes: int | None = None
         self.synchronisations: int | None = None
         self.api: dict[str, int] = {}
+        self.api_before: dict[str, int] = {}
+        self.unrecorded = 0
         self.unseen: tuple[str, ...] = ()
         self.problem = ""
         self.exchange: dict[str, Any] | None = None
@@ -106,6 +108,8 @@ class Record:
             "peak_bytes": self.peak_bytes,
             "synchronisations": self.synchronisations,
             "api": self.api,
+            "api_before": self.api_before,
+            "unrecorded": self.unrecorded,
             "unseen": list(self.unseen),
             "exchange": self.exchange,
         }

@@ -9,6 +9,7 @@ from typing import Any
 from .exchange import Array, Exchange, HostArray
 from .record import HOST, LAUNCHES, Record, launch
 
+_UNSEEN = ("allocations", "sites", "frees", "peak_bytes", "synchronisations", "api", "api_before")
 _ORDERS = ("forward", "reversed", "shuffled")
 
 
@@ -51,7 +52,7 @@ class Simulated:
     def record(self) -> Record:
         """What it did."""
         record = Record(self.name)
-        record.unseen = ("allocations", "sites", "frees", "peak_bytes", "synchronisations", "api")
+        record.unseen = _UNSEEN
         launches = [
             launch(one["kernel"], one["grid"], one["block"], shared_bytes=one["shared_bytes"])
             for one in self._device.launches()

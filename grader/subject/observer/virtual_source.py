@@ -16,6 +16,7 @@ _UNSEEN = (
     "peak_bytes",
     "synchronisations",
     "api",
+    "api_before",
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from ctypes import byref, c_double, c_ulong, create_string_buffer
+from ctypes import byref, c_double, c_uint, c_ulong, create_string_buffer
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer
+from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer, span
 
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, right and top, in points."""
@@ -47,6 +48,13 @@ GAP = 0.35
 """The least width of a space that is not written, as a share of the height of its line."""
 CHARACTERS = 50_000
 
+FAINT = 20
+"""A difference in luminance that is less than this shows nobody a letter."""
+SPECK_POINTS = 1.0
+"""A word whose largest letter is lower or narrower than this is a speck to every reader."""
+AROUND = 1.0
+"""How far around an invisible word, in heights of it, ink may be what a text recogniser read it from."""
+
 _WORD = re.compile(r"\S+")
 _HYPHENS = dict.fromkeys(map(ord, "\x02\ufffe\uffff"))
 """What PDFium writes for a hyphen at the end of a line."""
@@ -54,8 +62,21 @@ _IN_STANDARD_FONTS = "\u024f"
 """The last character that PDFium can draw without a font of the file."""
 _NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)
 _LEFTWARD = ("R", "AL")
+_INKLESS = (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP)
 _REPLACED = "ActualText"
 """The mark of a text that is to be read in place of what is drawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextReading:
+    """The words of a page, sorted by who sees them."""
+
+    text: str
+    """The words that a reader sees."""
+    unveiled: str
+    """The same with the words that surely no reader sees; those of which nothing is sure are in neither."""
+    hidden: int
+    """How many words are not in `text`."""
 
 
 class Characters:
@@ -74,6 +95,8 @@ class Characters:
         self._boxes = canvas.on_it(np.array(boxes, float).reshape(-1, 4))
         self._scale = canvas.scale
         self._inked = np.zeros(len(boxes), bool)
+        self._traced = np.zeros(len(boxes), bool)
+        self._over_ink = np.zeros(len(boxes), bool)
         self._shapes = np.zeros((len(boxes), CELLS**2))
         self.objects = tuple(dict.fromkeys(filter(None, self._owners)))
         """The text objects of the page."""
@@ -86,35 +109,67 @@ class Characters:
         }
         return not all(pdfium.FPDFFont_GetIsEmbedded(_font(one)) for one in strange - {0})
 
-    def look(self, canvas: Canvas, page: Luminance) -> None:
+    def look(self, canvas: Canvas, page: Luminance, textless: Luminance) -> None:
         """Find out which characters leave ink: take away, in turn, objects that do not lie on one another."""
-        pixels = canvas.whole(self._boxes)
+        pixels, cores = canvas.whole(self._boxes), canvas.whole(_cores(self._boxes))
         meeting = self._meeting(canvas)
         turns = self._turns(meeting)
         of = np.array([turns.get(owner, TURNS) for owner in self._owners], int)
         for turn in range(min(TURNS, max(turns.values(), default=-1) + 1)):
             hidden = (one for one in self.objects if turns[one] == turn)
-            ink = np.abs(page - canvas.render(without=hidden)) >= CONTRAST
-            sums = _sums(ink)
+            difference = np.abs(page - canvas.render(without=hidden))
+            self._traced |= (of == turn) & _touched(_sums(difference >= FAINT), cores)
+            sums = _sums(difference >= CONTRAST)
             self._inked |= (of == turn) & _filled(sums, pixels, self._boxes)
             self._shapes[of == turn] = _shapes(sums, pixels[of == turn])
+        # Twins hide each other's absence: of them, and of deep stacks, all text tells together.
+        twins = [pair for pair in meeting if self._is_twin(*pair)]
+        together = of >= TURNS
+        together[[one for pair in twins for one in pair]] = True
+        self._traced |= together & _touched(_sums(np.abs(page - textless) >= FAINT), cores)
+        self._over_ink = _varied(textless, canvas.whole(_around(self._boxes)))
         smudged = [pair for pair in meeting if self._inked[list(pair)].all()]
         self._inked[[one for pair in smudged for one in pair]] = False
         replaced = {one for one in self.objects if _is_replaced(one)}
         self._inked &= np.array([owner not in replaced for owner in self._owners], bool)
 
-    def read(self) -> tuple[str, int]:
-        """The text without the words that no reader sees, and how many those are."""
+    def read(self, *, scan: bool) -> TextReading:
+        """Sort the words by who sees them; in a `scan` no word is surely concealed."""
         text = "".join(self._letters)
-        parts, hidden, end = [], 0, 0
+        shown: list[str] = []
+        unveiled: list[str] = []
+        hidden = end = 0
         for word in _WORD.finditer(text):
-            parts.append(text[end : word.start()])
+            space = text[end : word.start()]
             end = word.end()
-            if self._legible(word.start(), end):
-                parts.append(word[0])
-            else:
-                hidden += any(map(str.isalnum, word[0]))
-        return "".join(parts).translate(_HYPHENS), hidden
+            legible = self._legible(word.start(), end)
+            hidden += not legible and any(map(str.isalnum, word[0]))
+            shown += (space, word[0]) if legible else (space,)
+            certain = legible or (not scan and self._concealed(word.start(), end))
+            unveiled += (space, word[0]) if certain else (space,)
+        return TextReading(
+            text="".join(shown).translate(_HYPHENS),
+            unveiled="".join(unveiled).translate(_HYPHENS),
+            hidden=hidden,
+        )
+
+    def _concealed(self, start: int, end: int) -> bool:
+        """Whether a word that is not legible surely shows no reader anything.
+
+        Invisible text over a drawing may be what a program recognised in it, and a reader sees that.
+        """
+        drawn = [number for number in range(start, end) if self._owners[number]]
+        boxes = self._boxes[drawn]
+        if not drawn or (boxes[:, 2:] - boxes[:, :2]).max(0).min() < SPECK_POINTS * self._scale:
+            return bool(drawn)
+        if self._traced[drawn].any():
+            return False
+        invisible = any(_is_invisible(owner) for owner in {self._owners[number] for number in drawn})
+        return not (invisible and self._over_ink[drawn].any())
+
+    def _is_twin(self, one: int, other: int) -> bool:
+        """Whether two characters that lie on one another are the same letter."""
+        return self._letters[one].casefold() == self._letters[other].casefold()
 
     def _legible(self, start: int, end: int) -> bool:
         drawn = [number for number in range(start, end) if self._owners[number]]
@@ -136,11 +191,9 @@ class Characters:
 
     def _meeting(self, canvas: Canvas) -> set[tuple[int, int]]:
         """Pairs of characters that lie on one another."""
-        around = (self._boxes[:, 2:] - self._boxes[:, :2]) * CORE
-        middles = np.concatenate([self._boxes[:, :2] + around, self._boxes[:, 2:] - around], 1)
         owner = np.full((canvas.height, canvas.width), -1, np.int32)
         meeting = set()
-        for number, (left, top, right, bottom) in enumerate(canvas.whole(middles).tolist()):
+        for number, (left, top, right, bottom) in enumerate(canvas.whole(_cores(self._boxes)).tolist()):
             if self._owners[number] and left < right and top < bottom:
                 place = owner[top:bottom, left:right]
                 meeting |= {(other, number) for other in np.unique(place).tolist() if other >= 0}
@@ -206,6 +259,30 @@ def _spaced(line: Sequence[Character]) -> Iterator[Character]:
         yield one
 
 
+def _cores(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The middles of boxes, without what neighbours may reach into."""
+    margin = (boxes[:, 2:] - boxes[:, :2]) * CORE
+    return np.concatenate([boxes[:, :2] + margin, boxes[:, 2:] - margin], 1)
+
+
+def _around(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Boxes with a margin as wide as their longer side."""
+    margin = (boxes[:, 2:] - boxes[:, :2]).max(1, keepdims=True, initial=0.0) * AROUND
+    return np.concatenate([boxes[:, :2] - margin, boxes[:, 2:] + margin], 1)
+
+
+def _touched(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which boxes hold any ink."""
+    touched: NDArray[np.bool_] = _counted(sums, *pixels.T) > 0
+    return touched
+
+
+def _varied(picture: Luminance, pixels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which boxes of a rendering have more than one luminance."""
+    places = (picture[top:bottom, left:right] for left, top, right, bottom in pixels.tolist())
+    return np.array([span(place) >= FAINT for place in places], bool)
+
+
 def _sums(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
     """How much ink there is above and to the left of each corner of a pixel."""
     sums = np.zeros((ink.shape[0] + 1, ink.shape[1] + 1), np.int64)
@@ -253,6 +330,15 @@ def _shapes(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.fl
 
 def _font(of: Object) -> Any:
     return pdfium.FPDFTextObj_GetFont(pointer(of))
+
+
+def _is_invisible(text: Object) -> bool:
+    """Whether a text is drawn without ink: in render mode 3 or 7, or with an alpha of 0."""
+    if pdfium.FPDFTextObj_GetTextRenderMode(pointer(text)) in _INKLESS:
+        return True
+    parts = [c_uint() for _ in range(4)]
+    filled = pdfium.FPDFPageObj_GetFillColor(pointer(text), *map(byref, parts))
+    return bool(filled) and parts[3].value == 0
 
 
 def _is_replaced(text: Object) -> bool:

@@ -16,9 +16,11 @@ import pypdfium2.raw as pdfium
 
 from .canvas import PAPER, Canvas, LateError, span
 from .characters import Characters
-from .pictures import pictures
+from .pictures import may_be_picture, pictures
 
 SIDE_POINTS = 1e6
+SCAN = 0.5
+"""Pictures over this share of a page may be a scan, whose text a program wrote wherever it liked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +28,16 @@ class View:
     """What a reader sees of one page."""
 
     text: str = ""
+    unveiled: str = ""
+    """The text with the words that surely no reader sees."""
     hidden: int = 0
     """Words of the file that no reader sees."""
     pictures: frozenset[tuple[int, int]] = field(default_factory=frozenset)
     """A key for each."""
     drawn: bool = False
     """Whether there is, or may be, ink beside the text's."""
+    depicted: bool = False
+    """Whether that may be a picture: lines of a plot, say, but not a bullet or one rule."""
     blank: bool = False
     """Whether it surely has one colour."""
     opened: bool = True
@@ -42,30 +48,32 @@ def view(page: Any, late: Callable[[], bool]) -> View:
     try:
         return _view(page, late)
     except LateError:
-        return View(opened=False, drawn=True)
+        return View(opened=False, drawn=True, depicted=True)
 
 
 def _view(page: Any, late: Callable[[], bool]) -> View:
     width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
     if not (0 < width < SIDE_POINTS and 0 < height < SIDE_POINTS):
-        return View(opened=False, drawn=True)
+        return View(opened=False, drawn=True, depicted=True)
     canvas = Canvas(page, width, height, late)
     characters = Characters(page, canvas, late)
     images = list(pictures(page, width * height))
     whole = canvas.render()
-    characters.look(canvas, whole)
     textless = canvas.render(without=characters.objects) if characters.objects else whole
+    characters.look(canvas, whole, textless)
     bare = textless
     if images:
         bare = canvas.render(without=[*characters.objects, *(one.object for one in images)])
-    shown = frozenset(one.key() for one in images if one.shows(canvas, whole, textless, bare))
-    text, hidden = characters.read()
+    shown = [one for one in images if one.shows(canvas, whole, textless, bare)]
+    reading = characters.read(scan=sum(one.area for one in shown) >= SCAN * width * height)
     undrawable = characters.undrawable or _has_fields(page)
     return View(
-        text=text,
-        hidden=hidden,
-        pictures=shown,
+        text=reading.text,
+        unveiled=reading.unveiled,
+        hidden=reading.hidden,
+        pictures=frozenset(one.key() for one in shown),
         drawn=undrawable or span(textless) > PAPER,
+        depicted=undrawable or may_be_picture(textless, canvas.scale),
         blank=not undrawable and span(whole) <= PAPER,
     )
 

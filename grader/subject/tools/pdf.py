@@ -32,12 +32,16 @@ class Document:
     pages: int
     texts: list[str] = field(default_factory=list)
     """The visible text of each page that was read."""
+    unveiled: list[str] = field(default_factory=list)
+    """The same with the words that surely no reader sees; empty where a page could not be looked at."""
     pictures: set[tuple[int, int]] = field(default_factory=set)
     """A key for each picture; one that stands on every page has one key."""
     hidden: int = 0
     """Words that are in the file and that no reader sees."""
     drawn: bool = False
     """Whether something is drawn beside the text."""
+    depicted: bool = False
+    """Whether what is drawn beside the text may be a picture."""
     blank: bool = False
     """Whether every page is of one colour, and nothing else can be there."""
     unread: str = ""
@@ -71,7 +75,9 @@ def _refused(error: int) -> Document:
     if error == pdfium.FPDF_ERR_PASSWORD:
         raise UnreadableError("asks for a password; hand it in without one")
     if error == pdfium.FPDF_ERR_SECURITY:
-        return Document(pages=0, drawn=True, unread="it is encrypted, and cannot be opened here")
+        return Document(
+            pages=0, drawn=True, depicted=True, unread="it is encrypted, and cannot be opened here"
+        )
     raise UnreadableError("is damaged, and cannot be opened")
 
 
@@ -85,8 +91,11 @@ def _contents(opened: Any, pages: int) -> Document:
         views.append(_page(opened, number, min(until, time.monotonic() + PAGE_WITHIN_S)))
         document.texts.append(views[-1].text)
         document.pictures |= views[-1].pictures
+    if len(views) == pages and all(page.opened for page in views):
+        document.unveiled = [page.unveiled for page in views]
     document.hidden = sum(page.hidden for page in views)
     document.drawn = len(views) < pages or any(page.drawn for page in views)
+    document.depicted = len(views) < pages or any(page.depicted for page in views)
     document.blank = len(views) == pages and all(page.blank for page in views)
     if not any(page.opened for page in views):
         document.unread = "its pages are damaged, or take too long to render"
@@ -96,7 +105,7 @@ def _contents(opened: Any, pages: int) -> Document:
 def _page(opened: Any, number: int, until: float) -> View:
     page = pdfium.FPDF_LoadPage(opened, number)
     if not page:
-        return View(opened=False, drawn=True)  # one damaged page takes no other with it
+        return View(opened=False, drawn=True, depicted=True)  # one damaged page takes no other with it
     try:
         return view(page, lambda: time.monotonic() > until)
     finally:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pypdfium2.raw as pdfium
 
-from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer, span
+from .canvas import CONTRAST, PAPER, Canvas, Luminance, Object, address, pointer, span
 
 Matrix: TypeAlias = tuple[float, float, float, float, float, float]
 
@@ -39,6 +39,11 @@ class Picture:
     """Left, bottom, right and top, in points."""
     parts: int = 0
     """Of a drawing; 0 for an image."""
+
+    @property
+    def area(self) -> float:
+        """In square points."""
+        return _area(self.box)
 
     def shows(self, canvas: Canvas, page: Luminance, textless: Luminance, bare: Luminance) -> bool:
         """Whether it leaves something of more than one colour on the page.
@@ -69,6 +74,17 @@ def pictures(page: Any, points: float) -> Iterator[Picture]:
     budget = [OBJECTS]
     for number in range(min(pdfium.FPDFPage_CountObjects(page), OBJECTS)):
         yield from _within(pdfium.FPDFPage_GetObject(page, number), _SAME, points, budget, DEEP)
+
+
+def may_be_picture(textless: Luminance, scale: float) -> bool:
+    """Whether the ink of a page without its text, taken together, is large enough for a picture."""
+    paper = np.bincount((textless - textless.min()).ravel()).argmax() + textless.min() if textless.size else 0
+    ink = np.abs(textless - paper) > PAPER
+    if not ink.any():
+        return False
+    down, across = (np.flatnonzero(ink.any(axis)) for axis in (1, 0))
+    sides = [float(ends[-1] - ends[0] + 1) / scale for ends in (down, across)]
+    return min(sides) >= THIN_POINTS and sides[0] * sides[1] >= LEAST_POINTS**2
 
 
 def _within(one: Any, matrix: Matrix, points: float, budget: list[int], deep: int) -> Iterator[Picture]:

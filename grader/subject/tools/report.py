@@ -34,9 +34,10 @@ def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> di
     Each of `ratios` is the words of a claim, then two names whose times are divided; words and names are
     `a|b` for either. The answer has `problem` if the file cannot be a report. Otherwise it has `pages`,
     `pictures`, `words`, `latin` (whether its letters are, so that it is read as English is), `hidden` (words
-    of the file that no reader sees), `drawn` (whether something is drawn beside the text), `blank` (whether
-    nothing is drawn at all), `unread` (why its text cannot be read, or empty), `terms` (the first page of
-    each, 0 for none), `times` and `claims`.
+    of the file that no reader sees), `drawn` (whether something is drawn beside the text), `depicted`
+    (whether that may be a picture), `blank` (whether nothing is drawn at all), `unread` (why its text cannot
+    be read, or empty), `terms` (the first page of each, 0 for none), `times`, `claims`, and under `concealed`
+    those terms, names with times and words of claims that only words hold which surely no reader sees.
     """
     try:
         document = _read(path)
@@ -44,11 +45,17 @@ def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> di
         return {"problem": str(error)}
     texts = [_plain(text) for text in document.texts]
     whole = "\n".join(texts)[:CHARACTERS]
+    unveiled = [_plain(text) for text in document.unveiled]
     words = len(_WORD.findall(whole))
     unread = document.unread
     if words < LEGIBLE_WORDS and document.drawn and not unread:
         unread = "it holds no text that can be read"
-    found = times(whole, tuple(dict.fromkeys(name for _, *names in ratios for name in names)))
+    ratios = [(claim, *names) for claim, *names in ratios]
+    found, claimed = _claimed(whole, ratios)
+    all_found, all_claimed = found, claimed
+    if unveiled and unveiled != texts:
+        all_found, all_claimed = _claimed("\n".join(unveiled)[:CHARACTERS], ratios)
+    pages = {term: _page(phrase(term), texts) for term in terms}
     return {
         "pages": document.pages,
         "pictures": len(document.pictures),
@@ -56,12 +63,24 @@ def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> di
         "latin": _latin(whole),
         "hidden": document.hidden,
         "drawn": document.drawn,
+        "depicted": document.depicted,
         "blank": document.blank,
         "unread": unread,
-        "terms": {term: _page(phrase(term), texts) for term in terms},
+        "terms": pages,
         "times": found,
-        "claims": {claim: claims(whole, claim, found) for claim in {claim for claim, *_ in ratios}},
+        "claims": claimed,
+        "concealed": {
+            "terms": [term for term in terms if not pages[term] and _page(phrase(term), unveiled)],
+            "times": [name for name in found if all_found[name] and not found[name]],
+            "claims": [claim for claim in claimed if all_claimed[claim] and not claimed[claim]],
+        },
     }
+
+
+def _claimed(text: str, ratios: Sequence[Sequence[str]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The times of a text by name, and its claims by their words."""
+    found = times(text, tuple(dict.fromkeys(name for _, *names in ratios for name in names)))
+    return found, {claim: claims(text, claim, found) for claim in {claim for claim, *_ in ratios}}
 
 
 def _read(path: str) -> Document:
@@ -113,4 +132,6 @@ def _text(path: str) -> Document:
     if "\x00" in text:
         raise UnreadableError("is neither a PDF nor a text")
     pictures = {(0, match.start()) for match in _PICTURE_IN_MARKDOWN.finditer(text)}
-    return Document(pages=1, texts=[text], pictures=pictures, drawn=bool(pictures), blank=not text.strip())
+    return Document(
+        pages=1, texts=[text], pictures=pictures, drawn=bool(pictures), depicted=True, blank=not text.strip()
+    )

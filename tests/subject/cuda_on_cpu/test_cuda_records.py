@@ -55,7 +55,7 @@ def test_records_begin_anew_and_orders_have_names(library):
     loaded.reversed(out)
     assert [one["kernel"] for one in cuda_on_cpu.record(loaded)["launches"]] == ["reverse"]
     cuda_on_cpu.forget(loaded)
-    assert cuda_on_cpu.record(loaded) == {"launches": [], "allocations": [], "faults": []}
+    assert cuda_on_cpu.record(loaded) == {"launches": [], "allocations": [], "copies": {}, "faults": []}
     with pytest.raises(ValueError, match="no order 'sideways'; choose one of forward, reversed, shuffled"):
         cuda_on_cpu.run_in(loaded, "sideways", 0)
 

@@ -97,6 +97,7 @@ COMPILED = {
     "threads": f"""
         import os
         os.environ["NUMBA_NUM_THREADS"] = "2"
+        os.environ.setdefault("OMP_NUM_THREADS", "2")
         numba.set_num_threads(min(2, numba.get_num_threads()))
 
         @njit(parallel=True)
@@ -201,6 +202,18 @@ NOT_COMPILED = {
         f"import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n@njit\ndef f(A, B):{LOOPS}",
         "DISABLE_JIT",
     ),
+    "no compiler by a variable whose name is put together": (
+        f"import os\nos.environ['_'.join(['NUMBA', 'DISABLE', 'JIT'])] = '1'\n@njit\ndef f(A, B):{LOOPS}",
+        "changes os.environ",
+    ),
+    "no compiler by an update": (
+        f"import os\nos.environ.update(NUMBA_DISABLE_JIT='1')\n@njit\ndef f(A, B):{LOOPS}",
+        "DISABLE_JIT",
+    ),
+    "no compiler by another name": (
+        f"from os import environ as e\ne.setdefault('NUMBA' + '_DISABLE_JIT', 1)\n@njit\ndef f(A, B):{LOOPS}",
+        "DISABLE_JIT",
+    ),
     "guvectorize": (
         "from numba import guvectorize\n"
         "@guvectorize(['void(int64[:], int64[:], int64[:])'], '(n),(n)->(n)')\n"
@@ -218,6 +231,12 @@ def test_loops_in_functions_that_numba_compiles_count_in_any_honest_form(follow,
 @pytest.mark.parametrize(("code", "problem"), NOT_COMPILED.values(), ids=NOT_COMPILED)
 def test_work_done_elsewhere_does_not(follow, code, problem):
     assert problem in follow(code, compiled=True)
+
+
+def test_what_numba_compiles_a_name_to_is_shown_to_a_person(follow):
+    overloaded = "from numba.extending import overload\n@overload(max)\ndef g(a, b): return lambda a, b: a\n"
+    problem = follow(f"{overloaded}@njit\ndef f(A, B):{LOOPS}", compiled=True)
+    assert problem == "work.py:6: overload may change what a name stands for"
 
 
 def test_the_same_loops_count_where_nothing_need_be_compiled(follow):

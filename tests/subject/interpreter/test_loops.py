@@ -337,6 +337,56 @@ def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(tmp_path,
     assert answer["notes"] == [answer["problem"]]
 
 
+ANOTHER = """
+import numpy as np
+
+def g(A, B): return np.maximum(A, B)
+
+def slow(A, B): return [list(map(max, *r)) for r in zip(A, B)]
+
+f = slow
+"""
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "[f := g for _ in (1,)]",
+        "match g:\n case f: pass",
+        "try:\n import nonexistent_library\nexcept ImportError:\n f = g",
+        "import os\nif os.cpu_count() > 1:\n f = g",
+        "import os\nif os.cpu_count() == 10**6: f = g",
+        "import os\nf = slow if os.cpu_count() < 10**6 else g",
+        "import os\nf = {10**6: g}.get(os.cpu_count(), slow)",
+        "import os\ndef pick(n): return [slow, g][n > 10**6]\nf = pick(os.cpu_count())",
+        "from contextlib import nullcontext\nwith nullcontext():\n def f(A, B): return g(A, B)",
+        "from contextlib import nullcontext\nwith nullcontext(g) as f: pass",
+        "W = [slow] * 600 + [g]\ndef f(A, B): return W[A.size](A, B)",
+        "W = {'slow': (slow,), 'fast': (np.maximum,)}\ndef f(A, B): return W['slow'][0](A, B)",
+        "from functools import partial\nW = [partial(slow), partial(g)]\ndef f(A, B): return W[0](A, B)",
+        "def f(A, B, W=(slow, g)): return W[0](A, B)",
+        "import itertools\nW = itertools.chain([slow] * 9, [g])\ndef f(A, B): return next(W)(A, B)",
+    ],
+)
+def test_a_function_that_may_be_another_one_elsewhere_is_no_loop(follow, choice):
+    assert follow(ANOTHER) == ""
+    assert follow(f"{ANOTHER}\n{choice}").startswith("work.py")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "if __name__ == '__main__':\n A = slow([[1]], [[2]])",
+        "try:\n from numba import njit\nexcept ImportError:\n def njit(function): return function",
+        "FUNCTIONS = [slow, g]\nfor function in FUNCTIONS: print(function)",
+        "import os\nCORES = os.cpu_count()\ndef largest(A): return max(map(max, A))",
+        "import time\ndef timed(function, *a):\n t = time.time()\n function(*a)\n return time.time() - t",
+    ],
+)
+def test_what_stands_beside_loops_costs_nothing(follow, rest):
+    assert follow(f"{ANOTHER}\n{rest}") == ""
+
+
 @pytest.mark.parametrize(
     "tampering",
     [
@@ -349,6 +399,13 @@ def test_what_may_be_right_and_cannot_be_followed_is_shown_to_a_person(tmp_path,
         "class C:\n import sys\n sys.modules['work'] = 3",
         "f.__code__ = f.__code__",
         "def g():\n import sys\n sys._getframe(1).f_globals['f'] = 3\ng()",
+        "def g(x=globals().update(f=3)): pass",
+        "def g(x: globals().update(f=3)): pass",
+        "x: globals().update(f=3) = 1",
+        "@(lambda g: globals().update(f=3))\nclass C: pass",
+        "import threading\nthreading.Timer(0, lambda: globals().update(f=3)).start()",
+        "import threading\ndef g():\n global f\n f = 3\nthreading.Timer(0, g).start()",
+        "import threading\ndef g():\n import work\n work.f = 3\nthreading.Timer(0, g).start()",
     ],
 )
 def test_what_may_run_something_else_than_the_text_is_shown_to_a_person(follow, tampering):

@@ -206,6 +206,20 @@ def test_cupti_tells_the_most_memory_of_each_device(cupti, seen):
     assert trace.peak_bytes == 100
 
 
+def test_cupti_tells_calls_apart_that_are_recorded_together(cupti):
+    source = Cupti()
+    source.start(whole=False)
+    for begins in (10, 40):
+        for second, step in ((begins, source.begin), (begins + 10, source.end), (begins + 20, source.settle)):
+            cupti.now = second * SECOND
+            step()
+        kernel(cupti, begins, asked=begins + 1, start=begins + 2, end=begins + 2 + begins, device=0)
+    traces = [read_trace(one.plain()) for one in source.records(SimpleNamespace(kernel="canary", bytes=7))]
+    assert [[launch.seconds for launch in trace.launches] for trace in traces] == [[10.0], [40.0]]
+    assert all("of its own the observer saw 0 and 0" in trace.problem for trace in traces)
+    assert source.records(SimpleNamespace(kernel="canary", bytes=7)) == []
+
+
 def event(category, name, at, **about):
     return {"cat": category, "name": name, "ts": at, "dur": 500_000, "args": about}
 
@@ -242,3 +256,43 @@ def test_the_profiler_tells_the_same_from_its_trace():
         (1, 1, 4),
         (0, 1, 5),
     ]
+
+
+def called(cupti, number, *, second):
+    """A call of the runtime's, by its correlation number."""
+    kind, at = cupti.ActivityKind.RUNTIME, second * SECOND
+    cupti.made.append(SimpleNamespace(kind=kind, correlation_id=number, start=at, end=at, cbid=1))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "missing"),
+    [((), 0), ((7,), 0), ((7, 9, 8), 0), ((7, 8, 11), 2)],
+    ids=["no calls", "one", "all", "two are missing"],
+)
+def test_cupti_tells_how_many_calls_no_record_has(cupti, seen, numbers, missing):
+    def act():
+        called(cupti, 3, second=5)
+        for number in numbers:
+            called(cupti, number, second=12)
+
+    assert seen(act).unrecorded == missing
+
+
+def test_a_call_before_the_numbers_of_the_call_in_another_thread_is_there(cupti, seen):
+    def act():
+        called(cupti, 8, second=9)
+        for number in (7, 9):
+            called(cupti, number, second=12)
+
+    assert seen(act).unrecorded == 0
+
+
+def test_what_was_called_before_the_call_crosses_the_wire(cupti):
+    source = Cupti()
+    source.start()
+    called(cupti, 3, second=5)
+    source.open()
+    for step in (source.begin, source.end, source.settle):
+        step()
+    trace = read_trace(source.record(SimpleNamespace(kernel="canary", bytes=7)).plain())
+    assert (trace.api_before, trace.api) == ({"cudaLaunchKernel": 1}, {})

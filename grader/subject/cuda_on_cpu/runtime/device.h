@@ -76,6 +76,7 @@ void report(const char* fault, const std::string& what, const Place& where, bool
 void record_launch(const Launch&);
 void record_shared(std::size_t bytes);
 void record_call(const char* call, std::size_t bytes);
+void record_copy(bool from_device, bool to_device, std::size_t bytes);
 
 // runtime.cc
 

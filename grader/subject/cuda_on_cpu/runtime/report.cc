@@ -31,9 +31,14 @@ struct Called {
     std::size_t bytes;
 };
 
+struct Copied {
+    std::size_t count = 0, bytes = 0;
+};
+
 struct Records {
     std::vector<Launched> launches;
     std::vector<Called> calls;
+    std::map<std::string, Copied> copies;
     std::vector<std::string> faults;
     std::set<std::string> told;
 };
@@ -71,6 +76,15 @@ std::string list(const std::vector<T>& of, Text text) {
     return json + "]";
 }
 
+std::string copies_of(const Records& of) {
+    std::string json;
+    for (const auto& [direction, copied] : of.copies)
+        json += (json.empty() ? "" : ", ") + quoted(direction) +
+                ": {\"count\": " + std::to_string(copied.count) +
+                ", \"bytes\": " + std::to_string(copied.bytes) + "}";
+    return json;
+}
+
 std::string as_json() {
     const Records& r = records();
     return "{\"launches\": " +
@@ -85,7 +99,7 @@ std::string as_json() {
                 [](const Called& of) {
                     return "{\"call\": " + quoted(of.call) + ", \"bytes\": " + std::to_string(of.bytes) + "}";
                 }) +
-           ", \"faults\": " + list(r.faults, [](const std::string& of) { return of; }) + "}";
+           ", \"copies\": {" + copies_of(r) + "}, \"faults\": " + list(r.faults, [](const std::string& of) { return of; }) + "}";
 }
 
 /// To a file descriptor or a file, whichever the variable names.
@@ -193,6 +207,14 @@ void record_shared(std::size_t bytes) {
     most = std::max(most, bytes);
 }
 
+void record_copy(bool from_device, bool to_device, std::size_t bytes) {
+    if (!from_device && !to_device) return;
+    auto& copied = records().copies[std::string(from_device ? "device" : "host") + "_to_" +
+                                    (to_device ? "device" : "host")];
+    copied.count++;
+    copied.bytes += bytes;
+}
+
 void record_call(const char* call, std::size_t bytes) { records().calls.push_back({call, bytes}); }
 
 }  // namespace sim
@@ -204,6 +226,7 @@ void sim_forget() {
     auto& records = sim::records();
     records.launches.clear();
     records.calls.clear();
+    records.copies.clear();
     records.faults.clear();
     records.told.clear();
 }

@@ -55,6 +55,7 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     if (const char* why = wrong(from, bytes, from_device))
         return refused(cudaErrorInvalidValue, bytes_of(call, bytes) + "from " + why, caller);
     memmove(to, from, bytes);
+    record_copy(from_device, to_device, bytes);
     return cudaSuccess;
 }
 
@@ -108,6 +109,7 @@ cudaError_t copy_symbol(void* symbol, std::size_t size, std::size_t offset, void
             __builtin_return_address(0));
     char* at = static_cast<char*>(symbol) + offset;
     to_it ? memmove(at, other, bytes) : memmove(other, at, bytes);
+    record_copy(!to_it, to_it, bytes);
     return cudaSuccess;
 }
 
