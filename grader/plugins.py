@@ -40,7 +40,7 @@ BUILTIN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """Something that was asked."""
+    """A loaded plugin."""
 
     name: str
     where: str
@@ -87,7 +87,7 @@ class Plugins:
         self._manager.register(plugin, name)
 
     def listen(self, plugin: object) -> None:
-        """Let an object hear of the moments it implements."""
+        """Register an object for the hooks that it implements."""
         self._register(plugin, f"{type(plugin).__module__}.{type(plugin).__qualname__}")
 
     @cached_property
@@ -151,7 +151,7 @@ class Plugins:
             self._manager.hook.grader_graded(submission=submission, evidence=evidence, scorecard=scorecard)
 
     def loaded(self) -> tuple[Plugin, ...]:
-        """Who was asked, in the order of discovery."""
+        """Return all plugins, in the order of discovery."""
         return tuple(
             Plugin(
                 name=name,
@@ -167,8 +167,8 @@ class Plugins:
         return {name: kind() for name, kind in classes.items()}
 
     def _registry(self, hook: str, name_of: Callable[[Any], str]) -> Mapping[str, Any]:
-        """The answers of every plugin, by name; whoever brings a name that is taken is told of both."""
-        found: dict[str, Any] = {}
+        """Collect the answers of every plugin by name; an error for a name that two bring."""
+        answers_by_name: dict[str, Any] = {}
         brought_by: dict[str, str] = {}
         caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
         for implementation in caller.get_hookimpls():
@@ -179,11 +179,11 @@ class Plugins:
             except (Exception, SystemExit) as error:
                 raise CourseError(f"plugin {plugin}: {hook}: {type(error).__name__}: {error}") from None
             for name, answer in named:
-                if name in found:
+                if name in answers_by_name:
                     other = brought_by[name]
                     raise CourseError(f"plugin {plugin}: {hook}: {other} already brings {name!r}; rename one")
-                found[name], brought_by[name] = answer, plugin
-        return found
+                answers_by_name[name], brought_by[name] = answer, plugin
+        return answers_by_name
 
 
 def _installed() -> Iterable[tuple[str, Callable[[], object]]]:

@@ -1,4 +1,4 @@
-"""`grader plugins`: what is loaded, and from where."""
+"""`grader plugins`: the loaded plugins, with their locations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The course: a folder with `course.yaml`, and how it is found."""
+"""The course: a folder with `course.yaml`, and the search for it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PlatformKeys: TypeAlias = Callable[[Path], Mapping[str, type]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourseKeys:
-    """What `course.yaml` accepts."""
+    """Keys of `course.yaml`."""
 
     title: str = option("The course, as students know it.")
     time_zone: str = option("The IANA name of the time zone that dates are shown in.", default="UTC")
     min_isolation: str = option(
-        "The weakest sandbox that may run a hand-in; empty for any but `process`.", default=""
+        "The weakest sandbox that may run a submission; empty for any but `process`.", default=""
     )
     extensions: Any = option(
         "More time: by student or team, then by assignment; or the name of a CSV file that says so.",
@@ -55,7 +55,7 @@ def keys_with(platforms: Mapping[str, type]) -> type[CourseKeys]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """A folder of assignments and rubrics, and what holds for all of them."""
+    """A folder of assignments and rubrics, with their common settings."""
 
     folder: Path
     """Absolute."""
@@ -70,7 +70,7 @@ class Course:
 
     @property
     def zone(self) -> tzinfo:
-        """Where the course's clocks are."""
+        """The time zone of the course."""
         if self.time_zone == "UTC":
             return UTC
         from zoneinfo import ZoneInfo
@@ -78,19 +78,23 @@ class Course:
         return ZoneInfo(self.time_zone)
 
     def extensions_of(self, assignment: str) -> Mapping[str, float]:
-        """Seconds by student or team; who has none is not in it."""
-        return {who: given[assignment] for who, given in self.extensions.items() if assignment in given}
+        """Return the extensions of an assignment in seconds, by student or team."""
+        return {
+            who: by_assignment[assignment]
+            for who, by_assignment in self.extensions.items()
+            if assignment in by_assignment
+        }
 
     def rubric_path(self, name: str) -> Path:
-        """Where the rubric of this name is, if there is one."""
+        """Return the path of a rubric, whether it exists or not."""
         return self.folder / "rubrics" / f"{name}.yaml"
 
     def rubrics(self) -> tuple[Path, ...]:
-        """All rubric files, by name."""
+        """Return all rubric files, by name."""
         return tuple(sorted((self.folder / "rubrics").glob("*.yaml")))
 
     def rubric_for(self, assignment: str, named: str | None = None) -> Path:
-        """The rubric called for: a file or a name, or the one with the assignment's own name.
+        """Find a rubric by file or by name, or else the one named like the assignment.
 
         Raises:
             UsageError: there is no such rubric.
@@ -105,11 +109,11 @@ class Course:
         for path in (self.rubric_path(named), Path(named)):
             if is_file(path):
                 return path
-        known = ", ".join(path.stem for path in self.rubrics())
-        raise UsageError(f"--rubric {named}: there is no such name or file; there are {known}")
+        names = ", ".join(path.stem for path in self.rubrics())
+        raise UsageError(f"--rubric {named}: there is no such name or file; there are {names}")
 
     def assignment_folder(self, name: str) -> Path:
-        """Where the assignment of this name is, if there is one."""
+        """Return the folder of an assignment, whether it exists or not."""
         return self.folder / "assignments" / name
 
 
@@ -119,7 +123,7 @@ def find_course(
     start: Path,
     platforms: PlatformKeys = lambda _folder: {},
 ) -> Course:
-    """The course that was asked for, else the one of GRADER_COURSE, else the nearest upwards from `start`.
+    """Find the course: `explicit`, else the one of GRADER_COURSE, else the nearest upwards from `start`.
 
     Raises:
         UsageError: there is none.
@@ -138,7 +142,7 @@ def find_course(
 
 
 def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> Course:
-    """The course in a folder; `platforms` is called only if its file has a key that is not of `CourseKeys`.
+    """Load the course in a folder; `platforms` is called only for keys that `CourseKeys` lacks.
 
     Raises:
         CourseError: its `course.yaml` is wrong; with every problem of the file.
@@ -150,19 +154,19 @@ def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> C
         kind = CourseKeys
         if isinstance(document.data, Mapping) and not document.data.keys() <= keys_of(CourseKeys).keys():
             kind = keys_with(platforms(folder.absolute()))
-        keys, found = decode(kind, document.data)
-        problems.extend(found)
+        keys, mistakes = decode(kind, document.data)
+        problems.extend(mistakes)
     if keys is not None and (message := zone_objection(keys.time_zone)):
         problems.append(Problem(path=("time_zone",), message=message))
     extensions: Extensions = {}
     elsewhere: tuple[str, ...] = ()
     if keys is not None and keys.extensions:
-        extensions, found, elsewhere = read_extensions(keys.extensions, folder)
-        problems.extend(found)
+        extensions, mistakes, elsewhere = read_extensions(keys.extensions, folder)
+        problems.extend(mistakes)
     roster = Roster()
     if keys is not None and keys.roster:
-        roster, found, others = read_roster(folder / keys.roster)
-        problems.extend(found)
+        roster, mistakes, others = read_roster(folder / keys.roster)
+        problems.extend(mistakes)
         elsewhere += others
     if keys is None or problems or elsewhere:
         raise CourseError(*document.lines(problems), *elsewhere)
@@ -188,7 +192,7 @@ def _named(folder: Path, by: str, platforms: PlatformKeys) -> Course:
 
 
 def zone_objection(name: str) -> str:
-    """Why this is no time zone; empty if it is one."""
+    """Return an error message if this is no time zone; empty if it is one."""
     if name == "UTC":
         return ""
     import zoneinfo
@@ -196,8 +200,8 @@ def zone_objection(name: str) -> str:
     try:
         zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        known = zoneinfo.available_timezones()
-        if not known:
+        names = zoneinfo.available_timezones()
+        if not names:
             return f"this machine has no time zone data; {install_command('tzdata')}, or write UTC"
-        return f"no time zone is called {quoted(name)}; {suggestion(name, known)}"
+        return f"no time zone is called {quoted(name)}; {suggestion(name, names)}"
     return ""

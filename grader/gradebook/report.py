@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.model.rubric import Rubric
-from grader.reports.class_view import ClassView, HandIn, seen_in
+from grader.reports.class_view import ClassView, GradedSubmission, item_evidence
 from grader.scoring.redact import staff_view
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook, RecordedGrade
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +46,11 @@ def class_view(
     rubrics = Counter(f"{card.rubric}, {card.rubric_digest}" for card in cards)
     return ClassView(
         assignment=assignment,
-        hand_ins=tuple(
-            HandIn(
+        submissions=tuple(
+            GradedSubmission(
                 students=each.students,
                 card=each.grade.card,
-                seen=seen_in(book.evidence(each.grade.attempt), thresholds),
+                evidence=item_evidence(book.evidence(each.grade.attempt), thresholds),
             )
             for each in shared
         ),
@@ -61,7 +61,7 @@ def class_view(
     )
 
 
-def staff_views(book: Gradebook, assignment: str) -> Iterator[View]:
+def staff_views(book: Gradebook, assignment: str) -> Iterator[AudienceView]:
     """Yield the view of every grade with its whole evidence, one after another.
 
     The rubric in it has no items: the file of that rubric may be gone, and the card has the names.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 if TYPE_CHECKING:
     from grader.config.roster import Roster
     from grader.model.score import Standing
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ class ResultsFile(Protocol):
     filename: ClassVar[str]
     """The platform's name for the file; of a class each is STUDENT with the same ending."""
 
-    def render(self, view: View, rules: Rules) -> str:
+    def render(self, view: AudienceView, rules: Rules) -> str:
         """The whole file as text, UTF-8. Pure: no files, no clock.
 
         Raises:

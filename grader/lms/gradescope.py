@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.model.score import Standing
-from grader.reports.words import Mark, case_lines, figure, mark, remarks, sums
+from grader.reports.words import LineState, case_lines, figure, remarks, state_of, sums
 from grader.text import block, document, one_line, quoted
 
 if TYPE_CHECKING:
     from grader.lms.contract import Rules
     from grader.model.observation import Observation
     from grader.model.score import Line
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 LONGEST = 20_000
 """Characters of one text."""
 MOST_LINES = 1_000
 """Lines of one text."""
-_UNSETTLED = frozenset({Mark.OPEN, Mark.HELD})
+_UNSETTLED = frozenset({LineState.OPEN, LineState.HELD})
 
 
 class Gradescope:
@@ -34,7 +34,7 @@ class Gradescope:
     name: ClassVar[str] = "gradescope"
     filename: ClassVar[str] = "results.json"
 
-    def render(self, view: View, rules: Rules) -> str:
+    def render(self, view: AudienceView, rules: Rules) -> str:
         """Return the file's text.
 
         Raises:
@@ -71,7 +71,7 @@ def refusal(problem: str) -> str:
 
 
 def _test(number: int, line: Line, observation: Observation | None) -> dict[str, Any]:
-    what = mark(line)
+    what = state_of(line)
     test: dict[str, Any] = {
         "name": one_line(line.title),
         "name_format": "text",
@@ -82,14 +82,14 @@ def _test(number: int, line: Line, observation: Observation | None) -> dict[str,
         # Bonus and penalties make the assignment worth no more.
         "max_score": line.possible if line.counts == "earns" else 0,
     }
-    if what is not Mark.OPEN:
+    if what is not LineState.OPEN:
         test |= {"score": line.points}
     if what not in _UNSETTLED:
         test |= {"status": "passed" if line.fraction == 1 else "failed"}
     return test
 
 
-def _lines(line: Line, what: Mark, observation: Observation | None) -> Iterator[str]:
+def _lines(line: Line, what: LineState, observation: Observation | None) -> Iterator[str]:
     yield one_line(f"{what.value} ({figure(line, '?')}): {line.reason}")
     if line.hint:
         yield one_line(f"hint: {line.hint}")
@@ -101,7 +101,7 @@ def _lines(line: Line, what: Mark, observation: Observation | None) -> Iterator[
         yield quoted(observation.output, "| ", LONGEST // 2, MOST_LINES // 2)
 
 
-def _totals(view: View) -> Iterator[str]:
+def _totals(view: AudienceView) -> Iterator[str]:
     """Yield the totals of a team's members where their extensions differ."""
     totals = view.scorecard.totals
     if len({total.adjusted for total in totals}) > 1:

@@ -13,7 +13,7 @@ from grader.model.score import Standing
 
 BYTE_ORDER_MARK = "\ufeff"
 POSSIBLE = 10.0
-"""Points of every grade, and the value of `{maximum}`."""
+"""Possible points of every grade, and the value of `{maximum}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Row:
     """One student in the example."""
 
     student: str
-    """What the platform calls the student: an id that it writes into the row."""
+    """The student's id on the platform, which it writes into the row."""
     name: str = "A name"
     grade: str = ""
     number: int = 0
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The format of a table."""
+    """Delimiter and line ends of a table."""
 
     delimiter: str = ","
     end: str = "\r\n"
@@ -47,18 +47,18 @@ class Example:
     """A cell below each heading. `{name}`, `{student}` (an id of theirs) and `{grade}` stand in one each;
     `{number}` is an id of the platform's own, `{maximum}` the points that it gives."""
     column: str = ""
-    """What `--column` must say; empty if nothing."""
+    """The value of `--column`; empty for none."""
     no_grade: tuple[str, ...] = ("",)
-    """What stands for no grade."""
+    """Cells that mean no grade."""
     delimiters: tuple[str, ...] = (",", ";", "\t")
-    """Those that the platform writes; with `;` decimals may have a comma."""
+    """Delimiters that the platform writes; with `;` decimals may have a comma."""
     known_by: str = "student"
     """The field of the roster (`grader.config.roster.Student`) that has what `{student}` is replaced by."""
     spelled: str = "{}"
-    """How the platform spells that id of a student, as in `{}@uni.edu`."""
+    """The platform's format of that id, as in `{}@uni.edu`."""
 
     def text(self, *rows: Row, dialect: Dialect | None = None, maximum: str = "") -> str:
-        """The platform's file with these rows."""
+        """Return the platform's file with these rows."""
         how = dialect or Dialect(delimiter=self.delimiters[0])
         commas = how.delimiter == ";" and any("," in row.grade for row in rows)
         file = io.StringIO(newline="")

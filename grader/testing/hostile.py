@@ -1,4 +1,4 @@
-"""Texts that a student may choose and that must not act on whoever reads them, for tests of what is written.
+"""Hostile texts that a student may choose, for tests that output neutralises them.
 
 `HOSTILE` has a text for each kind of attack; `unsafe` finds what is left of them in a file.
 """
@@ -15,7 +15,7 @@ from unicodedata import category
 __all__ = ["FORGED", "HOSTILE", "unsafe"]
 
 FORGED = ("total", "Final.", "✓", "::", "##[", "hint:", "flag:")
-"""How our lines begin, or a CI service's: no line of a student's may begin so."""
+"""Beginnings of our lines and of CI commands, which no line of a student's may have."""
 
 _ACTING = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _COMMANDS = re.compile(r"^[^\S\n]*::\w.*|##(?:\[|vso|teamcity).*|\[\[ATTACHMENT.*", re.MULTILINE)
@@ -57,7 +57,7 @@ HOSTILE = {
     "a long line": "word " * 40_000,
     "many lines": "total 21 / 21\n" * 20_000,
 }
-"""By what each tries."""
+"""Texts by the attack that each tries."""
 
 
 def unsafe(text: str) -> list[str]:

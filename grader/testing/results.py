@@ -1,4 +1,4 @@
-"""The promises of exporters that write a file for each student (`grader.lms.contract.ResultsFile`).
+"""Conformance tests of exporters that write a file for each student (`grader.lms.contract.ResultsFile`).
 
 An author derives a class in a file of tests, names the exporter, and says how its file is read:
 
@@ -27,7 +27,7 @@ from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
-from grader.model.view import Audience, View
+from grader.model.view import Audience, AudienceView
 from grader.scoring.score import score
 from grader.testing.hostile import HOSTILE, unsafe
 from grader.testing.worksheets import FORMULAS, NAMES, OPEN
@@ -36,20 +36,20 @@ __all__ = ["ResultsConformance", "view"]
 
 
 class ResultsConformance:
-    """Every promise of a results file, a test for each."""
+    """One test for each promise of a results file."""
 
     exporter: ClassVar[type[ResultsFile]]
 
     def shown(self, text: str) -> float | None:
-        """The points that a student reads in a file; None if only staff does.
+        """Return the points that a student reads in a file; None if only staff reads them.
 
         The author's class overrides this.
         """
         raise NotImplementedError("override `shown`: it returns the points that a student reads in the file")
 
-    def render(self, of: View, **rules: Any) -> str:
-        """The file of a new exporter."""
-        return self.exporter().render(of, Rules(**rules))
+    def render(self, audience_view: AudienceView, **rules: Any) -> str:
+        """Render the file by a new exporter."""
+        return self.exporter().render(audience_view, Rules(**rules))
 
     def test_it_has_a_name_for_a_command_and_one_for_its_file(self) -> None:
         assert re.fullmatch("[a-z][a-z0-9-]*", self.exporter.name)
@@ -83,8 +83,8 @@ class ResultsConformance:
             text.encode("utf-8")
 
     def test_nothing_that_a_program_says_disturbs_a_grade_or_acts_on_whoever_reads_it(self) -> None:
-        for attack, text_of_program in HOSTILE.items():
-            text = self.render(view(text_of_program=text_of_program))
+        for attack, program_text in HOSTILE.items():
+            text = self.render(view(program_text=program_text))
             assert self.shown(text) == 7.5, attack
             assert unsafe(text) == [], attack
             assert len(text) < 1_000_000, attack
@@ -93,8 +93,8 @@ class ResultsConformance:
         assert self.render(view()) == self.render(view())
 
 
-class _Told:
-    """A kind of check that awards what the observation says."""
+class _Awards:
+    """A check kind whose award is the share in the observation's facts."""
 
     name: ClassVar[str] = "told"
 
@@ -112,22 +112,22 @@ class _Told:
         )
 
 
-def _cases(text_of_program: str) -> tuple[Case, ...]:
-    """A case in which a program chooses all that it can; none if it says nothing."""
-    if not text_of_program:
+def _cases(program_text: str) -> tuple[Case, ...]:
+    """Return a case whose texts are all the program's; none if the text is empty."""
+    if not program_text:
         return ()
-    measured = {text_of_program: Quantity(value=text_of_program, unit=text_of_program, taken_by="subject")}
+    measured = {program_text: Quantity(value=program_text, unit=program_text, taken_by="subject")}
     return (
         Case(
-            name=text_of_program,
+            name=program_text,
             outcome=Outcome.CRASHED,
-            agrees={text_of_program: False},
-            called=text_of_program,
-            returned=text_of_program,
-            expected=text_of_program,
-            note=text_of_program,
+            agrees={program_text: False},
+            called=program_text,
+            returned=program_text,
+            expected=program_text,
+            note=program_text,
             quantities=measured,
-            changed_inputs=(text_of_program,),
+            changed_inputs=(program_text,),
         ),
     )
 
@@ -136,12 +136,12 @@ def view(
     standing: Standing = Standing.FINAL,
     *,
     title: str = "A title",
-    text_of_program: str = "",
+    program_text: str = "",
     audience: Audience = "student",
     untimed: bool = False,
-) -> View:
-    """View a grade of 7.5 of ten points in two items, as its audience may; with a text of a program."""
-    is_held, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
+) -> AudienceView:
+    """Return a view of a grade of 7.5 of ten points in two items; `program_text` is a program's text."""
+    on_hold, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
     items = (
         Item(id="a", title=title, points=7.5, check="told", options=SimpleNamespace(), on_flag="holds"),
         Item(id="b", title="Another", points=2.5, check="told", options=SimpleNamespace()),
@@ -152,25 +152,25 @@ def view(
     outcome = Outcome.NOT_OBSERVED if waits else Outcome.OBSERVED
     observations = {
         "a": Observation(
-            item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if is_held else ()}
+            item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if on_hold else ()}
         ),
         "b": Observation(
             item="b",
             outcome=outcome,
-            note=text_of_program,
-            output=text_of_program,
-            cases=_cases(text_of_program),
+            note=program_text,
+            output=program_text,
+            cases=_cases(program_text),
             facts={"share": 0.0},
         ),
     }
     submission = Submission(
         student="ann",
         assignment="kit",
-        archive=f"ann{text_of_program}.zip",
+        archive=f"ann{program_text}.zip",
         digest="sha256:0",
-        files=(f"work{text_of_program}.py",),
-        dropped=(text_of_program,),
+        files=(f"work{program_text}.py",),
+        dropped=(program_text,),
     )
     evidence = Evidence(submission=submission, exams=(), observations=observations)
-    card = score(rubric, evidence, {"told": _Told()})
-    return View(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)
+    card = score(rubric, evidence, {"told": _Awards()})
+    return AudienceView(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)

@@ -1,4 +1,4 @@
-"""The promises of exporters that fill in a platform's table (`grader.lms.contract.Worksheet`).
+"""Conformance tests of exporters that fill in a platform's table (`grader.lms.contract.Worksheet`).
 
 An author derives a class in a file of tests, and pytest runs every promise against the exporter:
 
@@ -38,16 +38,16 @@ NAMES = (
     "0",
     "7.5",
 )
-"""That tables get wrong."""
+"""Names that need quoting or escaping in a table."""
 FORMULAS = ("=cmd()", "+1+2", "-1+2", "@sum", "\uff1dx", '=a"b', "\u200b=cmd()", " \ufeff@sum")
 
 
 class WorksheetConformance:
-    """Every promise of a worksheet, a test for each."""
+    """One test for each promise of a worksheet."""
 
     @pytest.fixture
     def example(self) -> Example:
-        """The platform's table, with the exporter; the author's class overrides this."""
+        """Return the platform's table, with the exporter; the author's class overrides this."""
         raise NotImplementedError("override the fixture `example`: it returns a grader.testing Example")
 
     def test_it_has_a_name_for_a_command_and_words_for_its_file(self, example: Example) -> None:

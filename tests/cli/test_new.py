@@ -10,7 +10,7 @@ import pytest
 
 from grader.cli.main import main
 from grader.config.course import load_course
-from grader.packing.hand_ins import sources_in, stale
+from grader.packing.submissions import sources_in, stale
 from grader.plugins import Plugins
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef square(x):\n    return x * x\n"
@@ -58,7 +58,7 @@ def test_a_new_assignment_passes_verify_at_once(course, grader, more):
     ]
     # nothing is said to be untested: the counts are all that follows
     assert out[4:-1] == [""]
-    assert out[-1].startswith("3 hand-ins and 1 reference: 4 as expected; ")
+    assert out[-1].startswith("3 submissions and 1 reference: 4 as expected; ")
 
 
 def test_every_part_is_called_as_the_function_says(course, grader):
@@ -110,9 +110,9 @@ def test_nothing_is_overwritten_and_then_nothing_is_written(course, grader, ther
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("Vectors",), "Vectors: an assignment is called by lower-case letters, digits and _"),
-        (("../vectors",), "../vectors: an assignment is called by"),
-        (("class",), "class: an assignment is called by"),
+        (("Vectors",), "Vectors: use lower-case letters, digits and _ in the name of an assignment"),
+        (("../vectors",), "../vectors: use lower-case letters"),
+        (("class",), "class: use lower-case letters"),
         (("math",), "math.py would hide Python's module math; choose another, unless you give the function"),
         (("v", "--function", "saxpy"), "--function saxpy: must be module.function; such as vectors.saxpy"),
         (("v", "--function", "a.b.c"), "--function a.b.c: must be module.function"),
@@ -179,7 +179,7 @@ def test_a_draft_for_one_function(course, laid_out, grader):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("sum",), 2, "sum: no assignment is called so; did you mean sums?"),
+        (("sum",), 2, "sum: there is no assignment of that name; did you mean sums?"),
         (("sums", "--function", "sums.squares"), 2, "--function sums.squares: the reference has no such"),
         (
             ("sums", "--function", "sums.helper"),

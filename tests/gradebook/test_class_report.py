@@ -25,7 +25,7 @@ from grader.reports.class_junit import class_junit
 from grader.reports.class_markdown import markdown
 from grader.reports.class_page import FOR_STAFF, page
 from grader.reports.class_view import ClassView
-from grader.reports.words import Mark
+from grader.reports.words import LineState
 from grader.scoring.score import score
 from grader.testing.hostile import HOSTILE as HOSTILE_TEXTS
 from grader.testing.hostile import unsafe
@@ -111,7 +111,7 @@ def keep(book, *observations, by=RUBRIC, **who):
 
 
 def a_student(draw, number):
-    """What a hand-in of one of many might show: some good, some bad, some that nobody could look at."""
+    """What a submission of one of many might show: some good, some bad, some that nobody could look at."""
     skill = draw.random()
     for item in ITEMS:
         ok = draw.random() < 0.35 + 0.7 * skill
@@ -131,7 +131,7 @@ def a_student(draw, number):
             keys["quantities"] = times_faster(ratio, ratio * 0.04)
             yield saw(item.id, float(ratio >= 40), facts=reached, **keys)
         elif item.id == "report" and number % 23 == 5:
-            yield saw(item.id, 0.8, facts={"flags": ("the text is that of another hand-in",)}, **keys)
+            yield saw(item.id, 0.8, facts={"flags": ("the text is that of another submission",)}, **keys)
         elif not ok and draw.random() < 0.2:
             note = f"work.py, line {at}: ModuleNotFoundError: No module named 'cupy'"
             yield saw(item.id, outcome=Outcome.CRASHED, note=note, **keys)
@@ -216,7 +216,7 @@ def test_failures_are_told_once_for_all_who_had_them_the_most_frequent_first(boo
     assert first.items == {"a": 2, "b": 1}
     assert (second.message, second.example, second.students) == ("died of #", "died of 9", ("cleo",))
     text = shown(book, by).text
-    assert "2 hand-ins, items 1 (2), 2 (1)" in text
+    assert "2 submissions, items 1 (2), 2 (1)" in text
     assert "died of 9" in text, "what happened once needs no folding"
 
 
@@ -250,7 +250,7 @@ def test_what_is_open_or_held_is_neither_passed_nor_failed(book):
     keep(book, saw("a", facts={"flags": ("look",)}), by=by, student="dora")
     view = class_view(book, "tiny")
     (tally,) = items_of(view)
-    assert tally.marks == {Mark.FULL: 1, Mark.PARTIAL: 1, Mark.OPEN: 1, Mark.HELD: 1}
+    assert tally.marks == {LineState.FULL: 1, LineState.PARTIAL: 1, LineState.OPEN: 1, LineState.HELD: 1}
     assert (tally.decided, tally.passed) == (2, 0.5)
     assert "1 earned, 1 partly earned, 1 held, 1 pending" in Page(page(view)).text
 
@@ -261,13 +261,13 @@ def test_each_student_of_a_team_has_a_total_and_the_team_one_submission(book):
     keep(book, saw("a", 0.4), by=by, student="ben")
     keep(book, saw("a", 0.5), by=by, student="blue", members=("cleo", "dora"))
     view = class_view(book, "tiny")
-    assert [(submission.card.student, submission.students) for submission in view.hand_ins] == [
+    assert [(submission.card.student, submission.students) for submission in view.submissions] == [
         ("ben", ("ben",)),
         ("blue", ("cleo", "dora")),
         ("red", ("ann",)),
     ]
     assert totals_of(view).settled == (4.0, 5.0, 5.0, 10.0)
-    assert items_of(view)[0].marks == {Mark.FULL: 1, Mark.PARTIAL: 2}
+    assert items_of(view)[0].marks == {LineState.FULL: 1, LineState.PARTIAL: 2}
 
 
 def test_totals_that_may_still_move_are_drawn_apart_and_are_in_no_median(book):
@@ -345,8 +345,8 @@ def test_what_needs_a_person_is_told_with_who_it_is_and_who_has_to_act(book):
     assert (waits.message, waits.fault, waits.students) == ("GPU # is ill", "machine", ("ann", "ben"))
     text = Page(page(view)).text
     for line in (
-        "GPU # is ill (for whoever runs the machine)",
-        "2 hand-ins, item 3 ann, ben",
+        "GPU # is ill (for the administrator)",
+        "2 submissions, item 3 ann, ben",
         "1 student zoe",
     ):
         assert line in text
@@ -476,7 +476,7 @@ def test_every_submission_has_a_row_and_every_item_a_column_the_best_first(book)
     points = [float(re.search(r'class="sum">([\d.]+)<', line)[1]) for line in lines]
     assert points == sorted(points, reverse=True)
     names = {re.search(r'title="(\w+)"', line)[1] for line in lines}
-    assert names == {submission.card.student for submission in view.hand_ins}
+    assert names == {submission.card.student for submission in view.submissions}
 
 
 def test_what_is_drawn_lies_within_its_drawing(book):
@@ -497,7 +497,7 @@ def test_the_summary_names_no_student_and_fits_a_step_of_continuous_integration(
     assert "student0" not in summary
     assert "zoe" not in summary
     assert len(summary.encode()) < 2**20, "the most that such a summary may hold"
-    assert ["hand-ins", "60"] in rows(summary)
+    assert ["submissions", "60"] in rows(summary)
     assert "40 times are needed" in summary
 
 
@@ -540,7 +540,7 @@ def test_grades_by_another_rubric_are_named_and_their_items_are_there(book):
     keep(book, saw("a"), saw("new"), saw("more"), by=new, student="ben")
     view = class_view(book, "tiny")
     assert [tally.item for tally in items_of(view)] == ["new", "a", "more", "old"]
-    assert sum(submission.card.standing is Standing.FINAL for submission in view.hand_ins) == 1
+    assert sum(submission.card.standing is Standing.FINAL for submission in view.submissions) == 1
     text = Page(page(view)).text
-    assert "tiny, sha256:r0 (1 hand-in)" in text
+    assert "tiny, sha256:r0 (1 submission)" in text
     assert "Not all are marked by the same rubric; grader rescore says what would change." in text

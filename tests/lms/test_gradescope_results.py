@@ -144,7 +144,7 @@ def test_the_score_is_after_the_late_rule_which_is_told(lms):
     late = {"due": DUE, "late": LatePolicy(per_day=0.1), "submitted_at": DUE + timedelta(hours=2)}
     read = results(lms.view(**late))
     assert read["score"] == 9.0
-    assert "Handed in late" in read["output"]
+    assert "Handed in 2 hours late" in read["output"]
 
 
 def test_of_a_team_the_one_with_more_time_does_not_lose_and_both_are_told(lms):
