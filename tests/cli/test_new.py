@@ -227,7 +227,9 @@ def test_what_is_commented_out_is_right_as_soon_as_the_sign_is_taken_away(course
         assert shown.count("#") < text.count("#")
         (course / name).write_text(shown)
     assert grader("rubric", "check") == (0, [f"{course}/rubrics/homework.yaml: fine"], [])
-    loaded = load_course(course)
+    platforms = Plugins(course).platforms
+    loaded = load_course(course, lambda _: {name: platforms[name].Options for name in platforms})
+    assert list(loaded.platforms) == ["canvas"]
     assert loaded.min_isolation == "namespaces"
     assert loaded.extensions_of("homework")
     assert "credit: per_case" in shown
