@@ -28,7 +28,7 @@ from grading import ROOT, Run, evidence_below, run_grader
 from grader.config.course import load_course
 from grader.machine.cores import Cores
 from grader.plugins import Plugins
-from grader.trials import Selection, Trial, trials_of
+from grader.selftest.cases import Selection, SelfTestCase, cases_of
 
 RUBRIC = "cdp_hw1_utils"
 SIZE = 20
@@ -54,9 +54,9 @@ def main() -> int:
     parser.add_argument("--within", type=float, default=600.0, metavar="S", help="wall limit of each class")
     options = parser.parse_args()
     selection = Selection(patterns=(*HANGING, *FORGING, *HONEST))
-    trials = {trial.name: trial for trial in trials_of(load_course(ROOT), Plugins(ROOT), selection)}
-    honest = [trials[name] for name in islice(cycle(HONEST), SIZE)]
-    attacked = [*(trials[name] for name in (*HANGING, *FORGING)), *honest][:SIZE]
+    cases = {case.name: case for case in cases_of(load_course(ROOT), Plugins(ROOT), selection)}
+    honest = [cases[name] for name in islice(cycle(HONEST), SIZE)]
+    attacked = [*(cases[name] for name in (*HANGING, *FORGING)), *honest][:SIZE]
     first, _, problems = graded_class(honest, options)
     second, attackers_s, more = graded_class(attacked, options)
     allowed_s = first.wall_s + attackers_s / options.jobs
@@ -71,14 +71,14 @@ def main() -> int:
     return int(ratio > LIMIT or bool(problems or more))
 
 
-def graded_class(trials: Sequence[Trial], options: argparse.Namespace) -> tuple[Run, float, list[str]]:
+def graded_class(cases: Sequence[SelfTestCase], options: argparse.Namespace) -> tuple[Run, float, list[str]]:
     """Grade a class: the run, the seconds that its attackers took, and what is not as it must be."""
     with tempfile.TemporaryDirectory(prefix="grader-class-", ignore_cleanup_errors=True) as folder:
         archives, out = Path(folder, "archives"), Path(folder, "results")
         archives.mkdir()
-        students = {f"student{number}": trial for number, trial in enumerate(trials)}
-        for student, trial in students.items():
-            shutil.copyfile(trial.archive, archives / f"{student}.tar.gz")
+        students = {f"student{number}": case for number, case in enumerate(cases)}
+        for student, case in students.items():
+            shutil.copyfile(case.archive, archives / f"{student}.tar.gz")
         # attacks must not run where processes that are none of theirs can be seen
         words = ["--rubric", RUBRIC, "--jobs", str(options.jobs), "--min-isolation", "namespaces"]
         run = run_grader([archives], out, words, within_s=options.within)
@@ -93,19 +93,19 @@ def graded_class(trials: Sequence[Trial], options: argparse.Namespace) -> tuple[
     return run, attackers_s, list(undeserved(students, run))
 
 
-def undeserved(students: Mapping[str, Trial], run: Run) -> Iterator[str]:
+def undeserved(students: Mapping[str, SelfTestCase], run: Run) -> Iterator[str]:
     """A line for each item that earned something else than it deserves, or is open or held."""
     items = {score["students"][0]: score["items"] for score in run.scores}
-    for student, trial in students.items():
+    for student, case in students.items():
         if student not in items:
-            yield f"{student} ({trial.name}): was not graded"
+            yield f"{student} ({case.name}): was not graded"
         for item in items.get(student, ()):
-            deserved, status = trial.earns[item["id"]], item["status"]
+            deserved, status = case.earns[item["id"]], item["status"]
             if status in {"pending", "held"}:
-                yield f"{student} ({trial.name}): {item['id']} is {status}: {item['reason']}"
+                yield f"{student} ({case.name}): {item['id']} is {status}: {item['reason']}"
             elif deserved == "pending" or not isclose(item["points"], deserved, abs_tol=1e-6):
                 points = f"earned {item['points']:g}, deserves {deserved}"
-                yield f"{student} ({trial.name}): {item['id']} {points}: {item['reason']}"
+                yield f"{student} ({case.name}): {item['id']} {points}: {item['reason']}"
 
 
 if __name__ == "__main__":

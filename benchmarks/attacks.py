@@ -30,7 +30,7 @@ from grader.cuda.gpus import gpus
 from grader.errors import GraderError
 from grader.model.observation import Observation, Outcome
 from grader.plugins import Plugins
-from grader.trials import Selection, Trial, trials_of
+from grader.selftest.cases import Selection, SelfTestCase, cases_of
 
 NAMES = ("attack_*", "honest_*")
 RIGHT = "as deserved"
@@ -43,14 +43,14 @@ def main() -> int:
     """Grade what FILE does not hold yet, print the table; 1 unless every item is as deserved."""
     options = arguments()
     lines = Lines(options.out) if options.out else Lines(Path("/dev/null"))
-    trials = selected(options)
+    cases = selected(options)
     ends = time.monotonic() + options.within
     print(f"{'submission':28} {'item':26} {'deserved':>8} {'earned':>8} {'seconds':>8}")
     verdicts: Counter[str] = Counter()
-    for trial in trials:
-        names = {item: {"name": trial.name, "item": item} for item in decided_here(trial)}
+    for case in cases:
+        names = {item: {"name": case.name, "item": item} for item in decided_here(case)}
         if items := [item for item, name in names.items() if not lines.holds(name)]:
-            for line in observed(trial, items, options.each, ends):
+            for line in observed(case, items, options.each, ends):
                 lines.append(line)
         for name in names.values():
             line = next((line for line in lines.all if name.items() <= line.items()), None)
@@ -58,7 +58,7 @@ def main() -> int:
             if line:
                 print(row(line), flush=True)
     counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-    print(f"{len(trials)} submissions, {verdicts.total()} items: {counts or 'nothing to grade'}")
+    print(f"{len(cases)} submissions, {verdicts.total()} items: {counts or 'nothing to grade'}")
     return int(verdicts.total() > verdicts[RIGHT])
 
 
@@ -77,7 +77,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def selected(options: argparse.Namespace) -> list[Trial]:
+def selected(options: argparse.Namespace) -> list[SelfTestCase]:
     """The submissions to grade, each with at least one item that this machine can decide.
 
     Raises:
@@ -85,64 +85,64 @@ def selected(options: argparse.Namespace) -> list[Trial]:
     """
     selection = Selection(patterns=tuple(options.names), gpus=len(gpus()))
     try:
-        trials = trials_of(load_course(ROOT), Plugins(ROOT), selection)
+        cases = cases_of(load_course(ROOT), Plugins(ROOT), selection)
     except GraderError as error:
         raise SystemExit(f"attacks.py: {error}") from None
-    on_gpu = {trial.name for trial in trials if any(needs_gpu(trial, item) for item in decided_here(trial))}
-    wanted = {"gpu": on_gpu, "cpu": {trial.name for trial in trials} - on_gpu}.get(options.only)
-    return [trial for trial in trials if decided_here(trial) and (wanted is None or trial.name in wanted)]
+    on_gpu = {case.name for case in cases if any(needs_gpu(case, item) for item in decided_here(case))}
+    wanted = {"gpu": on_gpu, "cpu": {case.name for case in cases} - on_gpu}.get(options.only)
+    return [case for case in cases if decided_here(case) and (wanted is None or case.name in wanted)]
 
 
-def decided_here(trial: Trial) -> list[str]:
+def decided_here(case: SelfTestCase) -> list[str]:
     """The items that a program alone decides on this machine: those that expected.yaml gives points."""
-    return [item for item, points in trial.earns.items() if points != "pending"]
+    return [item for item, points in case.earns.items() if points != "pending"]
 
 
-def needs_gpu(trial: Trial, name: str) -> bool:
+def needs_gpu(case: SelfTestCase, name: str) -> bool:
     """Whether an item asks for a GPU."""
-    return any(item.id == name and item.devices.get("gpu", 0) for item in trial.rubric.items if trial.rubric)
+    return any(item.id == name and item.devices.get("gpu", 0) for item in case.rubric.items if case.rubric)
 
 
-def observed(trial: Trial, items: list[str], each_s: float, ends: float) -> Iterator[Line]:
+def observed(case: SelfTestCase, items: list[str], each_s: float, ends: float) -> Iterator[Line]:
     """A line per item; of a run that is killed, the items that it had not observed are run one by one."""
     if time.monotonic() + each_s > ends:
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as out:
-        run = grade(trial, items, Path(out), each_s)
+        run = grade(case, items, Path(out), each_s)
         observations = dict(
             pair for evidence in evidence_below(Path(out)) for pair in evidence.observations.items()
         )
         rest = [] if run.in_time else [item for item in items if item not in observations]
         if done := [item for item in items if item not in rest]:
             # a killed run scored nothing; the same command goes on from its evidence, and only scores
-            scored = run if run.in_time else grade(trial, done, Path(out), each_s)
-            yield from (line_of(trial, item, observations.get(item), scored) for item in done)
+            scored = run if run.in_time else grade(case, done, Path(out), each_s)
+            yield from (line_of(case, item, observations.get(item), scored) for item in done)
     if rest == items and len(rest) == 1:
-        yield line_of(trial, rest[0], None, run)
+        yield line_of(case, rest[0], None, run)
         return
     for item in rest:
-        yield from observed(trial, [item], each_s, ends)
+        yield from observed(case, [item], each_s, ends)
 
 
-def grade(trial: Trial, items: Iterable[str], out: Path, within_s: float) -> Run:
+def grade(case: SelfTestCase, items: Iterable[str], out: Path, within_s: float) -> Run:
     """Run grader over these items of a submission."""
-    options = ["--student", "somebody", "--rubric", trial.rubric.name if trial.rubric else ""]
-    if trial.isolation:
-        options += ["--min-isolation", trial.isolation]
+    options = ["--student", "somebody", "--rubric", case.rubric.name if case.rubric else ""]
+    if case.isolation:
+        options += ["--min-isolation", case.isolation]
     for item in items:
         options += ["--item", item]
-    return run_grader([trial.archive], out, options, within_s=within_s)
+    return run_grader([case.archive], out, options, within_s=within_s)
 
 
-def line_of(trial: Trial, item: str, seen: Observation | None, run: Run) -> Line:
+def line_of(case: SelfTestCase, item: str, seen: Observation | None, run: Run) -> Line:
     """What became of one item, and the verdict on it."""
     scored: dict[str, Any] = next(
         (line for score in run.scores for line in score["items"] if line["id"] == item), {}
     )
     line = {
-        "name": trial.name,
+        "name": case.name,
         "item": item,
-        "deserved": trial.earns[item],
+        "deserved": case.earns[item],
         "earned": scored.get("points"),
         "status": scored.get("status"),
         "outcome": str(seen.outcome) if seen else None,

@@ -19,8 +19,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "lms"))
 from loopback_canvas import ASSIGNMENT, COURSE, TOKEN, LoopbackCanvas
 
-from grader.lms.canvas.http import Http
-from grader.lms.canvas.poster import Canvas
+from grader.lms.canvas.poster import CanvasPlatform
+from grader.lms.http import Http
 from grader.lms.platform import Answer, Change
 
 BUCKET = (20.0, 10.0, 1.0)
@@ -64,7 +64,7 @@ def post(
             canvas.tick(seconds)
 
         http = Http(canvas.url, TOKEN, sleep=sleep)
-        platform = Canvas(http, COURSE, ASSIGNMENT)
+        platform = CanvasPlatform(http, COURSE, ASSIGNMENT)
         changes = [
             Change(
                 student=one.person.id,
@@ -73,7 +73,7 @@ def post(
                 comment=f"said [grader 1.{place:016x}]" if comment else "",
                 marker=f"[grader 1.{place:016x}]" if comment else "",
             )
-            for place, one in enumerate(platform.held())
+            for place, one in enumerate(platform.grades())
         ]
         there = sum(receipt.answer is Answer.THERE for receipt in platform.apply(changes))
         ran_s = time.perf_counter() - began

@@ -23,7 +23,7 @@ from grader.config.course import load_course
 from grader.errors import GraderError
 from grader.model.observation import Observation
 from grader.plugins import Plugins
-from grader.trials import Selection, Trial, trials_of
+from grader.selftest.cases import Selection, SelfTestCase, cases_of
 
 NAMES = ("alice", "dlsys_right", "dlsys_cublas")
 LIMIT = 1.5
@@ -39,17 +39,17 @@ def main() -> int:
     parser.add_argument("--items", action="store_true")
     asked = parser.parse_args()
     try:
-        trials = trials_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=tuple(asked.names)))
+        cases = cases_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=tuple(asked.names)))
     except GraderError as error:
         raise SystemExit(f"whole.py: {error}") from None
     print(f"{'':20} {'all, s':>8} {'its own, s':>11} {'ratio':>6}   (limit {LIMIT:g})")
     over = False
-    for trial in trials:
-        graded(trial)
-        found = [graded(trial) for _ in range(asked.times)]
+    for case in cases:
+        graded(case)
+        found = [graded(case) for _ in range(asked.times)]
         wall_s, own_s = (median(getattr(one, name) for one in found) for name in ("wall_s", "own_s"))
         ratio = median(one.wall_s / one.own_s for one in found)
-        print(f"{trial.name:20} {wall_s:8.2f} {own_s:11.2f} {ratio:6.2f}", flush=True)
+        print(f"{case.name:20} {wall_s:8.2f} {own_s:11.2f} {ratio:6.2f}", flush=True)
         if asked.items:
             for seen in sorted(found[-1].items, key=_beside_s, reverse=True)[:MOST]:
                 print(f"    {seen.item:36} {seen.wall_s:8.2f} {seen.program_s:8.2f}", flush=True)
@@ -71,19 +71,19 @@ def _beside_s(seen: Observation) -> float:
     return seen.wall_s - seen.program_s
 
 
-def graded(trial: Trial) -> Graded:
+def graded(case: SelfTestCase) -> Graded:
     """Grade a hand-in anew.
 
     Raises:
         SystemExit: it was not graded, or nothing of it ran.
     """
-    rubric = trial.rubric.name if trial.rubric else ""
+    rubric = case.rubric.name if case.rubric else ""
     with TemporaryDirectory() as out:
-        run = run_grader([trial.archive], Path(out), ["--rubric", rubric, "--student", "somebody"])
+        run = run_grader([case.archive], Path(out), ["--rubric", rubric, "--student", "somebody"])
         items = tuple(seen for one in evidence_below(Path(out)) for seen in one.observations.values())
     own_s = sum(seen.program_s for seen in items)
     if not own_s:
-        raise SystemExit(f"{trial.name}: was not graded, or nothing of it ran\n{run.complaints}")
+        raise SystemExit(f"{case.name}: was not graded, or nothing of it ran\n{run.complaints}")
     return Graded(wall_s=run.wall_s, own_s=own_s, items=items)
 
 

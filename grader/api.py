@@ -1,4 +1,4 @@
-"""What course authors import: everything else may change without notice."""
+"""Names for course authors: everything else may change without notice."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from grader.bench.bench import Bench
     from grader.model.observation import Observation
     from grader.model.score import Award
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 
 class CheckKind(Protocol):
@@ -66,7 +66,7 @@ class Report(Protocol):
     filename: ClassVar[str]
     """The file's name in the results folder of one submission."""
 
-    def render(self, view: View) -> str:
+    def render(self, view: AudienceView) -> str:
         """The whole file as text, UTF-8. Pure: no files, no clock.
 
         Everything in the view may be told: what its audience must not know is not in it.
@@ -101,7 +101,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """What an order waits for."""
+    """An event: an order waits, with the cause."""
 
     order: Order
     message: str
@@ -152,7 +152,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSettings:
-    """What an engine is told of the command that it works for."""
+    """Settings of a command for its engine."""
 
     at_once: int = 1
     """How many orders may be observed side by side where none is exclusive."""

@@ -11,13 +11,13 @@ PACKAGE = "grader_course"
 
 
 def course_module(file: Path) -> ModuleType:
-    """A file of an assignment's folder as a module; its siblings can be imported relatively.
+    """Import a file of an assignment's folder as a module; it can import its siblings relatively.
 
-    Whatever the file raises comes through.
+    Exceptions of the file pass through.
     """
     package = f"{PACKAGE}.{file.parent.name}"
-    there = sys.modules.get(package)
-    if there is not None and [*there.__path__] != [str(file.parent)]:  # that of another course
+    loaded = sys.modules.get(package)
+    if loaded is not None and [*loaded.__path__] != [str(file.parent)]:  # that of another course
         for name in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
             del sys.modules[name]
     for name, folder in ((PACKAGE, file.parent.parent), (package, file.parent)):

@@ -1,4 +1,4 @@
-"""Every error a person can fix, and the exit codes they end in."""
+"""Errors that a person can fix, and their exit codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.text import one_line
 
 
 class ExitCode(IntEnum):
-    """How `grader` ends; several archives end with the worst, in the order of `SEVERITY`."""
+    """Exit codes of `grader`; several archives end with the worst, in the order of `SEVERITY`."""
 
     GRADED = 0
     USAGE = 2
@@ -30,7 +30,7 @@ SEVERITY = (
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
-    """The code that a run over several archives ends with; GRADED for none."""
+    """Return the code that a run over several archives ends with; GRADED for none."""
     return min(codes, key=SEVERITY.index, default=ExitCode.GRADED)
 
 
@@ -48,7 +48,7 @@ class GraderError(Exception):
 
 
 class UsageError(GraderError):
-    """The command was called with something that cannot be."""
+    """The command was called with wrong arguments."""
 
     exit_code = ExitCode.USAGE
 
@@ -60,7 +60,7 @@ class CourseError(GraderError):
 
 
 class ReferenceFailedError(CourseError):
-    """The reference failed in a measurement: the course's fault, unless it works without the hand-in."""
+    """The reference failed in a measurement: the course's fault, unless it works without the submission."""
 
 
 class NotObservedError(GraderError):
@@ -70,10 +70,10 @@ class NotObservedError(GraderError):
 
 
 class RootError(NotObservedError):
-    """The machine leaves a student's program nobody to be but root."""
+    """The machine has no user but root for a student's program."""
 
 
 class SubmissionError(GraderError):
-    """The hand-in was not accepted: for the student."""
+    """The submission was not accepted: for the student."""
 
     exit_code = ExitCode.NOT_ACCEPTED

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Mapping, Sequence
 
 DISTRIBUTION = "gpu-grader"
-"""What package indexes call this project; `grader` there is another one."""
+"""The project's name on package indexes, where `grader` is another one."""
 EXTRAS: Mapping[str, str] = {
     "sqlalchemy": "gradebook",
+    "psycopg": "postgresql",
     "numba": "numba",
     "greenlet": "numba",
     "torch": "torch",
@@ -20,9 +21,9 @@ EXTRAS: Mapping[str, str] = {
 }
 """The extra that brings a package, by the package's name on the index."""
 THIS_PIP = (sys.executable, "-m", "pip")
-"""That of this environment: a `pip` on the PATH may be another one's, which has to ask an index for us."""
+"""The pip of this environment; a `pip` on the PATH may belong to another one."""
 ANY_PIP = ("pip",)
-"""For evidence, which other machines and students read: no path of this machine may stand there."""
+"""The pip in evidence, which other machines and students read: no path of this machine may stand there."""
 
 
 def install_command(package: str, *, pip: Sequence[str] = THIS_PIP) -> str:

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and the line on whatever stands in their way."""
+"""Atomic writes of files, and one-line errors for paths that cannot be used."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_THE_MACHINE = frozenset(
         errno.ESTALE,
     }
 )
-"""What another path would not mend, or no fault of the path: the same command may work later."""
+"""Errors of the machine and not of the path: the same command may work later."""
 _ADVICE = {
     errno.ENOSPC: "make room there, or name another place",
     errno.EDQUOT: "make room there, or name another place",
@@ -47,7 +47,7 @@ _ENVIRONMENT = (_OF_THE_MACHINE | _ADVICE.keys()) - {errno.ENOENT, errno.EEXIST}
 def obstacle(
     where: object, error: OSError, doing: str = "written", *, kind: type[GraderError] = UsageError
 ) -> GraderError:
-    """The error for a path that cannot be used: where, what is wrong and what to do.
+    """Return the error for a path that cannot be used: where, what is wrong and what to do.
 
     It is of `kind` where another path would do, and a NotObservedError where the machine is at fault: a full
     disk, a quota, a broken one.
@@ -61,7 +61,7 @@ def obstacle(
 
 
 def of_the_machine(error: OSError) -> NotObservedError | None:
-    """The line for an error that nobody foresaw, if it is one of the machine; None if it is a bug of ours."""
+    """Return the error for an unexpected OSError of the machine; None if it is a bug of ours."""
     if error.errno not in _ENVIRONMENT:
         return None
     where = f"{error.filename}: " if error.filename else ""
@@ -71,30 +71,29 @@ def of_the_machine(error: OSError) -> NotObservedError | None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file is there, as far as anybody can see: False where a folder cannot be entered."""
+    """Tell whether a file exists; False if a folder on the way cannot be entered."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises an error there
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to fill beside `path` that takes its place in the end; whoever fails leaves the old one.
+    """Yield a temporary file beside `path` that replaces it in the end; after an error the old one stays.
 
-    A link stays, and the file that it leads to is replaced. What is no regular file, such as a device or a
-    pipe, has nobody beside it, and is filled itself.
+    A link stays, and its target is replaced. A device or pipe cannot be replaced, and is written directly.
 
     Raises:
         OSError: it cannot be written, or a folder is there.
     """
     target = Path(os.path.realpath(path))
     try:
-        there = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         pass
     else:
-        if stat.S_ISDIR(there.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         # /dev/fd/3 leads to what has no other name, be it a pipe or a file that was removed
-        if not (stat.S_ISREG(there.st_mode) and target.exists() and target.samefile(path)):
+        if not (stat.S_ISREG(status.st_mode) and target.exists() and target.samefile(path)):
             yield path
             return
     beside = target.with_name(
@@ -120,7 +119,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def scratch(prefix: str) -> Iterator[Path]:
-    """A folder for what nobody needs afterwards.
+    """Provide a temporary folder.
 
     Raises:
         NotObservedError: there is no place for one.

@@ -13,7 +13,8 @@ from grader.markers import hookspec
 
 if TYPE_CHECKING:
     from grader.contracts import CheckKind, Engine, Report, Sandbox
-    from grader.lms.contract import Results, Worksheet
+    from grader.lms.contract import ResultsFile, Worksheet
+    from grader.lms.platform import Platform
     from grader.model.assignment import Assignment
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
@@ -77,12 +78,23 @@ def grader_sandboxes() -> Iterable[type[Sandbox]] | None:
 
 
 @hookspec
-def grader_lms() -> Iterable[type[Worksheet] | type[Results]] | None:
+def grader_lms() -> Iterable[type[Worksheet] | type[ResultsFile]] | None:
     """The exporters for learning platforms that you bring, as classes.
 
-    When: once, before the first mark is exported, and when `grader export` lists what there is.
+    When: once, before the first grade is exported, and when `grader export` lists what there is.
     Who: the built-in exporters, installed plugins, and the `assignment.py` of a course.
     Answers: an empty list or None brings nothing. An exception ends the export and names the plugin.
+    Two of one name end it as well, and both are named.
+    """
+
+
+@hookspec
+def grader_platforms() -> Iterable[type[Platform]] | None:
+    """The learning platforms to post to that you bring, as classes.
+
+    When: once, before `course.yaml` is read if it has a key of a platform, and when `grader post` lists them.
+    Who: the built-in platforms, installed plugins, and the `assignment.py` of a course.
+    Answers: an empty list or None brings nothing. An exception ends the posting and names the plugin.
     Two of one name end it as well, and both are named.
     """
 

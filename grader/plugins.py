@@ -21,7 +21,8 @@ from grader.markers import PROJECT
 
 if TYPE_CHECKING:
     from grader.contracts import CheckKind, Engine, Report, Sandbox
-    from grader.lms.contract import Results, Worksheet
+    from grader.lms.contract import ResultsFile, Worksheet
+    from grader.lms.platform import Platform
     from grader.model.assignment import Assignment
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
@@ -39,7 +40,7 @@ BUILTIN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """Something that was asked."""
+    """A loaded plugin."""
 
     name: str
     where: str
@@ -86,7 +87,7 @@ class Plugins:
         self._manager.register(plugin, name)
 
     def listen(self, plugin: object) -> None:
-        """Let an object hear of the moments it implements."""
+        """Register an object for the hooks that it implements."""
         self._register(plugin, f"{type(plugin).__module__}.{type(plugin).__qualname__}")
 
     @cached_property
@@ -120,9 +121,14 @@ class Plugins:
         return tuple(sorted(self._instances("grader_sandboxes").values(), key=lambda s: -s.strength))
 
     @cached_property
-    def exporters(self) -> Mapping[str, Worksheet | Results]:
+    def exporters(self) -> Mapping[str, Worksheet | ResultsFile]:
         """All exporters for learning platforms, by the name that `grader export` uses."""
         return self._instances("grader_lms")
+
+    @cached_property
+    def platforms(self) -> Mapping[str, type[Platform]]:
+        """All platforms to post to, by the name that `grader post` uses; `connect` makes instances."""
+        return self._registry("grader_platforms", lambda platform: platform.name)
 
     def exam_started(self, submission: Submission, total: int) -> None:
         """Tell that `total` items are going to be observed."""
@@ -145,7 +151,7 @@ class Plugins:
             self._manager.hook.grader_graded(submission=submission, evidence=evidence, scorecard=scorecard)
 
     def loaded(self) -> tuple[Plugin, ...]:
-        """Who was asked, in the order of discovery."""
+        """Return all plugins, in the order of discovery."""
         return tuple(
             Plugin(
                 name=name,
@@ -161,8 +167,8 @@ class Plugins:
         return {name: kind() for name, kind in classes.items()}
 
     def _registry(self, hook: str, name_of: Callable[[Any], str]) -> Mapping[str, Any]:
-        """The answers of every plugin, by name; whoever brings a name that is taken is told of both."""
-        found: dict[str, Any] = {}
+        """Collect the answers of every plugin by name; an error for a name that two bring."""
+        answers_by_name: dict[str, Any] = {}
         brought_by: dict[str, str] = {}
         caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
         for implementation in caller.get_hookimpls():
@@ -173,11 +179,11 @@ class Plugins:
             except (Exception, SystemExit) as error:
                 raise CourseError(f"plugin {plugin}: {hook}: {type(error).__name__}: {error}") from None
             for name, answer in named:
-                if name in found:
+                if name in answers_by_name:
                     other = brought_by[name]
                     raise CourseError(f"plugin {plugin}: {hook}: {other} already brings {name!r}; rename one")
-                found[name], brought_by[name] = answer, plugin
-        return found
+                answers_by_name[name], brought_by[name] = answer, plugin
+        return answers_by_name
 
 
 def _installed() -> Iterable[tuple[str, Callable[[], object]]]:

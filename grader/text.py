@@ -57,16 +57,16 @@ _OTHERS = re.compile("[\0-\x1f\x7f]")
 _PRINTED = "°±²³µ·×÷–—“”•…←→↔≈≠≤≥"  # noqa: RUF001 - these are meant
 """Characters beyond ASCII that our own lines have: they are plain wherever they stand."""
 _SUSPECT = re.compile(rf"[^ -~{_PRINTED}]|::|##|\[\[")
-"""What plain text has nothing of: most text is looked at once, and stays."""
+"""Characters that plain text lacks: text without them is returned unchanged after one search."""
 _UNUSUAL = re.compile(rf"[^\0-\x7f{_PRINTED}]")
 _CONTAINERS = (list, tuple, dict, Mapping)
-"""`dict` for its own sake: to ask an abstract class takes ten times as long."""
+"""Concrete types first, because isinstance with an abstract class takes ten times as long."""
 _NUMBERS = (int, float)
 _GAP = " … {} characters left out … "
 
 
 def one_line(text: str, limit: int = LINE) -> str:
-    r"""The text as one line of at most `limit` characters; line breaks become `\n`.
+    r"""Return the text as one line of at most `limit` characters; line breaks become `\n`.
 
     Of a longer text the head and the tail stay, and how much is missing stands between them.
     """
@@ -76,7 +76,7 @@ def one_line(text: str, limit: int = LINE) -> str:
 
 
 def block(text: str, limit: int = BLOCK, lines: int = LINES) -> str:
-    r"""The text with its line breaks and tabs, of at most `limit` characters and so many lines.
+    r"""Return the text with its line breaks and tabs, of at most `limit` characters and so many lines.
 
     Only `\n` and `\r\n` break a line. Of a longer text the head and the tail stay; the tail goes on in the
     line in which the head ends, so that no line begins where none began.
@@ -88,7 +88,7 @@ def block(text: str, limit: int = BLOCK, lines: int = LINES) -> str:
 
 
 def quoted(text: str, prefix: str, limit: int = BLOCK, lines: int = LINES) -> str:
-    """A block whose every line begins with `prefix`: none can be taken for a line of ours."""
+    """Return a block whose every line begins with `prefix`: none can be taken for a line of ours."""
     return "\n".join(prefix + line for line in block(text.removesuffix("\n"), limit, lines).split("\n"))
 
 
@@ -111,7 +111,7 @@ def document(value: Any, depth: int = DEPTH) -> Any:
 
 
 def keyed(of: Mapping[Any, Any], entry: Callable[[Any], Any]) -> dict[Any, Any]:
-    """A mapping with its names as lines, and `entry` of each value."""
+    """Return a mapping with its names as lines, and `entry` of each value."""
     result: dict[Any, Any] = {}
     numbers: dict[str, int] = {}
     for key, value in of.items():
@@ -130,7 +130,7 @@ def _is_line(key: Any) -> bool:
 
 
 def _bounded(text: str, safe: Callable[[str], str], limit: int, *, lines: int) -> str:
-    """The safe text if it is short enough, otherwise the longest head and tail that are."""
+    """Return the safe text if it is short enough, otherwise the longest head and tail that are."""
     if len(text) <= limit:
         whole = safe(text)
         if len(whole) <= limit and whole.count("\n") < lines:
@@ -146,7 +146,7 @@ def _bounded(text: str, safe: Callable[[str], str], limit: int, *, lines: int) -
 def _fitting(
     text: str, safe: Callable[[str], str], room: int, breaks: int, *, from_end: bool
 ) -> tuple[int, str]:
-    """How much of one end of the text is safe within `room` characters and `breaks` line breaks, and that.
+    """Return the length of the longest end of the text that is safe within the limits, and its safe form.
 
     A part is made safe from its own beginning to its own end: cutting what is safe already could take a
     letter from its marks, or half of an escape.
@@ -160,8 +160,8 @@ def _fitting(
             return length, shown
         if many:
             pieces = part.split("\n")
-            kept = pieces[-breaks - 1 :] if from_end else pieces[: breaks + 1]
-            length = min(length - 1, len("\n".join(kept)))
+            fitting = pieces[-breaks - 1 :] if from_end else pieces[: breaks + 1]
+            length = min(length - 1, len("\n".join(fitting)))
         else:
             length = min(length - 1, length * room // len(shown))
     return 0, ""
@@ -176,7 +176,7 @@ def _spelled(text: str, keeps: frozenset[str]) -> str:
 
 
 def _characters(text: str, keeps: frozenset[str]) -> list[str]:
-    """Each character as it is shown; what is right depends on those beside it."""
+    """Escape each character, depending on those beside it."""
     shown: list[str] = []
     base = ""  # the character as it is shown that marks, selectors and joiners would change; "" for none
     marks = 0
@@ -204,7 +204,7 @@ def _characters(text: str, keeps: frozenset[str]) -> list[str]:
 
 
 def _takes_selector(base: str, following: str) -> bool:
-    """Whether a variation selector asks for another picture of the same symbol, as in emoji."""
+    """Tell whether a variation selector asks for another picture of the same symbol, as in emoji."""
     import unicodedata
 
     if base in "0123456789#*":
@@ -213,7 +213,7 @@ def _takes_selector(base: str, following: str) -> bool:
 
 
 def _joins(before: str, following: str) -> bool:
-    """Whether a joiner stands where scripts and emoji need one."""
+    """Tell whether a joiner stands where scripts and emoji need one."""
     return bool(following) and _class_of(before) == _class_of(following) != ""
 
 
@@ -230,7 +230,7 @@ def _class_of(letter: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _kind(letter: str) -> str:
-    """`plain`, `mark`, `selector`, `joiner`, or empty for what is never shown as it is."""
+    """Return `plain`, `mark`, `selector` or `joiner`; empty for letters that are always escaped."""
     import unicodedata
 
     if letter in _SELECTORS:

@@ -19,7 +19,7 @@ from typing import Any, get_args
 
 import click
 
-from grader import hookspecs, trials
+from grader import hookspecs
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
@@ -29,6 +29,7 @@ from grader.plugins import Plugins
 from grader.reports import score_json
 from grader.sandbox.promises import Promise
 from grader.scoring.score import REASONS
+from grader.selftest import cases
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -41,9 +42,9 @@ NAMES = {
     OracleName: "a function of `expected.py`",
     UsedItem: "an item in `uses`",
     tuple[OracleName, ...]: "a list of functions of `expected.py`",
-    trials.AssignmentName | None: "an assignment",
-    trials.RubricName | None: "a rubric",
-    trials.SandboxName | None: "a sandbox",
+    cases.AssignmentName | None: "an assignment",
+    cases.RubricName | None: "a rubric",
+    cases.SandboxName | None: "a sandbox",
 }
 """What the names in a file of a course are names of."""
 
@@ -135,6 +136,13 @@ def check_kinds() -> str:
         doc = inspect.getdoc(kind) or ""
         parts.append(f"### `{name}`\n\n{doc}\n\n{keys(kind.Options)}\n{keys_below(kind.Options)}")
     return "".join(parts)
+
+
+def course_keys() -> str:
+    """The keys of `course.yaml`, with those of the built-in platforms."""
+    platforms = Plugins().platforms
+    kind = course.keys_with({name: platform.Options for name, platform in platforms.items()})
+    return f"{keys(kind)}\n{keys_below(kind)}"
 
 
 def keys_below(options: type) -> str:
@@ -271,9 +279,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "build": lambda: noun(assignment.Build),
     "check-kinds": check_kinds,
     "commands": commands,
-    "course-keys": lambda: f"{keys(course.CourseKeys)}\n{keys_below(course.CourseKeys)}",
+    "course-keys": course_keys,
     "evidence": records,
-    "expectation-keys": lambda: keys(trials.Expectation),
+    "expectation-keys": lambda: keys(cases.Expectation),
     "hooks": hooks,
     "item-keys": lambda: keys(rubric_keys.ItemKeys),
     "late-keys": lambda: keys(rubric_keys.LateKeys),

@@ -1,4 +1,4 @@
-"""The project's own course: its references, its hand-ins, and references that are wrong on purpose."""
+"""The project's own course: its references, its submissions, and references that are wrong on purpose."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from grader.cuda.gpus import gpus
 from grader.examiner.devices import GPU, Devices
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
-from grader.trials import Selection, Trial, reference_trial, trials_of
-from grader.verification import Verdict, verify
+from grader.selftest.cases import Selection, SelfTestCase, cases_of, reference_case
+from grader.selftest.compare import Verdict, verify
 
 pytestmark = pytest.mark.usefixtures("forked_examiners")
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 PLUGINS = Plugins(ROOT)
-TRIALS = {trial.name: trial for trial in trials_of(COURSE, PLUGINS, Selection())}
-RUBRICS = {trial.rubric.name: trial.rubric for trial in TRIALS.values() if trial.rubric}
+CASES = {case.name: case for case in cases_of(COURSE, PLUGINS, Selection())}
+RUBRICS = {case.rubric.name: case.rubric for case in CASES.values() if case.rubric}
 BUILT = {name for name, rubric in RUBRICS.items() if any(item.check == "build" for item in rubric.items)}
-"""Rubrics under which every hand-in is compiled, which takes its time."""
+"""Rubrics under which every submission is compiled, which takes its time."""
 TIMED = {
     name
     for name, rubric in RUBRICS.items()
@@ -33,8 +33,8 @@ TIMED = {
 SLOW = [pytest.mark.slow]
 
 
-def verdict_of(trial: Trial, out: Path) -> Verdict:
-    (verdict,) = verify(COURSE, PLUGINS, [trial], out)
+def verdict_of(case: SelfTestCase, out: Path) -> Verdict:
+    (verdict,) = verify(COURSE, PLUGINS, [case], out)
     return verdict
 
 
@@ -50,16 +50,16 @@ def marked(name: str, rubric: Rubric | None):
 def quick():
     """What every run of the tests grades; what is timed needs a quiet machine, and `grader verify` has it."""
     return [
-        marked(name, trial.rubric)
-        for name, trial in TRIALS.items()
-        if trial.quick and not (trial.reference and trial.rubric.name in TIMED)
+        marked(name, case.rubric)
+        for name, case in CASES.items()
+        if case.quick and not (case.reference and case.rubric.name in TIMED)
     ]
 
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", quick())
 def test_a_hand_in_or_reference_earns_exactly_what_it_must(name, tmp_path):
-    assert told(verdict_of(TRIALS[name], tmp_path)) == []
+    assert told(verdict_of(CASES[name], tmp_path)) == []
 
 
 def wrong_references():
@@ -93,7 +93,7 @@ def test_a_reference_that_is_wrong_on_purpose_fails_exactly_where_it_says(files,
         for old, new in replaced.items():
             text = text.replace(old, new)
         (folder / file).write_text(text)
-    verdict = verdict_of(reference_trial(folder, rubric), tmp_path)
+    verdict = verdict_of(reference_case(folder, rubric), tmp_path)
     fails = {*said["fails"], *(said.get("fails_on_gpu", ()) if gpus() else ())}
     assert {deviation.item for deviation in verdict.deviations} == fails, told(verdict)
 
@@ -102,18 +102,18 @@ def test_a_reference_that_is_wrong_on_purpose_fails_exactly_where_it_says(files,
 def test_the_starter_as_it_is_given_out_earns_nothing(name, tmp_path):
     rubric = RUBRICS[name]
     starter = PLUGINS.assignment_folders[rubric.assignment] / "starter"
-    verdict = verdict_of(reference_trial(starter, rubric), tmp_path)
+    verdict = verdict_of(reference_case(starter, rubric), tmp_path)
     assert {line.item: line.points for line in verdict.lines} == {item.id: 0 for item in rubric.items}
 
 
-@pytest.mark.parametrize("name", sorted({trial.rubric.name for trial in TRIALS.values() if trial.total}))
+@pytest.mark.parametrize("name", sorted({case.rubric.name for case in CASES.values() if case.total}))
 def test_every_item_is_lost_by_a_hand_in_that_earns_others_and_earned_by_another(name):
-    trials = [trial for trial in TRIALS.values() if trial.rubric is RUBRICS[name] and not trial.reference]
-    earned = [trial.earns for trial in trials if trial.total]
+    cases = [case for case in CASES.values() if case.rubric is RUBRICS[name] and not case.reference]
+    earned = [case.earns for case in cases if case.total]
     possible = {item.id: item.points for item in RUBRICS[name].items}
     # what needs a device or a person is lost here only by who fails what it needs
     decided = {item for item in possible if all(earns[item] != "pending" for earns in earned)}
     if len(decided) == 1:  # there are no others that could be earned
-        earned = [trial.earns for trial in trials]
+        earned = [case.earns for case in cases]
     assert {item for earns in earned for item in decided if earns[item] == 0} == decided
     assert {item for earns in earned for item in decided if earns[item] == possible[item]} == decided

@@ -86,7 +86,7 @@ def test_elsewhere_than_on_linux_a_run_ends_with_one_clear_line(tmp_path: Path):
     result = python("-c", ELSEWHERE, "--course", ROOT, "run", archive, "--out", tmp_path / "results")
     assert result.returncode == ExitCode.USAGE
     assert result.stderr == (
-        "grader: grader runs hand-ins on Linux only, and this is darwin; rubric check works here\n"
+        "grader: grader runs submissions on Linux only, and this is darwin; rubric check works here\n"
     )
     assert not (tmp_path / "results").exists()
 

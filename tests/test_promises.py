@@ -14,7 +14,7 @@ import pytest
 
 from grader import hookspecs
 from grader.cli.main import COMMANDS, cli
-from grader.config.course import CourseKeys
+from grader.config.course import keys_with
 from grader.config.decode import keys_of
 from grader.config.rubric_keys import ItemKeys, LateKeys, RubricKeys
 from grader.errors import SEVERITY, ExitCode
@@ -127,7 +127,8 @@ def test_every_key_of_a_rubric_is_explained(keys: type):
 
 
 def test_every_key_of_a_course_is_explained():
-    for name in keys_of(CourseKeys):
+    platforms = {name: platform.Options for name, platform in Plugins().platforms.items()}
+    for name in keys_of(keys_with(platforms)):
         assert f"| `{name}` |" in read("writing-an-assignment.md")
 
 

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from grader.packing.hand_ins import orphans, sources_in, stale
 from grader.packing.pdf import pdf
+from grader.packing.submissions import orphans, sources_in, stale
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sources_in(ROOT / "tests" / "submissions")

@@ -105,7 +105,7 @@ def test_whoever_follows_the_tutorial_has_a_course_that_passes_verify(tmp_path: 
         said = reader.types(step.text)
         assert is_whole(said, step), f"{step.heading}\n{step.text}\n{said.stdout}{said.stderr}"
         if "grader verify" in step.text:
-            verified.append(re.search(r"(\d+) hand-ins and 1 reference: (.*); ", said.stdout).groups())
+            verified.append(re.search(r"(\d+) submissions and 1 reference: (.*); ", said.stdout).groups())
     assert [hand_ins for hand_ins, _ in verified] == ["3", "3", "4"]
     assert [counts for _, counts in verified[:2]] == ["4 as expected"] * 2
     course = tmp_path / "gpu-course"
@@ -132,7 +132,7 @@ def test_what_the_tutorial_shows_of_verify_is_what_it_prints(tmp_path: Path):
     said = [
         [line for line in text.splitlines() if line.startswith("✓")]
         for text in printed
-        if "hand-ins and" in text
+        if "submissions and" in text
     ]
     assert said == shown
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from grader.bench.endings import Ended
-from grader.machine.quiet import Watch
+from grader.machine.quiet import CoreMonitor
 from grader.model.observation import Outcome
 
 PATIENCE = 10.0
@@ -80,7 +80,7 @@ def others_at_work(cores: Collection[int]) -> bool:
 
     Work of the kernel's own does not count: the program may have left it some, for as long as this takes.
     """
-    watch = Watch(cores)
+    watch = CoreMonitor(cores)
     own_s = -os.times().user
     watch.begin()
     time.sleep(max(LOOK_S, 2 * watch.resolution_s / AT_WORK))  # or the kernel's count tells nothing

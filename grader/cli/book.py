@@ -1,4 +1,4 @@
-"""What the commands of the gradebook share: where it is, and what it takes to open one."""
+"""The option --gradebook, and opening a gradebook."""
 
 from __future__ import annotations
 
@@ -6,77 +6,89 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 from grader.cli.echo import echo
-from grader.cli.files import PATH
+from grader.cli.files import PathType
 from grader.errors import UsageError
 from grader.extras import install_command
 from grader.markers import hookimpl
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
-    from grader.lms.contract import Mark
+    from grader.lms.contract import Grade
     from grader.model.evidence import Evidence
     from grader.model.score import Scorecard
 
 VARIABLE = "GRADER_GRADEBOOK"
+
+
+class LocationType(PathType):
+    """A file, or the URL of a database."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Leave a URL as it is; make anything else a Path."""
+        return value if "://" in str(value) else super().convert(value, param, ctx)
+
+
+LOCATION = LocationType()
+Location: TypeAlias = Path | str
 GRADEBOOK = click.option(
     "--gradebook",
     default="gradebook.db",
     envvar=VARIABLE,
-    type=PATH,
+    type=LOCATION,
     show_default=True,
-    help=f"The gradebook; {VARIABLE} names it, too.",
+    help=f"The gradebook: a file, or the URL of a database; {VARIABLE} names it, too.",
 )
 
 
 @contextmanager
-def opened(path: Path, *, create: bool = False) -> Iterator[Gradebook]:
-    """The gradebook in a file, led up to what this grader knows.
+def opened(location: Location, *, create: bool = False) -> Iterator[Gradebook]:
+    """Open a gradebook, migrated to this version; say where the copy is if that was necessary.
 
     Raises:
-        UsageError: there is none, or what it takes is not installed.
+        UsageError: there is none, or SQLAlchemy is not installed.
         NotObservedError: it cannot be used.
     """
     if find_spec("sqlalchemy") is None:
-        raise UsageError(f"a gradebook needs SQLAlchemy, which is not here; {install_command('sqlalchemy')}")
+        raise UsageError(f"a gradebook needs SQLAlchemy; {install_command('sqlalchemy')}")
     from grader.gradebook.book import Gradebook
 
-    with Gradebook(path, create=create) as book:
-        if book.file.kept_as is not None:
-            echo(f"grader: {path}: led up to this version; as it was: {book.file.kept_as}", err=True)
+    with Gradebook(location, create=create) as book:
+        if copy := book.database.copy_before_migration:
+            echo(f"grader: {book.database.name}: migrated to this version; copy of before: {copy}", err=True)
         yield book
 
 
-def marks_of(book: Gradebook, assignment: str) -> Mapping[str, Mark]:
-    """What holds of each student, also of a team, as learning platforms are told of it."""
-    from grader.lms.contract import Mark
+def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
+    """Return the current grade of each student, also of a team, as learning platforms get it."""
+    from grader.lms.contract import Grade
 
-    marks = {}
-    for entry in book.entries(assignment=assignment):
-        card, submission = entry.card, entry.submission
-        (total,) = (total for total in card.totals if total.student == entry.student)
-        marks[entry.student] = Mark(
-            student=entry.student,
+    grades = {}
+    for recorded in book.grades(assignment=assignment):
+        card, submission = recorded.card, recorded.submission
+        (total,) = (total for total in card.totals if total.student == recorded.student)
+        grades[recorded.student] = Grade(
+            student=recorded.student,
             points=total.adjusted,
             possible=card.points.possible,
             standing=card.standing,
             untimed=total.untimed,
             lms_id="" if submission.members else submission.lms_id or "",
         )
-    return marks
+    return grades
 
 
 class Recorder:
-    """Hears of marks and keeps them."""
+    """Listener that records each grade."""
 
     def __init__(self, book: Gradebook) -> None:
         self._book = book
 
     @hookimpl
     def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
-        """One more."""
+        """Record a grade."""
         self._book.record(evidence, scorecard, how="run")

@@ -1,9 +1,10 @@
-"""What every command needs first: the course and its plugins."""
+"""Loads the course and its plugins for commands."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,19 +20,23 @@ if TYPE_CHECKING:
 ENGINE = click.option(
     "--engine", default="local", show_default=True, metavar="NAME", help="Where workers run."
 )
-"""What every command has that observes."""
+"""The option of every command that observes."""
 
 
 def find(context: click.Context) -> Course:
-    """The course by `--course`, by GRADER_COURSE, or upwards from here."""
+    """Find the course by `--course`, by GRADER_COURSE, or upwards from the working directory."""
     from grader.config.course import find_course
 
+    def platforms(folder: Path) -> Mapping[str, type]:
+        loaded = plugins_of(context, folder).platforms
+        return {name: platform.Options for name, platform in loaded.items()}
+
     explicit: Path | None = context.find_root().obj
-    return find_course(explicit, os.environ, Path.cwd())
+    return find_course(explicit, os.environ, Path.cwd(), platforms)
 
 
 def find_any(context: click.Context) -> Course | None:
-    """The same course; None where nobody named one and we are in none."""
+    """Find the course; None if none is named and the working directory is in none."""
     from grader.config.course import VARIABLE
 
     try:
@@ -43,7 +48,7 @@ def find_any(context: click.Context) -> Course | None:
 
 
 def roster_of(context: click.Context) -> Roster:
-    """The students of the course; none where we are in no course."""
+    """Return the roster of the course; an empty one outside of any course."""
     from grader.config.roster import Roster
 
     course = find_any(context)
@@ -51,16 +56,25 @@ def roster_of(context: click.Context) -> Roster:
 
 
 def open_course(context: click.Context) -> tuple[Course, Plugins]:
-    """The same course with its plugins."""
+    """Find the course and load its plugins."""
+    course = find(context)
+    return course, plugins_of(context, course.folder)
+
+
+def plugins_of(context: click.Context, folder: Path | None) -> Plugins:
+    """Return the plugins with those of a course's folder, loaded once for a command."""
     from grader.plugins import Plugins
 
-    course = find(context)
-    return course, Plugins(course.folder)
+    key = f"{__name__}:{folder}"
+    if key not in context.meta:
+        context.meta[key] = Plugins(folder)
+    plugins: Plugins = context.meta[key]
+    return plugins
 
 
 def require_linux() -> None:
-    """Hand-ins run in namespaces, with memory files and pidfds: only Linux has them."""
+    """Refuse other systems: namespaces, memfds and pidfds exist only on Linux."""
     if sys.platform != "linux":
         raise UsageError(
-            f"grader runs hand-ins on Linux only, and this is {sys.platform}; rubric check works here"
+            f"grader runs submissions on Linux only, and this is {sys.platform}; rubric check works here"
         )

@@ -1,4 +1,4 @@
-"""What `grader doctor` says of GPUs: what they are, how they fare, who holds them, whether they are well."""
+"""Lines of `grader doctor` on GPUs: properties, state, lease holder, health."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.cli.finding import Finding
+from grader.cli.doctor_line import DoctorLine
 from grader.cuda.files import SHARED_NODES
 from grader.cuda.gpus import Gpu, gpus, why_none
 from grader.cuda.health import probe
@@ -21,35 +21,35 @@ _MIB, _GIB = 2**20, 2**30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One GPU, as far as it can be seen from outside."""
+    """One GPU with its state, lease and quarantine."""
 
     gpu: Gpu
     state: GpuState
     holder: str
-    """Who leases it; empty if nobody does."""
+    """The holder of its lease; empty if it is free."""
     quarantine: str
-    """Why nobody may lease it; empty if anybody may."""
+    """The reason for its quarantine; empty if there is none."""
     probed: bool = False
-    """Whether a program has just been run on it: then an empty `quarantine` says that it is well."""
+    """Whether it has just been probed: then an empty `quarantine` means that it is well."""
 
 
 def cards(leases: Leases, *, probing: bool) -> tuple[Card, ...]:
-    """The GPUs that we may use; `probing` runs a small program on each that nobody leases."""
-    found = gpus()
-    probed = {gpu.uuid for gpu in found if probing and not gpu.mig and _probed(gpu, leases)}
-    return tuple(_card(gpu, leases, gpu.uuid in probed) for gpu in found)
+    """Return the GPUs that we may use; `probing` runs a small program on each that is not leased."""
+    visible = gpus()
+    probed = {gpu.uuid for gpu in visible if probing and not gpu.mig and _probed(gpu, leases)}
+    return tuple(_card(gpu, leases, gpu.uuid in probed) for gpu in visible)
 
 
 def _card(gpu: Gpu, leases: Leases, probed: bool) -> Card:
     try:
-        holder, quarantine = leases.held().get(gpu.lease, ""), leases.quarantined(gpu.lease)
+        holder, quarantine = leases.active().get(gpu.lease, ""), leases.quarantined(gpu.lease)
     except NotObservedError:  # said once, of the folder
         holder = quarantine = ""
     return Card(gpu=gpu, state=state(gpu), holder=str(holder), quarantine=quarantine, probed=probed)
 
 
 def _probed(gpu: Gpu, leases: Leases) -> bool:
-    """Whether it could be probed; who fails is put into quarantine, and who is well is let out of it."""
+    """Probe a GPU if it is free: quarantine it if it fails, release it if it passes."""
     try:
         lease = leases.take([gpu.lease], 1, 0, _PROBE, quarantined=True)
     except NotObservedError:
@@ -62,38 +62,38 @@ def _probed(gpu: Gpu, leases: Leases) -> bool:
     return True
 
 
-def findings(found: Sequence[Card], nodes: Sequence[str] = SHARED_NODES) -> Iterator[Finding]:
-    """What to say of each GPU, or of why there is none."""
-    for card in found:
+def findings(visible: Sequence[Card], nodes: Sequence[str] = SHARED_NODES) -> Iterator[DoctorLine]:
+    """Yield the lines on each GPU, or on why there is none."""
+    for card in visible:
         name = f"GPU {card.gpu.index}"
-        yield Finding(about=_ABOUT, name=name, there=not card.gpu.mig, says=_described(card.gpu))
-        yield Finding(about=_ABOUT, name=f"{name} now", there=True, says=_faring(card.state))
-        yield Finding(
+        yield DoctorLine(about=_ABOUT, name=name, there=not card.gpu.mig, says=_described(card.gpu))
+        yield DoctorLine(about=_ABOUT, name=f"{name} now", there=True, says=_faring(card.state))
+        yield DoctorLine(
             about=_ABOUT,
             name=f"{name} lease",
             there=not card.quarantine,
             says=_lease(card),
             advice=f"{_PROBE}, which looks whether it is well again" if card.quarantine else "",
         )
-    if not found:
+    if not visible:
         advice = "items that need a GPU stay open here; grade them on a machine that has one"
-        yield Finding(about=_ABOUT, name="GPU", there=False, says=why_none(), advice=advice)
+        yield DoctorLine(about=_ABOUT, name="GPU", there=False, says=why_none(), advice=advice)
     elif missing := [node for node in nodes if not Path(node).exists()]:
         says = f"{', '.join(missing)}: not there yet"
         advice = f"any CUDA program as root makes them, such as {_PROBE}"
-        yield Finding(about=_ABOUT, name="device files", there=False, says=says, advice=advice)
+        yield DoctorLine(about=_ABOUT, name="device files", there=False, says=says, advice=advice)
 
 
-def leased(leases: Leases) -> Iterator[Finding]:
-    """Where leases are, and who holds what at present."""
+def leased(leases: Leases) -> Iterator[DoctorLine]:
+    """Yield the folder of leases, and the holder of each active one."""
     try:
-        held = leases.held()
+        active = leases.active()
     except NotObservedError as error:
-        yield Finding(about="leases", name="folder", there=False, says=str(error))
+        yield DoctorLine(about="leases", name="folder", there=False, says=str(error))
         return
-    yield Finding(about="leases", name="folder", there=True, says=str(leases.folder))
-    for name, holder in held.items():
-        yield Finding(about="leases", name=name, there=True, says=f"held by {holder}")
+    yield DoctorLine(about="leases", name="folder", there=True, says=str(leases.folder))
+    for name, holder in active.items():
+        yield DoctorLine(about="leases", name=name, there=True, says=f"held by {holder}")
 
 
 def _described(gpu: Gpu) -> str:

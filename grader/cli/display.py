@@ -1,4 +1,4 @@
-"""What a person sees of a run: progress while it goes on, then the card and where the files are."""
+"""Progress of a run, then the scorecard and the paths of the results."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 WAITS_EVERY_S = 60.0
-"""Where there is no terminal, a line that tells of waiting is followed by the next one only after so long."""
+"""Seconds between two lines about waiting, without a terminal."""
 
 
 class Display:
-    """The progress of one run, on a terminal; anything else gets lines that say what is waited for."""
+    """Progress of one submission on a terminal; anything else gets lines about waiting."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -32,7 +32,7 @@ class Display:
 
     @hookimpl
     def grader_exam_started(self, submission: Submission, total: int) -> None:
-        """Begin a line."""
+        """Start the progress line."""
         from grader.reports.terminal import Progress
 
         self._progress = Progress(self._stream)
@@ -40,7 +40,7 @@ class Display:
 
     @hookimpl
     def grader_observed(self, observation: Observation, title: str) -> None:
-        """One more."""
+        """Count one more observation."""
         if self._progress is not None:
             self._progress.observed(observation, title)
 
@@ -58,7 +58,7 @@ class Display:
             self._progress.finished()
 
     def ended(self, tell: Callable[[], None]) -> None:
-        """Have the result printed."""
+        """Call `tell`, which prints the result."""
         tell()
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class Display:
 
 
 class ClassDisplay:
-    """The progress of many runs at once."""
+    """Progress of a class."""
 
     def __init__(self, progress: ClassProgress) -> None:
         self._progress = progress
@@ -75,17 +75,17 @@ class ClassDisplay:
 
     @hookimpl
     def grader_observed(self, title: str) -> None:
-        """One more item of somebody."""
+        """Show an item that was observed."""
         self._progress.observed(title)
 
     @hookimpl
     def grader_waits(self, submission: Submission, message: str) -> None:
-        """Show what one of them waits for."""
+        """Show what a submission waits for."""
         self._progress.waits(f"{submission.student} waits: {message}")
         self._waits.tell(submission.student, message)
 
     def ended(self, tell: Callable[[], None]) -> None:
-        """Count one more, and have its result printed."""
+        """Count one more submission, and call `tell`, which prints its result."""
         self._progress.ended()
         self._progress.aside(tell)
 
@@ -95,21 +95,21 @@ class ClassDisplay:
 
 
 class _Waits:
-    """Lines that say what is waited for, at most one a minute, where there is no terminal."""
+    """Prints what a run waits for, at most one line a minute, without a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._next = 0.0
 
     def tell(self, student: str, message: str) -> None:
-        """Print a line, unless there was one a short time ago."""
+        """Print a line, unless the last one is less than a minute old."""
         if not self._stream.isatty() and time.monotonic() >= self._next:
             self._next = time.monotonic() + WAITS_EVERY_S
             echo(f"grader: {student} waits: {message}", err=True)
 
 
 def show(graded: Graded) -> None:
-    """The card on standard output, and what to know about how it came to be."""
+    """Print the scorecard on standard output, and remarks on the run on standard error."""
     from grader.grading.results import FEEDBACK
     from grader.reports.terminal import show as show_card
 

@@ -10,8 +10,8 @@ from dataclasses import asdict
 import click
 
 from grader.cli.course import require_linux
+from grader.cli.doctor_line import SPOILS, DoctorLine
 from grader.cli.echo import echo, echo_json
-from grader.cli.finding import SPOILS, Finding
 from grader.errors import ExitCode
 from grader.extras import EXTRAS, install_command
 
@@ -31,7 +31,7 @@ _MAY_MOUNT = "run grader as root that may mount, or where user namespaces are al
 def command(as_json: bool, probe: bool) -> int:
     """Say what this machine can do, how to get what is missing, and what would spoil a timing.
 
-    Every sandbox is started and runs a program. Exit codes: 0 if hand-ins can be graded behind a wall
+    Every sandbox is started and runs a program. Exit codes: 0 if submissions can be graded behind a wall
     (`namespaces` or stronger), 5 if not.
     """
     require_linux()
@@ -58,11 +58,11 @@ def command(as_json: bool, probe: bool) -> int:
         _show(findings)
         verdict = "can" if ready else "should not"
         echo()
-        echo(f"Hand-ins {verdict} be graded here; the sandbox they get is {reached or 'none'}.")
+        echo(f"Submissions {verdict} be graded here; the sandbox they get is {reached or 'none'}.")
     return ExitCode.GRADED if ready else ExitCode.NOT_OBSERVED
 
 
-def _show(findings: list[Finding]) -> None:
+def _show(findings: list[DoctorLine]) -> None:
     width = max(len(finding.name) for finding in findings)
     about = ""
     for finding in findings:
@@ -71,11 +71,11 @@ def _show(findings: list[Finding]) -> None:
             echo(f"{about}:")
         echo(f"  {'+' if finding.there else '-'} {finding.name:{width}}  {finding.says}")
         if finding.advice:
-            helps = "what helps" if about == SPOILS else "to have it"
+            helps = "what helps" if about == SPOILS else "to install"
             echo(f"    {'':{width}}  {helps}: {finding.advice}")
 
 
-def _sandboxes() -> Iterator[Finding]:
+def _sandboxes() -> Iterator[DoctorLine]:
     from grader.bench.trial import try_out
     from grader.sandbox.builtin import grader_sandboxes
     from grader.sandbox.interpreter import interpreter
@@ -86,7 +86,7 @@ def _sandboxes() -> Iterator[Finding]:
         works = f"starts in {trial.start_s * 1000:.0f} ms, a check takes {trial.check_s * 1000:.1f} ms"
         if sandbox.strength == 0:
             works += f"; it is no wall: only --min-isolation {sandbox.name} has it used"
-        yield Finding(
+        yield DoctorLine(
             about="sandbox",
             name=sandbox.name,
             there=not trial.problem and sandbox.strength > 0,
@@ -96,16 +96,16 @@ def _sandboxes() -> Iterator[Finding]:
         )
 
 
-def _kernel() -> Iterator[Finding]:
+def _kernel() -> Iterator[DoctorLine]:
     from grader.sandbox.userns import obstacle, tried
     from grader.subject import landlock, seccomp
 
     name = f"{os.uname().sysname} {os.uname().release} ({os.uname().machine})"
-    yield Finding(about="kernel", name="system", there=True, says=name)
-    filters = "installed for every hand-in" if seccomp.supported() else "known for x86-64 and aarch64 only"
-    yield Finding(about="kernel", name="seccomp", there=seccomp.supported(), says=filters)
+    yield DoctorLine(about="kernel", name="system", there=True, says=name)
+    filters = "installed for every submission" if seccomp.supported() else "known for x86-64 and aarch64 only"
+    yield DoctorLine(about="kernel", name="seccomp", there=seccomp.supported(), says=filters)
     version = landlock.abi()
-    yield Finding(
+    yield DoctorLine(
         about="kernel",
         name="Landlock",
         there=version > 0,
@@ -113,7 +113,7 @@ def _kernel() -> Iterator[Finding]:
         advice="" if version else "Linux 5.13 or later, with landlock among the kernel's lsm=",
     )
     works, (why, advice) = tried(), obstacle()
-    yield Finding(
+    yield DoctorLine(
         about="kernel",
         name="user namespaces",
         there=works,
@@ -122,23 +122,23 @@ def _kernel() -> Iterator[Finding]:
     )
 
 
-def _machine() -> Iterator[Finding]:
+def _machine() -> Iterator[DoctorLine]:
     python = f"{sys.implementation.name} {sys.version.split()[0]} at {sys.executable}"
-    yield Finding(about="machine", name="Python", there=True, says=python)
+    yield DoctorLine(about="machine", name="Python", there=True, says=python)
     cores = str(len(os.sched_getaffinity(0)))
-    yield Finding(about="machine", name="cores", there=True, says=cores)
+    yield DoctorLine(about="machine", name="cores", there=True, says=cores)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    yield Finding(about="machine", name="memory", there=True, says=f"{memory:.1f} GiB")
+    yield DoctorLine(about="machine", name="memory", there=True, says=f"{memory:.1f} GiB")
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[DoctorLine]:
     from importlib.metadata import PackageNotFoundError, version
 
     for name in EXTRAS:
         try:
-            yield Finding(about="optional packages", name=name, there=True, says=version(name))
+            yield DoctorLine(about="optional packages", name=name, there=True, says=version(name))
         except PackageNotFoundError:
             advice = install_command(name)
-            yield Finding(
+            yield DoctorLine(
                 about="optional packages", name=name, there=False, says="not installed", advice=advice
             )

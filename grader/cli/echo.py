@@ -1,4 +1,4 @@
-"""What commands print: lines that hold one line each, and JSON, whatever names and texts they quote."""
+"""Output of commands: single lines and JSON, safe for any names and texts that they quote."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from grader.text import document, one_line
 
 
 def echo(line: str = "", *, err: bool = False) -> None:
-    """Print one line; what a terminal or a reader would take for more than that is spelled out."""
+    """Print one line, with control and invisible characters escaped."""
     click.echo(one_line(line), err=err)
 
 
 def echo_json(value: Any, *, indent: int | None = 2) -> None:
-    """Print plain data as JSON in ASCII, its texts safe to show also when a program has read them."""
+    """Print plain data as JSON in ASCII, its texts safe to show after decoding."""
     click.echo(json.dumps(document(value), indent=indent))

@@ -2,82 +2,49 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from grader.cli.book import GRADEBOOK, marks_of, opened
-from grader.cli.course import find_any, open_course, roster_of
+from grader.cli.book import GRADEBOOK, Location, grades_of, opened
+from grader.cli.course import open_course, roster_of
 from grader.cli.echo import echo
 from grader.cli.files import PATH, remove, write, written
 from grader.cli.gradescope import INCLUDE_PROVISIONAL, INCLUDE_UNTIMED, PUBLISHED
-from grader.errors import CourseError, GraderError, UsageError
-from grader.lms.contract import Fate, Filled, Results, Rules, Worksheet
+from grader.cli.plugin_commands import PluginCommands
+from grader.errors import UsageError
+from grader.lms.contract import FilledSheet, ResultsFile, RowOutcome, Rules, Worksheet
 
 if TYPE_CHECKING:
-    from grader.gradebook.book import Entry
+    from grader.gradebook.book import RecordedGrade
 
 OUT = click.option("--out", type=PATH, help="The file; otherwise standard output.")
-_NAME = r"[a-z][a-z0-9-]*"
 
 
-class Exports(click.Group):
-    """The commands of our own, which load no plugin, and those that the exporters make."""
+class Exports(PluginCommands):
+    """A command for each exporter, beside those of our own."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: D102 - click's interface
-        try:
-            return [*self.commands, *self._exporters(ctx)]
-        except GraderError as error:  # a plugin that is wrong must not take the help away
-            for problem in error.problems:
-                echo(f"grader: {problem}", err=True)
-            return list(self.commands)
+    registry = "exporters"
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: D102
-        if name in self.commands:
-            return self.commands[name]
-        exporter = self._exporters(ctx).get(name)
-        if exporter is None:
-            return None
-        return _results(exporter) if hasattr(exporter, "render") else _worksheet(exporter)
-
-    def _exporters(self, context: click.Context) -> Mapping[str, Any]:
-        """All of them; those of the course only where we are in one.
-
-        Raises:
-            CourseError: a plugin is wrong, or an exporter's name can be no command.
-        """
-        from grader.plugins import Plugins
-
-        if __name__ in context.meta:  # the help asks for each command again
-            known: Mapping[str, Any] = context.meta[__name__]
-            return known
-        course = find_any(context)
-        exporters = Plugins(course.folder if course else None).exporters
-        for name, exporter in exporters.items():
-            if name in self.commands or not re.fullmatch(_NAME, name):
-                wrong = "is a command of grader export" if name in self.commands else "can be no command"
-                where = f"{type(exporter).__module__}.{type(exporter).__qualname__}"
-                raise CourseError(f"{where}: the name {name!r} {wrong}; give it another, as in my-platform")
-        context.meta[__name__] = exporters
-        return exporters
+    def made_of(self, entry: Worksheet | ResultsFile) -> click.Command:
+        """Return the command of an exporter."""
+        return _results(cast("ResultsFile", entry)) if hasattr(entry, "render") else _worksheet(entry)
 
 
 def _worksheet(worksheet: Worksheet) -> click.Command:
-    """For a platform's own table."""
+    """Make the command for a platform's table."""
 
-    @click.command(worksheet.name, help=f"Fill the marks of ASSIGNMENT into {worksheet.file}.")
+    @click.command(worksheet.name, help=f"Fill the grades of ASSIGNMENT into {worksheet.file}.")
     @click.argument("assignment")
     @click.option("--sheet", required=True, type=PATH, help="The file as it was given.")
     @click.option("--column", default="", help="The heading or the id of the column, if there are several.")
     @click.option(
-        "--include-provisional", is_flag=True, help="Also marks that are open or held, as they are."
+        "--include-provisional", is_flag=True, help="Also grades that are open or held, as they are."
     )
     @INCLUDE_UNTIMED
-    @click.option("--overwrite", is_flag=True, help="Also where another grade stands, even a higher one.")
+    @click.option("--overwrite", is_flag=True, help="Also where there is another grade, even a higher one.")
     @click.option("--scale", is_flag=True, help="Convert in proportion where the maximum there is another.")
     @click.option(
         "--digits", default=2, type=click.IntRange(0, 6), show_default=True, help="Decimals that are written."
@@ -91,10 +58,10 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
         assignment: str,
         sheet: Path,
         out: Path | None,
-        gradebook: Path,
-        **told: Any,
+        gradebook: Location,
+        **values: Any,
     ) -> None:
-        rules = Rules(**told)
+        rules = Rules(**values)
         try:
             content = sheet.read_bytes()
         except OSError as error:
@@ -102,39 +69,43 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
                 f"--sheet {sheet}: cannot be read ({error.strerror}); name {worksheet.file}"
             ) from None
         with opened(gradebook) as book:
-            marks = marks_of(book, assignment)
-        if not marks:
+            grades = grades_of(book, assignment)
+        if not grades:
             raise UsageError(
-                f"{gradebook}: has no mark in {assignment!r}; grader export json tells what it has"
+                f"{gradebook}: has no grade in {assignment!r}; grader export json lists what it has"
             )
-        done = worksheet.fill(content, str(sheet), marks, roster_of(context), rules)
+        filled_sheet = worksheet.fill(content, str(sheet), grades, roster_of(context), rules)
         with written(out) as file:
-            file.write(done.text)
-        _tell(done, rules)
+            file.write(filled_sheet.text)
+        _print(filled_sheet, rules)
 
     return filled
 
 
-def _tell(done: Filled, rules: Rules) -> None:
-    """Everyone of whom there is something to say, then the sums."""
-    for outcome in done.outcomes:
-        if outcome.note:
-            echo(f"{outcome.who}: {outcome.note}", err=True)
-    for remark in done.remarks:
+def _print(sheet: FilledSheet, rules: Rules) -> None:
+    """Print a line for each result with a note, then the sums."""
+    for result in sheet.results:
+        if result.note:
+            echo(f"{result.who}: {result.note}", err=True)
+    for remark in sheet.remarks:
         echo(remark, err=True)
-    counts = Counter(outcome.fate for outcome in done.outcomes)
-    sums = [f"{counts[fate]} {fate}" for fate in Fate if counts[fate] or fate is Fate.WRITTEN]
-    if done.rounded:
-        sums.append(f"{done.rounded} rounded to {rules.digits} decimals")
+    counts = Counter(result.outcome for result in sheet.results)
+    sums = [
+        f"{counts[outcome]} {outcome}"
+        for outcome in RowOutcome
+        if counts[outcome] or outcome is RowOutcome.WRITTEN
+    ]
+    if sheet.rounded:
+        sums.append(f"{sheet.rounded} rounded to {rules.digits} decimals")
     echo(", ".join(sums), err=True)
 
 
-def _results(exporter: Results) -> click.Command:
-    """For a platform that reads a file for each student."""
+def _results(exporter: ResultsFile) -> click.Command:
+    """Make the command for a platform that reads a file for each student."""
     ending = Path(exporter.filename).suffix
     text = (
-        f"Write a {exporter.filename} for each student who has a mark in ASSIGNMENT.\n\n"
-        "For a platform that fetches what was graded elsewhere."
+        f"Write a {exporter.filename} for each student who has a grade in ASSIGNMENT.\n\n"
+        "For a platform that fetches grades from elsewhere."
     )
 
     @click.command(exporter.name, help=text)
@@ -145,27 +116,27 @@ def _results(exporter: Results) -> click.Command:
     @INCLUDE_UNTIMED
     @GRADEBOOK
     @click.pass_context
-    def each(context: click.Context, /, assignment: str, out: Path, published: bool, **told: Any) -> None:
+    def each(context: click.Context, /, assignment: str, out: Path, published: bool, **values: Any) -> None:
         from grader.lms.fill import UNTIMED
         from grader.model.score import Standing
 
-        options = {name: told[name] for name in ("include_provisional", "include_untimed")}
+        options = {name: values[name] for name in ("include_provisional", "include_untimed")}
         rules, count = Rules(**options), 0
         views = _Views(context, assignment, published)
-        with opened(told["gradebook"]) as book:
-            for entry in tuple(book.entries(assignment=assignment)):
-                file = out / f"{entry.student}{ending}"
-                why = views.objection(entry)
-                if entry.card.standing is not Standing.FINAL and not rules.include_provisional:
-                    why = why or f"is {entry.card.standing} and held back"
-                untimed = any(one.untimed for one in entry.card.totals if one.student == entry.student)
+        with opened(values["gradebook"]) as book:
+            for grade in tuple(book.grades(assignment=assignment)):
+                file = out / f"{grade.student}{ending}"
+                why = views.objection(grade)
+                if grade.card.standing is not Standing.FINAL and not rules.include_provisional:
+                    why = why or f"is {grade.card.standing} and held back"
+                untimed = any(total.untimed for total in grade.card.totals if total.student == grade.student)
                 if untimed and not rules.include_untimed:
                     why = why or UNTIMED
                 if why:
-                    remove(file)  # what an earlier export said does not hold any more
-                    echo(f"{entry.student}: {why}", err=True)
+                    remove(file)  # a file of an earlier export is out of date
+                    echo(f"{grade.student}: {why}", err=True)
                     continue
-                write(file, exporter.render(views.of(entry, book.evidence(entry.attempt)), rules))
+                write(file, exporter.render(views.of(grade, book.evidence(grade.attempt)), rules))
                 count += 1
         echo(f"{out}: {count} written", err=True)
 
@@ -173,7 +144,7 @@ def _results(exporter: Results) -> click.Command:
 
 
 class _Views:
-    """What students may see of the marks in one assignment."""
+    """The views that students have of the grades in one assignment."""
 
     def __init__(self, context: click.Context, assignment: str, published: bool) -> None:
         from datetime import UTC, datetime
@@ -192,25 +163,25 @@ class _Views:
             self._rubrics[name] = load_rubric(path, kinds=kinds, assignments=folders)
         return self._rubrics[name]
 
-    def objection(self, entry: Entry) -> str:
-        """Why the mark cannot be shown; empty if it can."""
-        if self._rubric(entry.card.rubric).digest != entry.card.rubric_digest:
+    def objection(self, grade: RecordedGrade) -> str:
+        """Return why the grade cannot be shown; empty if it can."""
+        if self._rubric(grade.card.rubric).digest != grade.card.rubric_digest:
             again = f"run grader rescore {self._assignment}"
-            return f"was marked by an earlier rubric {entry.card.rubric}; {again}"
+            return f"was graded by an earlier rubric {grade.card.rubric}; {again}"
         return ""
 
-    def of(self, entry: Entry, evidence: Any) -> Any:
-        """One student's view of the mark, also of a team's."""
+    def of(self, grade: RecordedGrade, evidence: Any) -> Any:
+        """Return one student's view of the grade, also of a team's."""
         from dataclasses import replace
 
         from grader.scoring.redact import closes, student_view
 
-        rubric, course = self._rubric(entry.card.rubric), self._course
-        own = tuple(total for total in entry.card.totals if total.student == entry.student)
+        rubric, course = self._rubric(grade.card.rubric), self._course
+        totals = tuple(total for total in grade.card.totals if total.student == grade.student)
         return student_view(
             rubric,
             evidence,
-            replace(entry.card, totals=own),
+            replace(grade.card, totals=totals),
             now=self._now,
             published=self._published,
             closes=closes(rubric, course.extensions_of(self._assignment), course.zone),

@@ -16,10 +16,10 @@ from grader.files import obstacle, replacing, write_whole
 
 
 class PathType(click.Path):
-    """A path that can at least be looked at; whether something is there, each command asks itself."""
+    """A path of which at least the parent can be read; each command checks by itself what is there."""
 
     def __init__(self, *, look: bool = True, **keys: Any) -> None:
-        """Without `look` whoever opens it says what is wrong, which may be one of many."""
+        """Create the type; without `look` errors are reported when the path is opened."""
         super().__init__(path_type=Path, readable=False, **keys)
         self._look = look
 
@@ -53,7 +53,7 @@ ONE_OF_MANY = PathType(look=False)
 
 @contextmanager
 def written(out: Path | None, encoding: str = "utf-8", *, option: str = "--out") -> Iterator[TextIO]:
-    """Where to write what an option asks for: that file, or standard output for none and for `-`.
+    """Open the output of an option: its file, or standard output for none and for `-`.
 
     Raises:
         UsageError: it cannot be written.
@@ -71,7 +71,7 @@ def written(out: Path | None, encoding: str = "utf-8", *, option: str = "--out")
 
 
 def write(file: Path, text: str) -> None:
-    """Put a file there, and the folders above it.
+    """Write a file, and create the folders above it.
 
     Raises:
         UsageError: it cannot be written.
@@ -85,10 +85,10 @@ def write(file: Path, text: str) -> None:
 
 
 def remove(file: Path) -> None:
-    """Have a file not be there.
+    """Remove a file, if it exists.
 
     Raises:
-        UsageError: it is, and stays.
+        UsageError: it cannot be removed.
     """
     try:
         file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""`grader gradescope`: one hand-in inside Gradescope's harness."""
+"""`grader gradescope`: one submission inside Gradescope's harness."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ INCLUDE_UNTIMED = click.option(
     is_flag=True,
     help="Also marks without a time of submission where there is a late rule; nothing is taken off.",
 )
-"""What every command has that shows marks to students."""
+"""The option of every command that shows grades to students."""
 
 
 @click.command("gradescope")
@@ -58,12 +58,13 @@ def command(
     published: bool,
     include_provisional: bool,
     include_untimed: bool,
-    **asked: Any,
+    **options: Any,
 ) -> int:
     """Grade what Gradescope's harness was given, and leave results.json there.
 
-    A hand-in that is not accepted gets 0 points and the reason. Where the course or the machine kept us from
-    grading at all, no file is left: Gradescope calls that a failure of the autograder, and it is no mark.
+    A submission that is not accepted gets 0 points and the reason. Where the course or the machine kept us
+    from grading at all, no file is left: Gradescope calls that a failure of the autograder, and it is no
+    mark.
     """
     require_linux()
     from grader.cli.display import Display
@@ -74,7 +75,7 @@ def command(
     from grader.scoring.redact import closes, student_view
 
     results = autograder / "results" / Gradescope.filename
-    remove(results)  # what an earlier run said must not pass for what this one says
+    remove(results)  # an earlier run's results must not pass for this one's
     course, plugins = open_course(context)
     sent = read_metadata(autograder / "submission_metadata.json", course.roster)
     plugins.listen(Display(sys.stderr))
@@ -83,12 +84,12 @@ def command(
         from grader.grading.submission import CourseFiles, Request
 
         request = Request(
-            archive=_hand_in(autograder / "submission"),
+            archive=_upload(autograder / "submission"),
             out=autograder / "grader",
             student=sent.student,
             submitted_at=sent.at,
             published=published,
-            **asked,
+            **options,
         )
         grading = Grading(CourseFiles(course, plugins), workers, several=False, gpus=0)
         ((_, graded),) = grading.grade([request])
@@ -117,26 +118,26 @@ def command(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What Gradescope says of a hand-in."""
+    """Gradescope's metadata of a submission."""
 
     student: str
     """As `--student` takes it: a team as `alice+bob`."""
     at: datetime | None
-    """None if it does not say so with an offset from UTC."""
+    """None without an offset from UTC."""
 
 
 def read_metadata(file: Path, roster: Roster) -> Sent:
-    """Who handed in, and when, from `submission_metadata.json`.
+    """Read students and time from `submission_metadata.json`.
 
-    A student is called as on the roster, which is asked by e-mail and student id; otherwise as before the
-    `@` of the e-mail, or by the user's id.
+    Students are matched with the roster by e-mail and student id; others are named by the part of the e-mail
+    before the `@`, or by the user's id.
 
     Raises:
         UsageError: it cannot be read, or names nobody.
     """
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
-        users, at = said["users"], said.get("created_at") or ""
+        metadata = json.loads(file.read_text(encoding="utf-8"))
+        users, at = metadata["users"], metadata.get("created_at") or ""
         names = [_called(user, roster) for user in users]
         when = datetime.fromisoformat(at) if at else None
     except OSError as error:
@@ -154,15 +155,15 @@ def read_metadata(file: Path, roster: Roster) -> Sent:
 
 def _called(user: Mapping[str, Any], roster: Roster) -> str:
     email, sid = (str(user.get(key) or "").casefold() for key in ("email", "sid"))
-    for one in roster.students:
-        if (email and one.email.casefold() == email) or (sid and one.sis_id.casefold() == sid):
-            return one.student
+    for student in roster.students:
+        if (email and student.email.casefold() == email) or (sid and student.sis_id.casefold() == sid):
+            return student.student
     name = re.sub("[^A-Za-z0-9._-]", "_", email.partition("@")[0]).lstrip(".-")[:64]
     return name or f"user_{user['id']}"
 
 
-def _hand_in(folder: Path) -> Path:
-    """The folder, or the archive that is all it holds: Gradescope unpacks only .zip."""
+def _upload(folder: Path) -> Path:
+    """Return the folder, or the only archive in it: Gradescope itself unpacks only .zip."""
     from grader.intake.formats import split_ending
 
     try:

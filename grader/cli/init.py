@@ -35,13 +35,13 @@ def command(folder: Path, title: str, time_zone: str, ci: str | None) -> None:
     if (folder / FILE).exists():
         raise UsageError(f"{show_path(folder / FILE)}: a course is here already; go on with grader new NAME")
     files = course_files(title=title, time_zone=time_zone, ci=ci or "")
-    kept = [name for name in files if (folder / name).exists()]
-    made = lay_out(folder, {name: text for name, text in files.items() if name not in kept})
+    existing = [name for name in files if (folder / name).exists()]
+    made = lay_out(folder, {name: text for name, text in files.items() if name not in existing})
     for place in FOLDERS:
         (folder / place).mkdir(parents=True, exist_ok=True)
     for path in made:
         echo(f"{path}: written")
-    for name in kept:
+    for name in existing:
         echo(f"{folder / name}: is there already, and stays as it is")
     go = "" if folder.resolve() == Path.cwd() else f"cd {folder} && "
     echo(f"next: {go}grader new NAME, which begins an assignment")

@@ -20,21 +20,21 @@ from grader.files import of_the_machine
 
 COMMANDS = {
     "run": "Grade archives: unpack, observe in a sandbox, score, report.",
-    "verify": "Grade the course's own hand-ins and compare with what each must earn.",
+    "verify": "Grade the course's own submissions and compare with what each must earn.",
     "rubric": "Check rubrics, and print the schema that editors complete them with.",
     "init": "Begin a course: a folder with all that grader asks for.",
     "new": "Begin an assignment: a small one that works, to be changed.",
-    "pack": "Pack the course's own hand-ins as archives.",
+    "pack": "Pack the course's own submissions as archives.",
     "manual": "Give points by hand: a table out, and in again.",
-    "record": "Keep the marks of results folders in the gradebook.",
-    "show": "Show the marks of one student.",
-    "history": "Show how a student's marks came to be what they are.",
+    "record": "Record the grades of results folders in the gradebook.",
+    "show": "Show the grades of one student.",
+    "history": "Show every score of a student, points by hand and posts.",
     "rescore": "Apply a changed rubric to the evidence of a class: the plan, then --apply.",
     "replay": "Observe one item of one score again with the same seed.",
     "report": "Write how a class did: a page for staff, Markdown, JUnit.",
     "export": "Write the class as a table or JSON, for learning platforms, or a copy of the gradebook.",
-    "post": "Post marks to a learning platform: the plan, then --apply.",
-    "gradescope": "Grade one hand-in inside Gradescope's harness.",
+    "post": "Post grades to a learning platform: the plan, then --apply.",
+    "gradescope": "Grade one submission inside Gradescope's harness.",
     "plugins": "List what is loaded, and from where.",
     "doctor": "Say what this machine can do, and how to get what is missing.",
 }
@@ -42,7 +42,7 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """The group that knows its commands by name only, so that `--help` imports none of them."""
+    """A group that imports a command only when it is called, so that `--help` imports none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: D102 - click's interface
         return list(COMMANDS)
@@ -68,7 +68,7 @@ def cli(context: click.Context, course: Path | None) -> None:
 
 
 def main() -> None:
-    """The console script; ends with one of `ExitCode`, or as programs do that a signal has ended."""
+    """Run the console script; exit with one of `ExitCode`, or by the signal that ended the run."""
     streams = Streams()
     with listening() as stop:
         code = _run(stop)
@@ -77,7 +77,7 @@ def main() -> None:
 
 @dataclass(slots=True)
 class Stop:
-    """Whether we were told to end."""
+    """The signal that ends the program, if one came."""
 
     number: int = 0
     """The signal that came first; 0 while none did."""
@@ -92,7 +92,7 @@ class Stop:
 
 @contextmanager
 def listening() -> Iterator[Stop]:
-    """Whatever tells us to end meanwhile is obeyed in order: results are kept, and no process is left.
+    """Handle signals that end the program in order: results are kept, and no process is left.
 
     SIGHUP comes when a terminal is closed. A signal that was ignored before us, as by nohup, stays ignored.
     """
@@ -123,7 +123,7 @@ def _run(stop: Stop) -> int:
 
 
 def tell(error: BaseException) -> ExitCode:
-    """Say what went wrong: in lines if a person can mend it, otherwise with a traceback; the exit code."""
+    """Print an error and return its exit code: lines if a person can fix it, otherwise a traceback."""
     if isinstance(error, OSError):
         error = of_the_machine(error) or error
     if isinstance(error, GraderError):

@@ -1,4 +1,4 @@
-"""`grader manual`: points that people give, out as a table and in again."""
+"""`grader manual`: points by hand, exported as a table and imported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None)
 @RUBRIC
 @click.pass_context
 def import_(context: click.Context, file: Path, by: str | None, results: Path, rubric: str | None) -> None:
-    """Keep the points of FILE, if nothing in it is wrong; the next run counts them."""
+    """Save the points of FILE, if nothing in it is wrong; the next run counts them."""
     from getpass import getuser
 
     from grader.cli.points import Judgements, hand_ins
@@ -68,4 +68,4 @@ def import_(context: click.Context, file: Path, by: str | None, results: Path, r
     )
     for line, row in read_table(content, str(file)):
         judgements.add(line, row)
-    echo(f"{file}: {judgements.save()} new judgements kept; run the archives again", err=True)
+    echo(f"{file}: {judgements.save()} new judgements saved; they count after the next grader run", err=True)

@@ -21,7 +21,7 @@ from grader.errors import UsageError
 def command(context: click.Context, name: str, function: str | None, rubric_only: bool) -> None:
     """Begin the assignment NAME: a small one that passes `grader verify` at once.
 
-    A function, its inputs, oracle, reference and starter, a rubric, and three hand-ins with what each must
+    A function, its inputs, oracle, reference and starter, a rubric, and three submissions with what each must
     earn, packed. Every file says what to change. Nothing that is there is overwritten.
 
     With --rubric-only the draft has an item for each function of the reference that expected.py has an
@@ -36,17 +36,17 @@ def command(context: click.Context, name: str, function: str | None, rubric_only
 def _assignment(context: click.Context, name: str, function: str | None) -> None:
     from grader.cli.pack import pack
     from grader.config.problem import show_path
-    from grader.scaffold.assignment import HAND_INS, assignment_files, names
+    from grader.scaffold.assignment import SAMPLES, assignment_files, names
     from grader.scaffold.layout import lay_out
 
     named = names(name, function)
     course = find(context)
     if course.assignment_folder(name).exists():
-        there = show_path(course.assignment_folder(name))
-        raise UsageError(f"{there}: is there already; choose another name, or give --rubric-only")
+        folder = show_path(course.assignment_folder(name))
+        raise UsageError(f"{folder}: is there already; choose another name, or give --rubric-only")
     for path in lay_out(course.folder, assignment_files(named)):
         echo(f"{show_path(path)}: written")
-    pack(course.folder, tuple(f"{name}_{kind}" for kind in HAND_INS))
+    pack(course.folder, tuple(f"{name}_{kind}" for kind in SAMPLES))
     echo(f"next: grader verify --assignment {name}; then change the files, and verify again")
 
 
@@ -58,8 +58,8 @@ def _rubric(context: click.Context, name: str, function: str | None) -> None:
     course, plugins = open_course(context)
     folder = plugins.assignment_folders.get(name)
     if folder is None:
-        known = suggestion(name, plugins.assignment_folders)
-        raise UsageError(f"{name}: no assignment is called so; {known}")
+        advice = suggestion(name, plugins.assignment_folders)
+        raise UsageError(f"{name}: there is no assignment of that name; {advice}")
     (path,) = lay_out(course.folder, {f"rubrics/{name}.yaml": rubric_draft(folder, function)})
     echo(f"{show_path(path)}: written")
     echo("next: say in titles, points and hints what you mean, then grader rubric check")

@@ -1,4 +1,4 @@
-"""What a person sees of a run: a card for each of a few hand-ins, a line for each of many, then the sums."""
+"""Results of a run: a card for each of a few submissions, a line for each of many, then totals."""
 
 from __future__ import annotations
 
@@ -13,44 +13,44 @@ from grader.cli.echo import echo, echo_json
 from grader.errors import ExitCode, worst
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import Mark, counted, out_of
+from grader.reports.words import LineState, counted, out_of
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from grader.cli.hand_ins import Found
+    from grader.cli.submissions import RunInput
     from grader.config.course import Course
     from grader.grading.score import Graded
 
 FEW = 5
-"""Of so many hand-ins each gets its whole card."""
+"""Print full scorecards for at most this many submissions."""
 _WORDS = {Standing.FINAL: "final", Standing.PROVISIONAL: "with open points", Standing.HELD: "held"}
-_MARKS = {Standing.FINAL: Mark.FULL, Standing.PROVISIONAL: Mark.OPEN, Standing.HELD: Mark.HELD}
+_MARKS = {Standing.FINAL: LineState.FULL, Standing.PROVISIONAL: LineState.OPEN, Standing.HELD: LineState.HELD}
 
 
-class Outcome:
-    """Tells of each hand-in as it ends; keeps no evidence, however many there are."""
+class RunSummary:
+    """Prints each result as it arrives; keeps no evidence, so that memory stays flat in a large class."""
 
-    def __init__(self, course: Course, found: Found, *, as_json: bool, require_final: bool) -> None:
+    def __init__(self, course: Course, run: RunInput, *, as_json: bool, require_final: bool) -> None:
         self._course = course
         self._as_json, self._require_final = as_json, require_final
-        self._many = found.several or len(found.hand_ins) > FEW
-        self._total = len(found.hand_ins)
+        self._many = run.several or len(run.uploads) > FEW
+        self._total = len(run.uploads)
         self._codes: list[ExitCode] = []
         self._cards: dict[int, Any] = {}
         self._waiting: dict[int, Graded | Exception] = {}
-        """Of a few hand-ins what cannot be shown before those that were named first."""
+        """Results of a few submissions that wait for earlier ones, to be printed in order."""
         self._next = 0
-        self._width = max((len(hand_in.name) for hand_in in found.hand_ins), default=0)
+        self._width = max((len(upload.name) for upload in run.uploads), default=0)
         self._standings: Counter[Standing] = Counter()
         self._students: set[str] = set()
         self._untimed: dict[str, set[str]] = {}
         """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
-        for problem in found.problems:
+        for problem in run.problems:
             echo(f"grader: {problem}", err=True)
             self._codes.append(ExitCode.NOT_ACCEPTED)
 
     def add(self, number: int, result: Graded | Exception) -> None:
-        """One more has ended, that which was named as the `number`th."""
+        """Add the result of the submission at index `number`."""
         if self._many:
             self._tell(number, result)
             return
@@ -60,7 +60,7 @@ class Outcome:
             self._next += 1
 
     def close(self) -> ExitCode:
-        """Tell the sums; the code to end with."""
+        """Print the totals and return the exit code."""
         if self._as_json:
             cards = [self._cards[number] for number in sorted(self._cards)]
             echo_json(cards[0] if self._total == 1 and cards else cards)
@@ -99,17 +99,21 @@ class Outcome:
             show(result)
 
     def _sums(self) -> Iterator[str]:
-        """How many marks there are, and whom of the course nobody has seen."""
+        """Yield totals, and roster members without a submission."""
         graded = self._standings.total()
-        parts = [f"{self._standings[one]} {what}" for one, what in _WORDS.items() if self._standings[one]]
-        yield f"{counted(graded, 'hand-in')} graded" + (f": {', '.join(parts)}" if parts else "")
+        parts = [
+            f"{self._standings[standing]} {what}"
+            for standing, what in _WORDS.items()
+            if self._standings[standing]
+        ]
+        yield f"{counted(graded, 'submission')} graded" + (f": {', '.join(parts)}" if parts else "")
         if without := len(self._codes) - graded:
-            yield f"{counted(without, 'hand-in')} without a mark; the lines above say why"
+            yield f"{counted(without, 'submission')} without a mark; the lines above say why"
         yield from self._course.roster.reconciled(self._students)
 
 
 def _row(graded: Graded, width: int, stream: TextIO) -> str:
-    """`✓ doejane_12345   18 / 21`, with what is open or held."""
+    """Format `✓ doejane_12345   18 / 21`, with open points or a hold."""
     card = graded.scorecard
     sign = sign_of(_MARKS[card.standing], stream)
     note = {

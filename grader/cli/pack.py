@@ -1,4 +1,4 @@
-"""`grader pack`: the course's own hand-ins as archives, the same bytes every time."""
+"""`grader pack`: reproducible archives of the course's own submissions."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ def command(context: click.Context, patterns: tuple[str, ...], check: bool) -> i
 
 
 def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False) -> int:
-    """Write stale archives of a course and say so, or only name them and return 4 if there are any.
+    """Write the stale archives of a course, or with `check` only name them and return 4 if there are any.
 
     Raises:
-        UsageError: no hand-in matches.
+        UsageError: no submission matches.
         CourseError: there are none, their sources are wrong, or an archive cannot be written.
     """
     from fnmatch import fnmatchcase
 
     from grader.config.problem import suggestion
-    from grader.packing.hand_ins import orphans, sources_in, stale
-    from grader.trials import ARCHIVES, SOURCES
+    from grader.packing.submissions import orphans, sources_in, stale
+    from grader.selftest.cases import ARCHIVES, SOURCES
 
-    archives, known = course / ARCHIVES, sources_in(course / SOURCES)
-    if not known and not check:
-        raise CourseError(f"{SOURCES}: has no hand-ins; make a folder there with expected.yaml and files/")
-    names = [source.name for source in known]
-    sources = [s for s in known if not patterns or any(fnmatchcase(s.name, one) for one in patterns)]
-    if patterns and not sources:
-        asked = " ".join(patterns)
-        raise UsageError(f"{asked}: no hand-in is called so; {suggestion(asked, names)}")
-    outdated = stale(sources, archives)
+    archives, sources = course / ARCHIVES, sources_in(course / SOURCES)
+    if not sources and not check:
+        raise CourseError(f"{SOURCES}: has no submissions; make a folder there with expected.yaml and files/")
+    names = [source.name for source in sources]
+    chosen = [s for s in sources if not patterns or any(fnmatchcase(s.name, pattern) for pattern in patterns)]
+    if patterns and not chosen:
+        name = " ".join(patterns)
+        raise UsageError(f"{name}: there is no submission of that name; {suggestion(name, names)}")
+    outdated = stale(chosen, archives)
     for name, content in outdated.items():
         if not check:
             _write(archives / name, content)
         echo(f"{ARCHIVES}/{name}: {'stale; run grader pack' if check else 'written'}")
-    left = orphans(known, archives) if not patterns else ()
+    left = orphans(sources, archives) if not patterns else ()
     for name in left:
         echo(f"{ARCHIVES}/{name}: has no source; remove it or add its sources")
     return ExitCode.COURSE if check and (outdated or left) else ExitCode.GRADED

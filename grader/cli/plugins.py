@@ -1,4 +1,4 @@
-"""`grader plugins`: what is loaded, and from where."""
+"""`grader plugins`: the loaded plugins, with their locations."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def command(context: click.Context, as_json: bool) -> None:
         "engines": sorted(plugins.engines),
         "sandboxes": [sandbox.name for sandbox in plugins.sandboxes],
         "exporters": sorted(plugins.exporters),
+        "platforms": sorted(plugins.platforms),
     }
     if as_json:
         echo_json({"plugins": [asdict(p) for p in plugins.loaded()], **brought})

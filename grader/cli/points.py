@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.config.course import Course
 from grader.config.evidence_file import EVIDENCE, read_evidence
-from grader.config.points_csv import Row
+from grader.config.points_csv import PointsRow
 from grader.config.points_file import MANUAL, PointsGiven, append_points, read_points
 from grader.config.problem import suggestion
 from grader.config.rubric import load_rubric
@@ -66,13 +66,13 @@ def hand_ins(out: Path, course: Course, plugins: Plugins, rubric: str | None = N
     return found
 
 
-def rows(found: list[HandIn], plugins: Plugins) -> Iterator[Row]:
+def rows(found: list[HandIn], plugins: Plugins) -> Iterator[PointsRow]:
     """A row for each manual item, and each other one that only a person can decide."""
     for hand_in in found:
         for item in hand_in.items.values():
             given = hand_in.given.get(item.id)
             if given or item.check == MANUAL or _undecided(hand_in, item, plugins):
-                yield Row(
+                yield PointsRow(
                     student=hand_in.folder.name,
                     assignment=hand_in.folder.parent.name,
                     item=item.id,
@@ -104,7 +104,7 @@ class Judgements:
         self._records: dict[Path, list[PointsGiven]] = {}
         self.problems: list[str] = []
 
-    def add(self, line: int, row: Row) -> None:
+    def add(self, line: int, row: PointsRow) -> None:
         """Take one row, or note all that is wrong with it; a row without points says nothing yet."""
         if not row.points:
             return

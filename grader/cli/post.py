@@ -1,81 +1,60 @@
-"""`grader post`: marks to learning platforms over the network; the plan, then --apply."""
+"""`grader post NAME`: grades to a learning platform over the network; the plan, then --apply."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader.cli.course import find
-from grader.cli.posting import PAGES, asked, carry_out, options, read_token
+from grader.cli.plugin_commands import PluginCommands
+from grader.cli.posting import PAGES, carry_out, options, post_options, read_token
 from grader.errors import CourseError
 
+if TYPE_CHECKING:
+    from grader.lms.platform import Platform
 
-@click.group("post")
+
+class Posts(PluginCommands):
+    """A command for each platform."""
+
+    registry = "platforms"
+    names = "[a-z][a-z0-9_]*"
+
+    def made_of(self, entry: type[Platform]) -> click.Command:
+        """Return the command that posts to a platform."""
+        variable = f"{entry.name.upper()}_TOKEN"
+        text = (
+            f"Post the grades of ASSIGNMENT to {entry.title}.\n\n"
+            f"The key `{entry.name}` of course.yaml says where it is there; the token is in {variable} or in "
+            "--token-file. Somebody else's grade stays, and so does a higher one, unless an option says "
+            "otherwise."
+        )
+
+        @options
+        @click.pass_context
+        def post(context: click.Context, /, assignment: str, token_file: Path | None, **values: Any) -> int:
+            from grader.config.decode import keys_of
+
+            course = find(context)
+            keys = course.platforms.get(entry.name)
+            if keys is None:
+                kind: Any = entry.Options
+                needed = [name for name, key in keys_of(kind).items() if key.required]
+                names = f"{', '.join(needed[:-1])} and {needed[-1]}"
+                raise CourseError(f"course.yaml: {entry.name}: missing; give {names} there")
+            if assignment not in keys.assignments:
+                names = ", ".join(keys.assignments) or "none"
+                where = f"course.yaml: {entry.name}.assignments"
+                raise CourseError(f"{where}: has no {assignment}; there are {names}")
+            platform = entry.connect(keys, assignment, read_token(token_file, variable))
+            return carry_out(course, assignment, platform, post_options(values))
+
+        command = click.argument("assignment")(PAGES(post) if entry.attaches_pages else post)
+        return click.command(entry.name, help=text)(command)
+
+
+@click.group("post", cls=Posts)
 def command() -> None:
-    """Post marks to a learning platform: what it holds and what would change, then --apply."""
-
-
-@command.command("canvas")
-@click.argument("assignment")
-@options
-@PAGES
-@click.pass_context
-def canvas(context: click.Context, /, assignment: str, token_file: Path | None, **told: Any) -> int:
-    """Post the marks of ASSIGNMENT to Canvas.
-
-    Where it is there says `canvas` in course.yaml; the token is in CANVAS_TOKEN or in --token-file. A grade
-    that another gave stays, and so does one that is higher, unless told otherwise.
-    """
-    from grader.lms.canvas.http import Http
-    from grader.lms.canvas.poster import Canvas
-
-    course = find(context)
-    keys = course.canvas
-    if keys is None:
-        raise CourseError("course.yaml: canvas: missing; give url, course and assignments there")
-    number = _number(assignment, keys.assignments, "canvas")
-    http = Http(keys.url, read_token(token_file, "CANVAS_TOKEN"))
-    platform = Canvas(http, keys.course, number)
-    return carry_out(course, assignment, platform, asked(told), keys.rubrics.get(assignment))
-
-
-@command.command("moodle")
-@click.argument("assignment")
-@options
-@click.pass_context
-def moodle(context: click.Context, /, assignment: str, token_file: Path | None, **told: Any) -> int:
-    """Post the marks of ASSIGNMENT to Moodle, through its web service.
-
-    Where it is there says `moodle` in course.yaml; the token is in MOODLE_TOKEN or in --token-file. A grade
-    that another gave stays, and so does one that is higher, unless told otherwise; what people wrote to
-    students stays always.
-    """
-    from grader.lms.moodle_service.calls import Calls
-    from grader.lms.moodle_service.service import Moodle
-
-    course = find(context)
-    keys = course.moodle
-    if keys is None:
-        raise CourseError("course.yaml: moodle: missing; give url and assignments there")
-    number = _number(assignment, keys.assignments, "moodle")
-    platform = Moodle(Calls(keys.url, read_token(token_file, "MOODLE_TOKEN")), number)
-    wanted = asked(told)
-    if wanted.rules.comment and not platform.takes_comments:
-        wanted = replace(wanted, rules=replace(wanted.rules, comment=False))
-    return carry_out(course, assignment, platform, wanted)
-
-
-def _number(assignment: str, numbers: Mapping[str, int], platform: str) -> int:
-    """What the platform calls an assignment.
-
-    Raises:
-        CourseError: course.yaml does not say.
-    """
-    if assignment not in numbers:
-        there_are = ", ".join(numbers) or "none"
-        raise CourseError(f"course.yaml: {platform}.assignments: has no {assignment}; there are {there_are}")
-    return numbers[assignment]
+    """Post grades to a learning platform: the grades there and what would change, then --apply."""

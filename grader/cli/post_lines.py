@@ -1,4 +1,4 @@
-"""What `grader post` says of a plan, and of what came of it: to people, or to programs."""
+"""The output of `grader post`: the plan and the receipts, for people or as JSON."""
 
 from __future__ import annotations
 
@@ -11,57 +11,58 @@ from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.lms.platform import Receipt, Target
-    from grader.lms.posting import Line
+    from grader.lms.posting import PlanLine
 
 
-class Teller:
-    """Says what is planned and what came of it, to people or to programs."""
+class PlanPrinter:
+    """Prints the plan and the receipts, for people or as JSON."""
 
     def __init__(self, target: Target, *, as_json: bool) -> None:
         self._target, self._as_json = target, as_json
 
-    def plan(self, lines: Sequence[Line]) -> None:
-        """A line for each student."""
+    def plan(self, lines: Sequence[PlanLine]) -> None:
+        """Print a line for each student."""
         if self._as_json:
             for line in lines:
                 echo_json(_document(line), indent=None)
             return
-        from grader.lms.grades import spelled
+        from grader.lms.numbers import spelled
 
         possible = "" if self._target.possible is None else f", {spelled(self._target.possible)} points"
         echo(f"{self._target.title} ({self._target.key}){possible}")
         rows = [("student", "now", "new", "")]
-        told = ((line.who, line.now or "-", line.new or "-", _words(line)) for line in lines)
-        rows += [(one_line(who), one_line(now), new, words) for who, now, new, words in told]
+        rows += [
+            (one_line(line.who), one_line(line.now or "-"), line.new or "-", _words(line)) for line in lines
+        ]
         wide = [max(len(row[column]) for row in rows) for column in range(3)]
         for who, now, new, words in rows:
             text = f"{who:{wide[0]}}  {now:>{wide[1]}}  {new:>{wide[2]}}  {words}"
             echo(text.rstrip())
 
     def remarks(self) -> None:
-        """What else to know about the assignment."""
+        """Print what else to know about the assignment."""
         for remark in self._target.remarks:
             echo(f"{self._target.key}: {remark}", err=True)
 
     def receipt(self, receipt: Receipt) -> None:
-        """What came of one change."""
+        """Print what came of one change."""
         if self._as_json:
-            said = {"student": receipt.student, "answer": receipt.answer.value, "said": receipt.said}
-            echo_json(said, indent=None)
-        elif receipt.said:
-            echo(f"{receipt.student}: {receipt.answer.value}: {receipt.said}", err=True)
+            document = {"student": receipt.student, "answer": receipt.answer.value}
+            echo_json({**document, "message": receipt.message}, indent=None)
+        elif receipt.message:
+            echo(f"{receipt.student}: {receipt.answer.value}: {receipt.message}", err=True)
 
-    def sums(self, lines: Sequence[Line], answers: Counter[str] | None) -> None:
-        """How many of what; without answers, what applying would do."""
-        fates = Counter(line.fate.value for line in lines)
+    def sums(self, lines: Sequence[PlanLine], answers: Counter[str] | None) -> None:
+        """Print the sums; without answers, what applying would do."""
+        outcomes = Counter(line.outcome.value for line in lines)
         changes = sum(line.change is not None for line in lines)
         if self._as_json:
-            told = None if answers is None else dict(answers)
-            echo_json({"fates": dict(fates), "changes": changes, "answers": told}, indent=None)
+            counts = None if answers is None else dict(answers)
+            echo_json({"outcomes": dict(outcomes), "changes": changes, "answers": counts}, indent=None)
             return
         words = {"without a row": "not found there"}
-        counts = ", ".join(f"{count} {words.get(fate, fate)}" for fate, count in sorted(fates.items()))
-        echo(f"{'planned' if answers is None else 'as planned'}: {counts or 'nobody'}")
+        sums = ", ".join(f"{count} {words.get(name, name)}" for name, count in sorted(outcomes.items()))
+        echo(f"{'planned' if answers is None else 'as planned'}: {sums or 'nobody'}")
         if answers is not None:
             sent = ", ".join(f"{count} {answer}" for answer, count in sorted(answers.items()))
             echo(f"sent: {sent or 'nothing, all of it is there'}")
@@ -71,11 +72,11 @@ class Teller:
             echo("nothing is to be sent")
 
 
-def _document(line: Line) -> dict[str, Any]:
+def _document(line: PlanLine) -> dict[str, Any]:
     change = line.change
     return {
         "student": line.who,
-        "fate": line.fate.name.lower(),
+        "outcome": line.outcome.name.lower(),
         "now": line.now,
         "new": line.new,
         "note": line.note,
@@ -91,6 +92,7 @@ def _document(line: Line) -> dict[str, Any]:
     }
 
 
-def _words(line: Line) -> str:
-    """What a plan says of one student."""
-    return line.note or {"WRITTEN": "new", "REPLACED": "changes", "SAME": "is there"}.get(line.fate.name, "")
+def _words(line: PlanLine) -> str:
+    """Return the last column of a plan's line."""
+    words = {"WRITTEN": "new", "REPLACED": "changes", "SAME": "is there"}
+    return line.note or words.get(line.outcome.name, "")

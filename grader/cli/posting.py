@@ -1,4 +1,4 @@
-"""What `grader post` does on every platform: plan, tell, send, and note what came of it."""
+"""Posting to any platform: plan, print, send, and note each answer."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from grader.cli.book import GRADEBOOK, opened
+from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.files import PATH, PathType
 from grader.cli.gradescope import INCLUDE_UNTIMED
-from grader.cli.post_lines import Teller
+from grader.cli.post_lines import PlanPrinter
 from grader.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from grader.config.roster import Roster
     from grader.gradebook.book import Gradebook
     from grader.lms.platform import Platform, Receipt, Target
-    from grader.lms.posting import Line, PostRules, Wanted
+    from grader.lms.posting import DesiredGrade, PlanLine, PostRules
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option("--apply", is_flag=True, help="Send what the plan says; without it nothing is changed."),
     click.option(
-        "--include-provisional", is_flag=True, help="Also marks that are open or held, as they are."
+        "--include-provisional", is_flag=True, help="Also grades that are open or held, as they are."
     ),
     INCLUDE_UNTIMED,
-    click.option("--overwrite", is_flag=True, help="Also where another's grade stands, as a person's."),
-    click.option("--lower", is_flag=True, help="Also where the grade there is more than the mark."),
+    click.option("--overwrite", is_flag=True, help="Also where somebody else's grade is, as a person's."),
+    click.option("--lower", is_flag=True, help="Also where the grade there is higher."),
     click.option("--scale", is_flag=True, help="Convert in proportion where the maximum there is another."),
     click.option("--no-comment", is_flag=True, help="Grades alone, on Canvas many at a time."),
     click.option(
@@ -58,14 +58,14 @@ PAGES = click.option(
 
 
 def options(command: Command) -> Command:
-    """The options that posting has on every platform."""
+    """Add the options that posting has on every platform."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def read_token(file: Path | None, variable: str) -> str:
-    """The token, from a file or from the environment; never from an argument, which everybody could see.
+    """Read the token from a file or from the environment; arguments are visible to everybody.
 
     Raises:
         UsageError: there is none.
@@ -85,121 +85,117 @@ def read_token(file: Path | None, variable: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the options said."""
+class PostOptions:
+    """The values of `options`."""
 
-    gradebook: Path
+    gradebook: Location
     results: Path | None
     apply: bool
     as_json: bool
     rules: PostRules
 
 
-def asked(told: Mapping[str, Any]) -> Asked:
-    """The values of `options`, by their names, but for the token's."""
+def post_options(values: Mapping[str, Any]) -> PostOptions:
+    """Sort the values of `options`, by their names, but for the token's."""
     from grader.lms.posting import PostRules
 
-    own: dict[str, Any] = {name: told.get(name) for name in ("gradebook", "results", "apply", "as_json")}
-    rules = {name: value for name, value in told.items() if name not in own and name != "no_comment"}
-    return Asked(**own, rules=PostRules(comment=not told["no_comment"], **rules))
+    direct: dict[str, Any] = {name: values.get(name) for name in ("gradebook", "results", "apply", "as_json")}
+    rules = {name: value for name, value in values.items() if name not in direct and name != "no_comment"}
+    return PostOptions(**direct, rules=PostRules(comment=not values["no_comment"], **rules))
 
 
-def carry_out(
-    course: Course,
-    assignment: str,
-    platform: Platform,
-    asked: Asked,
-    criteria: Mapping[str, str] | None = None,
-) -> int:
-    """Plan the posting of an assignment, tell the plan, and send it if that was asked; the exit code.
-
-    `criteria` are ids of the platform's own rubric by item, as in `rubrics` of course.yaml.
-    """
+def carry_out(course: Course, assignment: str, platform: Platform, options: PostOptions) -> int:
+    """Plan the posting of an assignment, print the plan, and send it with --apply; return the exit code."""
     from grader.config.course import FILE
     from grader.config.problem import show_path
 
     where = f"{show_path(course.folder / FILE)}: {platform.name}.rubrics.{assignment}"
-    with opened(asked.gradebook) as book:
-        from grader.cli.wanted import known_criteria, wanted_of
-        from grader.gradebook.posts import alone
+    with opened(options.gradebook) as book:
+        from grader.cli.desired import criteria_of, desired_grades
 
-        with alone(book) if asked.apply else nullcontext():
+        with book.database.alone() if options.apply else nullcontext():
             target = platform.target()
-            known = known_criteria(criteria or {}, target, where)
-            wanted = wanted_of(book, assignment, asked.results, known, where)
-            if not wanted:
+            criteria = criteria_of(platform.criteria, target, where)
+            desired = desired_grades(book, assignment, options.results, criteria, where)
+            if not desired:
                 raise UsageError(
-                    f"{asked.gradebook}: has no mark in {assignment!r}; fill it by grader record"
+                    f"{options.gradebook}: has no grade in {assignment!r}; fill it by grader record"
                 )
-            posting = Posting(book, platform, target, wanted)
-            return int(_post(posting, Teller(target, as_json=asked.as_json), course.roster, asked))
+            posting = Posting(book, platform, target, desired)
+            printer = PlanPrinter(target, as_json=options.as_json)
+            return int(_post(posting, printer, course.roster, options))
 
 
 class Posting:
-    """One assignment's marks on their way to one platform."""
+    """The grades of one assignment on their way to one platform."""
 
     def __init__(
-        self, book: Gradebook, platform: Platform, target: Target, wanted: Mapping[str, tuple[int, Wanted]]
+        self,
+        book: Gradebook,
+        platform: Platform,
+        target: Target,
+        desired: Mapping[str, tuple[int, DesiredGrade]],
     ) -> None:
-        """Take what everyone shall have, with the number of the score that it comes from."""
+        """Take everyone's desired grade with the number of its score."""
         self._book, self._platform, self._target = book, platform, target
-        self._scores = {student: score for student, (score, _) in wanted.items()}
-        self._wanted = {student: one for student, (_, one) in wanted.items()}
+        self._scores = {student: score for student, (score, _) in desired.items()}
+        self._desired = {student: grade for student, (_, grade) in desired.items()}
 
-    def plan(self, roster: Roster, rules: PostRules) -> tuple[Line, ...]:
-        """What would change; see `grader.lms.posting.plan`."""
+    def plan(self, roster: Roster, rules: PostRules) -> tuple[PlanLine, ...]:
+        """Return what would change; see `grader.lms.posting.plan`."""
         from dataclasses import replace
 
         from grader.gradebook.posts import posted
         from grader.lms.posting import plan
 
         before = posted(self._book, self._target.key)
-        wanted = {
-            student: replace(one, posted=before.get(student, ())) for student, one in self._wanted.items()
+        desired = {
+            student: replace(grade, posted=before.get(student, ()))
+            for student, grade in self._desired.items()
         }
-        return plan(wanted, self._target, self._platform.held(), roster, rules)
+        return plan(desired, self._target, self._platform.grades(), roster, rules)
 
-    def apply(self, lines: Sequence[Line]) -> Iterator[Receipt]:
+    def apply(self, lines: Sequence[PlanLine]) -> Iterator[Receipt]:
         """Send the changes of a plan, each noted before and after."""
         from grader.gradebook.posts import SENDING, Post, note
 
         by_student = {line.who: line for line in lines if line.change is not None}
         changes = [line.change for line in lines if line.change is not None]
 
-        def row(student: str, outcome: str, said: str = "") -> Post:
+        def row(student: str, outcome: str, message: str = "") -> Post:
             line = by_student[student]
             return Post(
                 score=self._scores[student],
                 student=student,
                 platform=self._target.key,
-                key=line.change.marker if line.change else "",
+                marker=line.change.marker if line.change else "",
                 points=Decimal(line.new),
                 outcome=outcome,
-                said=said,
+                message=message,
             )
 
-        note(self._book, [row(one.student, SENDING) for one in changes])
+        note(self._book, [row(change.student, SENDING) for change in changes])
         for receipt in self._platform.apply(changes):
-            note(self._book, [row(receipt.student, receipt.answer, receipt.said)])
+            note(self._book, [row(receipt.student, receipt.answer, receipt.message)])
             yield receipt
 
 
-def _post(posting: Posting, teller: Teller, roster: Roster, asked: Asked) -> ExitCode:
-    """Plan, tell, and if told so, send; whether all that was sent is there."""
+def _post(posting: Posting, printer: PlanPrinter, roster: Roster, options: PostOptions) -> ExitCode:
+    """Plan, print, and with --apply send; return GRADED if all that was sent is there."""
     from grader.lms.platform import Answer
 
-    lines = posting.plan(roster, asked.rules)
-    teller.plan(lines)
-    teller.remarks()
-    if not asked.apply:
-        teller.sums(lines, None)
+    lines = posting.plan(roster, options.rules)
+    printer.plan(lines)
+    printer.remarks()
+    if not options.apply:
+        printer.sums(lines, None)
         return ExitCode.GRADED
     answers: Counter[str] = Counter()
     try:
         for receipt in posting.apply(lines):
             answers[receipt.answer.value] += 1
-            teller.receipt(receipt)
+            printer.receipt(receipt)
     finally:
-        teller.sums(lines, answers)
+        printer.sums(lines, answers)
     sent = sum(answers.values())
     return ExitCode.GRADED if answers[Answer.THERE.value] == sent else ExitCode.NOT_OBSERVED

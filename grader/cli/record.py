@@ -1,4 +1,4 @@
-"""`grader record`: what lies in results folders goes into the gradebook."""
+"""`grader record`: record the grades of a results folder in the gradebook."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.cli.book import GRADEBOOK, opened
+from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course
 from grader.cli.echo import echo
 from grader.cli.files import PATH
@@ -18,27 +18,27 @@ from grader.errors import ExitCode, NotObservedError
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
 @GRADEBOOK
 @click.pass_context
-def command(context: click.Context, out: Path, rubric: str | None, gradebook: Path) -> int:
-    """Keep what the results folder OUT holds in the gradebook, which is made if there is none.
+def command(context: click.Context, out: Path, rubric: str | None, gradebook: Location) -> int:
+    """Record the grades of the results folder OUT in the gradebook, which is created if there is none.
 
-    Marks are those that a run would give now. What the gradebook has already is not added again, and who
-    comes with an earlier exam than it has is kept out.
+    Grades are those that a run would give now. What the gradebook has already is not added again, and
+    evidence that is older than the recorded one is refused.
 
-    Exit codes: 0 all of it is there, 5 something was kept out or cannot be read.
+    Exit codes: 0 everything is recorded, 5 something was refused or cannot be read.
     """
-    from grader.gradebook.folders import marks_in
+    from grader.gradebook.folders import grades_in
 
     course, plugins = open_course(context)
     counts = {True: 0, False: 0}
-    kept_out = 0
+    refused = 0
     with opened(gradebook, create=True) as book:
-        for evidence, card in marks_in(out, course, plugins, rubric):
+        for evidence, card in grades_in(out, course, plugins, rubric):
             try:
                 counts[book.record(evidence, card, how="record")] += 1
             except NotObservedError as error:
                 for problem in error.problems:
                     echo(f"grader: {problem}", err=True)
-                kept_out += 1
-    told = f"{counts[True]} marks recorded, {counts[False]} there already"
-    echo(f"{gradebook}: {told}" + (f", {kept_out} kept out" if kept_out else ""), err=True)
-    return ExitCode.NOT_OBSERVED if kept_out else ExitCode.GRADED
+                refused += 1
+    sums = f"{counts[True]} grades recorded, {counts[False]} recorded already"
+    echo(f"{gradebook}: {sums}" + (f", {refused} refused" if refused else ""), err=True)
+    return ExitCode.NOT_OBSERVED if refused else ExitCode.GRADED

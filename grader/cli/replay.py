@@ -33,7 +33,7 @@ _NARROWEST = 60
 @click.option(
     "--archive",
     type=PATH,
-    help="The hand-in; otherwise the files that were kept with the score.",
+    help="The submission; otherwise the files that were kept with the score.",
 )
 @click.option("--rubric", help="A rubric's name or file; otherwise the one that the score was given by.")
 @ENGINE
@@ -51,7 +51,7 @@ def command(
 ) -> int:
     """Observe an item of SCORE (a score.json, or its folder) again with the seed it had then.
 
-    The results stay as they are. What differs from then (hand-in, rubric, course code, machine) is said.
+    The results stay as they are. What differs from then (submission, rubric, course code, machine) is said.
 
     Exit codes: 0 both were seen, 5 the item could not be observed now; otherwise as for run.
     """
@@ -65,23 +65,25 @@ def command(
         from grader.model.observation import Outcome
 
         stored = read_score(score)
-        seen = replay(stored, item, course, plugins, session, place=place, archive=archive, rubric=rubric)
+        replayed = replay(stored, item, course, plugins, session, place=place, archive=archive, rubric=rubric)
     if as_json:
-        echo_json(_document(seen))
+        echo_json(_document(replayed))
     else:
-        for line in _text(seen):
+        for line in _text(replayed):
             echo(line)
-    unseen = seen.now.observation.outcome is Outcome.NOT_OBSERVED
+    unseen = replayed.now.observation.outcome is Outcome.NOT_OBSERVED
     return ExitCode.NOT_OBSERVED if unseen else ExitCode.GRADED
 
 
-def _document(seen: Replay) -> dict[str, Any]:
+def _document(replayed: Replay) -> dict[str, Any]:
     return {
-        "item": seen.item,
-        "seed": seen.seed,
-        "facts": {fact.name: {"then": fact.then, "now": fact.now, "same": fact.same} for fact in seen.facts},
-        "then": _look(seen.then),
-        "now": _look(seen.now),
+        "item": replayed.item,
+        "seed": replayed.seed,
+        "facts": {
+            fact.name: {"then": fact.then, "now": fact.now, "same": fact.same} for fact in replayed.facts
+        },
+        "then": _look(replayed.then),
+        "now": _look(replayed.now),
     }
 
 
@@ -93,16 +95,20 @@ def _look(look: Look) -> dict[str, Any]:
     return {**earned, "standing": line.standing.value, "observation": to_plain(look.observation)}
 
 
-def _text(seen: Replay) -> Iterator[str]:
-    yield f"{seen.item}: {seen.title}"
-    drawn = f"seed {seen.seed}, as then" if seen.seed else "nothing was drawn then, so other inputs were now"
+def _text(replayed: Replay) -> Iterator[str]:
+    yield f"{replayed.item}: {replayed.title}"
+    drawn = (
+        f"seed {replayed.seed}, as then"
+        if replayed.seed
+        else "nothing was drawn then, so other inputs were now"
+    )
     yield f"    {drawn}"
-    if same := [fact.name for fact in seen.facts if fact.same]:
+    if same := [fact.name for fact in replayed.facts if fact.same]:
         yield f"    the same: {', '.join(same)}"
-    yield from (f"    {_differing(fact)}" for fact in seen.facts if not fact.same)
+    yield from (f"    {_differing(fact)}" for fact in replayed.facts if not fact.same)
     yield ""
     width = max(_NARROWEST, shutil.get_terminal_size((100, 0)).columns)
-    for label, then, now in [("", "then", "now"), *_rows(seen.then, seen.now)]:
+    for label, then, now in [("", "then", "now"), *_rows(replayed.then, replayed.now)]:
         yield from _beside(one_line(label), one_line(then), one_line(now), width)
 
 
@@ -112,15 +118,15 @@ def _differing(fact: Fact) -> str:
 
 
 def _rows(then: Look, now: Look) -> Iterator[tuple[str, str, str]]:
-    """A label, and what stands under it then and now."""
+    """Yield each label with its values then and now."""
     looks = (then, now)
     yield _both("points", looks, _points)
     yield _both("reason", looks, lambda look: look.line.reason)
     yield _both("outcome", looks, lambda look: look.observation.outcome.value)
     yield _both("note", looks, lambda look: look.observation.note)
-    seen = (then.observation, now.observation)
-    yield from _quantities("", [one.quantities for one in seen])
-    for pair in zip_longest(*(one.cases for one in seen)):
+    observations = (then.observation, now.observation)
+    yield from _quantities("", [observation.quantities for observation in observations])
+    for pair in zip_longest(*(observation.cases for observation in observations)):
         yield _both(f"{next(case.name for case in pair if case)}:", pair, _case)
         if all(case and case.agrees and all(case.agrees.values()) for case in pair):
             continue  # nobody doubts it
@@ -130,7 +136,7 @@ def _rows(then: Look, now: Look) -> Iterator[tuple[str, str, str]]:
 
 
 def _both(label: str, pair: Sequence[T | None], spell: Callable[[T], str]) -> tuple[str, str, str]:
-    then, now = ("" if one is None else spell(one) for one in pair)
+    then, now = ("" if value is None else spell(value) for value in pair)
     return label, then, now
 
 
@@ -143,8 +149,14 @@ def _points(look: Look) -> str:
 
 def _case(case: Case) -> str:
     agrees = [name for name, yes in case.agrees.items() if yes]
-    told = f"agrees with {', '.join(agrees)}" if agrees else "agrees with nothing" if case.agrees else ""
-    return ": ".join(filter(None, (case.outcome.value, told, case.note)))
+    agreement = (
+        f"agrees with {', '.join(agrees)}"
+        if agrees
+        else "agrees with no accepted answer"
+        if case.agrees
+        else ""
+    )
+    return ": ".join(filter(None, (case.outcome.value, agreement, case.note)))
 
 
 def _quantities(indent: str, pair: Sequence[Mapping[str, Quantity]]) -> Iterator[tuple[str, str, str]]:
@@ -158,7 +170,7 @@ def _quantity(quantity: Quantity) -> str:
 
 
 def _beside(label: str, then: str, now: str, width: int) -> Iterator[str]:
-    """Three columns, the texts wrapped; nothing if there is no text."""
+    """Yield three columns with wrapped texts; nothing if there is no text."""
     from grader.reports.terminal import wrapped
 
     if not (label == "" or then or now or label.endswith(":")):

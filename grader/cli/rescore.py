@@ -6,12 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from grader.cli.book import GRADEBOOK, opened
+from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course
 from grader.errors import UsageError
 
@@ -25,7 +24,7 @@ T = TypeVar("T")
 @click.command("rescore")
 @click.argument("assignment")
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
-@click.option("--apply", is_flag=True, help="Keep the new scores, all of them or none.")
+@click.option("--apply", is_flag=True, help="Record the new scores, all of them or none.")
 @click.option(
     "--json",
     "as_json",
@@ -35,7 +34,12 @@ T = TypeVar("T")
 @GRADEBOOK
 @click.pass_context
 def command(
-    context: click.Context, assignment: str, rubric: str | None, apply: bool, as_json: bool, gradebook: Path
+    context: click.Context,
+    assignment: str,
+    rubric: str | None,
+    apply: bool,
+    as_json: bool,
+    gradebook: Location,
 ) -> None:
     """Say what the present rubric would change in the totals of ASSIGNMENT, or change them with --apply.
 
@@ -43,8 +47,8 @@ def command(
     rule change the total or its standing. Where the rubric asks for something that was not observed in this
     way, the total stays as it is, and the items that must run again are named.
 
-    Exit codes: 0 the plan is whole, or all new scores are kept, also if items must run again; 2 usage,
-    4 the course's files are wrong, 5 the gradebook cannot be read or written, and then nothing is kept.
+    Exit codes: 0 the plan is whole, or all new scores are recorded, also if items must run again;
+    2 usage, 4 the course's files are wrong, 5 the gradebook cannot be read or written, then nothing changes.
     """
     from grader.config.rubric import load_rubric
     from grader.grading.digests import task_digests
@@ -56,7 +60,7 @@ def command(
     path = course.rubric_for(assignment, rubric)
     loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
     if loaded.assignment != assignment:
-        raise UsageError(f"{path}: marks {loaded.assignment}, not {assignment}; name another rubric")
+        raise UsageError(f"{path}: grades {loaded.assignment}, not {assignment}; name another rubric")
     digests = task_digests(loaded, plugins.assignments[assignment], plugins.assignment_folders[assignment])
     tally = Tally()
     with opened(gradebook) as book:
@@ -65,15 +69,16 @@ def command(
         extensions = course.extensions_of(assignment)
         judge = Judge(loaded, plugins.checks, digests, extensions=extensions, zone=course.zone)
         for rescored in rescore(book, judge, apply=apply):
-            found = rescored.differences
-            tally.add(rescored, found)
-            for line in map(json.dumps, _documents(rescored, found)) if as_json else _lines(rescored, found):
+            changes = rescored.differences
+            tally.add(rescored, changes)
+            lines = map(json.dumps, _documents(rescored, changes)) if as_json else _lines(rescored, changes)
+            for line in lines:
                 click.echo(line)
     click.echo(json.dumps(tally.document(apply)) if as_json else tally.text(apply))
 
 
 class Tally:
-    """What becomes of the totals of a class."""
+    """Counts of changes in the totals of a class."""
 
     def __init__(self) -> None:
         self._submissions: Counter[str] = Counter()
@@ -91,18 +96,18 @@ class Tally:
         self._to_run.update(rescored.to_run)
         self._totals["all"] += len(rescored.students)
         self._totals["wait" if rescored.to_run else "stay"] += len(rescored.students)
-        for one in differences:
-            self._causes.update(one.causes)
-            if one.standing.differs:
-                self._standings[f"{one.standing.before} -> {one.standing.after}"] += 1
-            if difference := one.total.after - one.total.before:
-                way = "rise" if difference > 0 else "fall"
+        for difference in differences:
+            self._causes.update(difference.causes)
+            if difference.standing.differs:
+                self._standings[f"{difference.standing.before} -> {difference.standing.after}"] += 1
+            if points := difference.total.after - difference.total.before:
+                way = "rise" if points > 0 else "fall"
                 self._totals[way] += 1
                 self._totals["stay"] -= 1
-                self._points[way] += abs(difference)  # type: ignore[assignment]  # a Counter counts anything
+                self._points[way] += abs(points)  # type: ignore[assignment]  # a Counter counts anything
 
     def document(self, applied: bool) -> dict[str, Any]:
-        """The sums as JSON values."""
+        """Return the sums as JSON values."""
         return {
             "totals": {name: self._totals[name] for name in ("all", "rise", "fall", "stay", "wait")},
             "points": {name: round(self._points[name], 9) for name in ("rise", "fall")},
@@ -114,7 +119,7 @@ class Tally:
         }
 
     def text(self, applied: bool) -> str:
-        """The sums in words, and what to do."""
+        """Return the sums in words, and what to do."""
         return "\n".join(self._lines(applied))
 
     def _lines(self, applied: bool) -> Iterator[str]:
@@ -133,12 +138,12 @@ class Tally:
         changed, only_texts = self._submissions["changed"], self._submissions["only_texts"]
         texts = f", {only_texts} of them with other texts alone" if only_texts else ""
         if applied:
-            yield f"{counted(changed, 'new score')} kept{texts}"
+            yield f"{counted(changed, 'new score')} recorded{texts}"
         elif changed:
-            yield f"{counted(changed, 'score')} would be new{texts}; --apply keeps them"
+            yield f"{counted(changed, 'score')} would be new{texts}; --apply records them"
 
     def _moves(self) -> Iterator[str]:
-        """How many totals go which way; nothing if there is nothing to tell."""
+        """Count totals by direction; yield nothing if nothing changes."""
         from grader.reports.words import counted
 
         if not (self._causes or self._totals["wait"]):
@@ -162,7 +167,7 @@ def _lines(rescored: Rescored, differences: Sequence[Difference]) -> Iterator[st
 
 
 def _documents(rescored: Rescored, differences: Sequence[Difference]) -> Iterator[dict[str, Any]]:
-    """A JSON object for each student whose total changes or waits."""
+    """Yield a JSON object for each student whose total changes or waits."""
     if rescored.to_run:
         for student in rescored.students:
             yield {
@@ -170,19 +175,19 @@ def _documents(rescored: Rescored, differences: Sequence[Difference]) -> Iterato
                 "submitted_as": rescored.student,
                 "must_run_again": list(rescored.to_run),
             }
-    for one in differences:
+    for difference in differences:
         yield {
-            "student": one.student,
+            "student": difference.student,
             "submitted_as": rescored.student,
-            "total": _values(one.total),
-            "possible": _values(one.possible),
-            "standing": _values(one.standing),
-            "late": _values(one.late),
+            "total": _values(difference.total),
+            "possible": _values(difference.possible),
+            "standing": _values(difference.standing),
+            "late": _values(difference.late),
             "items": {
                 name: [None if state is None else asdict(state) for state in _values(states)]
-                for name, states in one.items.items()
+                for name, states in difference.items.items()
             },
-            "causes": list(one.causes),
+            "causes": list(difference.causes),
         }
 
 

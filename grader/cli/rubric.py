@@ -1,4 +1,4 @@
-"""`grader rubric`: check rubrics before anybody is graded by them."""
+"""`grader rubric`: validation and JSON Schema of rubrics."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def check(context: click.Context, files: tuple[Path, ...]) -> None:
     course, plugins = open_course(context)
     problems: list[str] = []
     for file in files or course.rubrics():
-        found = check_rubric(file, kinds=plugins.checks, assignments=plugins.assignment_folders)
-        problems += found
-        if not found:
+        lines = check_rubric(file, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        problems += lines
+        if not lines:
             echo(f"{file}: fine")
     if problems:
         raise CourseError(*problems)

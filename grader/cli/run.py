@@ -12,12 +12,13 @@ from typing import Any
 
 import click
 
+from grader.cli.book import LOCATION, Location, Recorder, opened
 from grader.cli.course import ENGINE, open_course, require_linux
 from grader.cli.display import ClassDisplay, Display
 from grader.cli.echo import echo
 from grader.cli.files import ONE_OF_MANY, PATH
-from grader.cli.hand_ins import find_hand_ins, timed
-from grader.cli.outcome import Outcome
+from grader.cli.outcome import RunSummary
+from grader.cli.submissions import find_submissions, timed
 from grader.errors import UsageError
 from grader.reports.class_progress import ClassProgress
 
@@ -51,8 +52,8 @@ from grader.reports.class_progress import ClassProgress
 @click.option(
     "--gradebook",
     envvar="GRADER_GRADEBOOK",
-    type=PATH,
-    help="Keep the marks in this gradebook as well; otherwise in that of GRADER_GRADEBOOK, if it is set.",
+    type=LOCATION,
+    help="Record the grades in this gradebook as well; otherwise in that of GRADER_GRADEBOOK, if it is set.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON on standard output.")
 @click.option("--require-final", is_flag=True, help="End with 5 if any point is still open.")
@@ -60,7 +61,7 @@ from grader.reports.class_progress import ClassProgress
     "--jobs",
     type=click.IntRange(1),
     metavar="N",
-    help="How many hand-ins are looked at side by side; otherwise one for each core.",
+    help="How many submissions are looked at side by side; otherwise one for each core.",
 )
 @ENGINE
 @click.pass_context
@@ -68,20 +69,20 @@ def command(
     context: click.Context,
     /,
     archives: tuple[Path, ...],
-    gradebook: Path | None,
+    gradebook: Location | None,
     as_json: bool,
     require_final: bool,
     jobs: int | None,
     times: Path | None,
-    **asked: Any,
+    **options: Any,
 ) -> int:
     """Grade ARCHIVES (.tar.gz, .zip, … or folders) and write the results below --out.
 
-    A folder that holds nothing but archives stands for each of them, and so does the zip of all hand-ins that
-    Canvas or Moodle gives out. Loose files that Canvas named after one student are one hand-in. Of what a
-    platform numbered as several attempts the newest counts, or the best where the rubric says so.
+    A folder that holds nothing but archives stands for each of them, and so does the zip of all submissions
+    that Canvas or Moodle gives out. Loose files that Canvas named after one student are one submission. Of
+    what a platform numbered as several attempts the newest counts, or the best where the rubric says so.
 
-    Hand-ins are graded side by side; what is timed, or needs a GPU, has the machine for itself. Whatever
+    Submissions are graded side by side; what is timed, or needs a GPU, has the machine for itself. Whatever
     stops the run, the same command goes on where it was.
 
     Exit codes: 0 graded (also if points are open), 2 usage, 3 a bug of ours, 4 the course's files are wrong,
@@ -91,37 +92,35 @@ def command(
     require_linux()
     course, plugins = open_course(context)
     with ExitStack() as resources:
-        found = find_hand_ins(archives, asked["out"], course, resources)
-        if asked["student"] and len(found.hand_ins) > 1:
+        run_input = find_submissions(archives, options["out"], course, resources)
+        if options["student"] and len(run_input.uploads) > 1:
             raise UsageError(
                 "--student: names one student, but there are several archives; grade them one by one"
             )
         if gradebook is not None:
-            from grader.cli.book import Recorder, opened
-
             plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
         from grader.grading.sessions import open_session
 
-        alone = len(found.hand_ins) == 1 and not found.older[0]
+        alone = len(run_input.uploads) == 1 and not run_input.older[0]
         gpus = 0 if alone else _gpus()
-        at_once = 1 if alone else min(jobs or len(os.sched_getaffinity(0)), len(found.hand_ins))
-        out = None if alone else asked["out"]
-        session = open_session(plugins, asked.pop("engine"), out=out, at_once=at_once, gpus=gpus)
+        at_once = 1 if alone else min(jobs or len(os.sched_getaffinity(0)), len(run_input.uploads))
+        out = None if alone else options["out"]
+        session = open_session(plugins, options.pop("engine"), out=out, at_once=at_once, gpus=gpus)
         with session as workers:  # they import while we do
             from grader.grading.attempts import Attempts
             from grader.grading.grade import Grading
             from grader.grading.submission import CourseFiles, Request
 
-            requests = [Request(archive=one, **asked) for one in found.hand_ins]
+            requests = [Request(archive=upload, **options) for upload in run_input.uploads]
             if times is not None:
                 requests = timed(requests, times, course)
-            outcome = Outcome(course, found, as_json=as_json, require_final=require_final)
+            outcome = RunSummary(course, run_input, as_json=as_json, require_final=require_final)
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
             grading = Grading(CourseFiles(course, plugins), workers, several=not alone, gpus=gpus)
             attempts = Attempts(grading, course.roster.by_id, _tell)
             with closing(display):
-                for number, result in attempts.grade(requests, found.older):
+                for number, result in attempts.grade(requests, run_input.older):
                     display.ended(partial(outcome.add, number, result))
         return outcome.close()
 

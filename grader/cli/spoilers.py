@@ -1,4 +1,4 @@
-"""What on this machine would spoil a timing: the list that `grader doctor` prints."""
+"""Sources of disturbed timings on this machine: the list that `grader doctor` prints."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.cli.devices import Card
-from grader.cli.finding import SPOILS, Finding
+from grader.cli.doctor_line import SPOILS, DoctorLine
 from grader.machine.cores import Cores, quota
 from grader.machine.quiet import load_1min, readings
 
 _SAMPLE_S = 0.5
 _BUSY = 0.2
-"""The share of the time from which on a core is called busy."""
+"""The share of the time from which on a core counts as busy."""
 _CROWDED = 0.5
-"""The load per core from which on others take turns with us."""
+"""The load per core from which on a load warning is printed."""
 _ALONE = "let nothing else run here while grading"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What goes on beside us."""
+    """Load of the machine by other programs."""
 
     cores: int
-    """How many we may use."""
+    """Cores that we may use."""
     load_1min: float
     quota: float | None = None
-    """How many cores' worth of time our container may use; None if it may use all."""
+    """The CPU quota of our container in cores; None without a limit."""
     governors: tuple[str, ...] = ()
     busy: Mapping[int, float] = field(default_factory=dict)
-    """The share of time that was taken on our cores and their siblings, those that were busy alone."""
+    """The used share of time of our cores and their siblings, only those that were busy."""
     siblings: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """The other hardware threads of the busy ones."""
 
 
 def look(sleep: Callable[[float], None] = time.sleep) -> Surroundings:
-    """Look for half a second at what others do; we do nothing ourselves meanwhile."""
+    """Measure the load for half a second, while we are idle."""
     cores = Cores()
     watched = sorted(set(cores.allowed).union(*map(cores.siblings, cores.allowed)))
     begun, before = time.monotonic(), readings()
@@ -58,20 +58,20 @@ def look(sleep: Callable[[float], None] = time.sleep) -> Surroundings:
     )
 
 
-def findings(around: Surroundings, cards: Sequence[Card]) -> Iterator[Finding]:
-    """One line for each thing that disturbs; one that says so if there is none."""
+def findings(around: Surroundings, cards: Sequence[Card]) -> Iterator[DoctorLine]:
+    """Yield one line for each disturbance, or one that says that there is none."""
     disturbing = [*_of_processor(around), *(line for card in cards for line in _of_gpu(card))]
     for name, says, advice in disturbing:
-        yield Finding(about=SPOILS, name=name, there=False, says=says, advice=advice)
+        yield DoctorLine(about=SPOILS, name=name, there=False, says=says, advice=advice)
     if not disturbing:
-        yield Finding(about=SPOILS, name="nothing", there=True, says="that can be seen from here")
+        yield DoctorLine(about=SPOILS, name="nothing", there=True, says="that can be seen from here")
 
 
 def _of_processor(around: Surroundings) -> Iterator[tuple[str, str, str]]:
     if around.cores == 1:
         yield "cores", "there is one only: the clock and the program take turns on it", "two or more"
     if around.load_1min > _CROWDED * around.cores:
-        says = f"{around.load_1min:.1f} threads wanted to run in the last minute, on {around.cores} cores"
+        says = f"load {around.load_1min:.1f} over the last minute, on {around.cores} cores"
         yield "load", says, _ALONE
     if around.busy:
         named = (f"{core}{_beside(around, core)} at {share:.0%}" for core, share in around.busy.items())

@@ -1,4 +1,4 @@
-"""Standard output and error: work goes on where nobody can be told of it, and the exit code says so."""
+"""Standard output and error that survive write errors: work goes on, and the exit code reports it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _CLOSED = "it is closed"
 
 
 class _Descriptor(io.FileIO):
-    """An open file that takes whatever is written, also when it cannot be written any more."""
+    """A file that discards output after a write has failed."""
 
     failure: OSError | None = None
-    """Why the first write failed; after it nothing more is written: whoever reads on would miss a part."""
+    """The first write error; nothing is written after it, because a reader would miss a part."""
 
     def write(self, data: Any) -> int:
-        """Write, or act as if."""
+        """Write, or discard after an error."""
         if self.failure is None:
             try:
                 return super().write(data)
@@ -35,9 +35,9 @@ class Streams:
     """Standard output and error of this process, in place of Python's own."""
 
     def __init__(self) -> None:
-        """Take them over, unless somebody else has; those that are closed are replaced by a dead end.
+        """Replace both streams, unless they are replaced already; closed ones lead to /dev/null.
 
-        Nothing else may get their numbers: what a library complains of would end in a file of results.
+        Their descriptors must stay in use: otherwise messages of libraries would end up in a file of results.
         """
         while (
             number := os.open(os.devnull, os.O_RDONLY)
@@ -52,7 +52,7 @@ class Streams:
             sys.stderr = _text(_Descriptor(ERRORS, "w", closefd=False), sys.stderr, line_buffering=True)
 
     def exit_code(self, code: int) -> int:
-        """The code to end with, for a command that came to this one; says what is wrong with the output."""
+        """Return the exit code of a command with that code; print an output error, if there was one."""
         sys.stdout.flush()
         failure = self._output and self._output.failure
         if not failure:
@@ -66,7 +66,7 @@ class Streams:
 
 
 def _text(descriptor: _Descriptor, like: TextIO | None, *, line_buffering: bool = False) -> io.TextIOWrapper:
-    """A stream of text with the encoding of another one; what has no character there is spelled."""
+    """Wrap a descriptor as text, with the encoding of another stream; other characters are escaped."""
     return io.TextIOWrapper(
         io.BufferedWriter(descriptor),
         encoding=getattr(like, "encoding", None) or "utf-8",

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.config.course import Course
-    from grader.trials import Trial
-    from grader.verification import Verdict
+    from grader.selftest.cases import SelfTestCase
+    from grader.selftest.compare import Verdict
 
 
 @click.command("verify")
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
-@click.option("--quick", is_flag=True, help="Only the references, and hand-ins that say `quick: true`.")
+@click.option("--quick", is_flag=True, help="Only the references, and submissions that say `quick: true`.")
 @click.option("--assignment", metavar="NAME", help="Only what belongs to this assignment.")
 @click.option(
     "--reference",
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 @ENGINE
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output.")
 @click.pass_context
-def command(context: click.Context, /, out: Path | None, engine: str, as_json: bool, **asked: Any) -> int:
-    """Grade the course's own hand-ins whose names match a PATTERN, and compare with what each must earn.
+def command(context: click.Context, /, out: Path | None, engine: str, as_json: bool, **options: Any) -> int:
+    """Grade the course's own submissions whose names match a PATTERN, and compare with what each must earn.
 
-    Every reference must earn everything under each of its rubrics, and every hand-in of tests/submissions
+    Every reference must earn everything under each of its rubrics, and every submission of tests/submissions
     exactly what its expected.yaml says.
 
     Exit codes: 0 all as expected, 2 usage, 3 a bug of ours, 4 something deviates or the course's files are
@@ -53,25 +53,25 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     from grader.cli.verdicts import closing, columns, document, rows
     from grader.cuda.gpus import gpus
     from grader.files import scratch
-    from grader.trials import Selection, trials_of
-    from grader.verification import verify
+    from grader.selftest.cases import Selection, cases_of
+    from grader.selftest.compare import verify
 
     begun = time.perf_counter()
     course, plugins = open_course(context)
-    trials = trials_of(course, plugins, Selection(**asked, gpus=len(gpus())))
-    _remark_stale(course, trials)
-    widths = columns(trials)
+    cases = cases_of(course, plugins, Selection(**options, gpus=len(gpus())))
+    _remark_stale(course, cases)
+    widths = columns(cases)
     verdicts: list[Verdict] = []
-    progress = ClassProgress(sys.stderr, len(trials))
+    progress = ClassProgress(sys.stderr, len(cases))
     plugins.listen(ClassDisplay(progress))
     folder = scratch("grader-verify-") if out is None else nullcontext(out)
     with leaving(progress), folder as place:
-        for verdict in verify(course, plugins, trials, place, progress.ended, engine):
+        for verdict in verify(course, plugins, cases, place, progress.ended, engine):
             verdicts.append(verdict)
             if not as_json:
                 for line in rows(verdict, widths, sys.stdout):
                     progress.aside(partial(echo, line))
-    whole = not (asked["patterns"] or asked["quick"] or asked["reference"])
+    whole = not (options["patterns"] or options["quick"] or options["reference"])
     wall_s = time.perf_counter() - begun
     if as_json:
         echo_json(document(verdicts, wall_s, whole=whole))
@@ -81,13 +81,13 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     return worst(verdict.exit_code for verdict in verdicts)
 
 
-def _remark_stale(course: Course, trials: Iterable[Trial]) -> None:
-    """Say which archives are not what their sources are now: what is graded is the archive."""
+def _remark_stale(course: Course, cases: Iterable[SelfTestCase]) -> None:
+    """Warn of archives that differ from their sources, because the archive is graded."""
     from grader.config.problem import show_path
-    from grader.packing.hand_ins import outdated
-    from grader.trials import SOURCES
+    from grader.packing.submissions import outdated
+    from grader.selftest.cases import SOURCES
 
-    for trial in trials:
-        if not trial.reference and outdated(course.folder / SOURCES / trial.name, trial.archive):
-            told = f"is not what {SOURCES}/{trial.name} holds now; run grader pack"
-            echo(f"grader: {show_path(trial.archive)}: {told}", err=True)
+    for case in cases:
+        if not case.reference and outdated(course.folder / SOURCES / case.name, case.archive):
+            remark = f"is not what {SOURCES}/{case.name} holds now; run grader pack"
+            echo(f"grader: {show_path(case.archive)}: {remark}", err=True)

@@ -1,1 +1,1 @@
-"""Reading and writing: YAML with positions, rubrics, courses, evidence and scorecards."""
+"""Reads and writes YAML with positions, rubrics, courses, evidence and scorecards."""

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 def address_problem(url: str) -> str:
-    """Why no token may be sent to an address, and what to do; empty if it may.
+    """Return why no token may be sent to an address, and what to do; empty if it may.
 
     It must be encrypted, but for this machine's own: `localhost` and loopback addresses.
     """
@@ -25,7 +25,7 @@ def address_problem(url: str) -> str:
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port: addresses that differ in them are of different servers."""
+    """Return scheme, host and port, which identify a server."""
     parts = urlsplit(url)
     default = {"https": 443, "http": 80}.get(parts.scheme)
     return parts.scheme, (parts.hostname or "").lower(), parts.port or default

@@ -28,7 +28,7 @@ SPECIAL = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
 def to_plain(value: Any) -> Any:
-    """A value as what JSON can say: dictionaries, lists, text, finite numbers, booleans, None.
+    """Convert a value to plain JSON types: dictionaries, lists, text, finite numbers, booleans, None.
 
     Raises:
         TypeError: some part of it is of a type that is not kept.
@@ -42,7 +42,7 @@ def to_plain(value: Any) -> Any:
 
 
 def dumps(value: Any) -> str:
-    """A value as one line of JSON in ASCII; equal values give equal text."""
+    """Encode a value as one line of JSON in ASCII; equal values give equal text."""
     return json.dumps(to_plain(value), allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -56,17 +56,17 @@ def loads(text: str | bytes) -> Any:
 
 
 def digest(value: Any) -> str:
-    """`sha256:…` over the JSON of a value."""
+    """Return `sha256:…` over the JSON of a value."""
     return digest_bytes(dumps(value).encode())
 
 
 def digest_bytes(content: bytes) -> str:
-    """`sha256:…` over bytes."""
+    """Return `sha256:…` over bytes."""
     return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
 def from_plain(kind: type[T], data: Any, *, where: str, advice: str = "") -> T:
-    """A noun out of plain data; `where` names the file in messages, `advice` says what to do.
+    """Decode plain data to a value of `kind`; `where` names the file in messages, `advice` says what to do.
 
     Raises:
         NotObservedError: the data is not of this type, or a newer grader wrote it.

@@ -1,16 +1,15 @@
-"""The course: a folder with `course.yaml`, and how it is found."""
+"""The course: a folder with `course.yaml`, and the search for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, make_dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from grader.config.decode import decode, quoted
+from grader.config.decode import decode, keys_of, quoted
 from grader.config.extensions import Extensions, read_extensions
-from grader.config.platforms import CanvasKeys, MoodleKeys
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.roster import Roster, read_roster
 from grader.config.yaml_source import read_yaml
@@ -21,16 +20,18 @@ from grader.model.options import option
 
 FILE = "course.yaml"
 VARIABLE = "GRADER_COURSE"
+PlatformKeys: TypeAlias = Callable[[Path], Mapping[str, type]]
+"""Returns, for a course's folder, the dataclass of a platform's keys by the name of the platform."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourseKeys:
-    """What `course.yaml` accepts."""
+    """Keys of `course.yaml`."""
 
     title: str = option("The course, as students know it.")
     time_zone: str = option("The IANA name of the time zone that dates are shown in.", default="UTC")
     min_isolation: str = option(
-        "The weakest sandbox that may run a hand-in; empty for any but `process`.", default=""
+        "The weakest sandbox that may run a submission; empty for any but `process`.", default=""
     )
     extensions: Any = option(
         "More time: by student or team, then by assignment; or the name of a CSV file that says so.",
@@ -39,13 +40,22 @@ class CourseKeys:
     roster: str = option(
         "A CSV file beside it: the students, and their ids on learning platforms.", default=""
     )
-    canvas: CanvasKeys | None = option("Where the assignments are on Canvas, for posting.", default=None)
-    moodle: MoodleKeys | None = option("Where the assignments are in Moodle, for posting.", default=None)
+
+
+def keys_with(platforms: Mapping[str, type]) -> type[CourseKeys]:
+    """Return `CourseKeys` with a key for each platform."""
+    reserved = keys_of(CourseKeys)
+    more = [
+        (name, options | None, option((options.__doc__ or "").partition("\n\n")[0], default=None))
+        for name, options in platforms.items()
+        if name not in reserved
+    ]
+    return make_dataclass("CourseKeys", more, bases=(CourseKeys,), frozen=True, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """A folder of assignments and rubrics, and what holds for all of them."""
+    """A folder of assignments and rubrics, with their common settings."""
 
     folder: Path
     """Absolute."""
@@ -55,14 +65,12 @@ class Course:
     extensions: Extensions = field(default_factory=dict)
     roster: Roster = field(default_factory=Roster)
     """Without students if the course names none."""
-    canvas: CanvasKeys | None = None
-    """None if the course is not on Canvas."""
-    moodle: MoodleKeys | None = None
-    """None if the course is not in Moodle."""
+    platforms: Mapping[str, Any] = field(default_factory=dict)
+    """By name, the options of the learning platforms that the course is on."""
 
     @property
     def zone(self) -> tzinfo:
-        """Where the course's clocks are."""
+        """The time zone of the course."""
         if self.time_zone == "UTC":
             return UTC
         from zoneinfo import ZoneInfo
@@ -70,19 +78,23 @@ class Course:
         return ZoneInfo(self.time_zone)
 
     def extensions_of(self, assignment: str) -> Mapping[str, float]:
-        """Seconds by student or team; who has none is not in it."""
-        return {who: given[assignment] for who, given in self.extensions.items() if assignment in given}
+        """Return the extensions of an assignment in seconds, by student or team."""
+        return {
+            who: by_assignment[assignment]
+            for who, by_assignment in self.extensions.items()
+            if assignment in by_assignment
+        }
 
     def rubric_path(self, name: str) -> Path:
-        """Where the rubric of this name is, if there is one."""
+        """Return the path of a rubric, whether it exists or not."""
         return self.folder / "rubrics" / f"{name}.yaml"
 
     def rubrics(self) -> tuple[Path, ...]:
-        """All rubric files, by name."""
+        """Return all rubric files, by name."""
         return tuple(sorted((self.folder / "rubrics").glob("*.yaml")))
 
     def rubric_for(self, assignment: str, named: str | None = None) -> Path:
-        """The rubric called for: a file or a name, or the one with the assignment's own name.
+        """Find a rubric by file or by name, or else the one named like the assignment.
 
         Raises:
             UsageError: there is no such rubric.
@@ -97,35 +109,40 @@ class Course:
         for path in (self.rubric_path(named), Path(named)):
             if is_file(path):
                 return path
-        known = ", ".join(path.stem for path in self.rubrics())
-        raise UsageError(f"--rubric {named}: there is no such name or file; there are {known}")
+        names = ", ".join(path.stem for path in self.rubrics())
+        raise UsageError(f"--rubric {named}: there is no such name or file; there are {names}")
 
     def assignment_folder(self, name: str) -> Path:
-        """Where the assignment of this name is, if there is one."""
+        """Return the folder of an assignment, whether it exists or not."""
         return self.folder / "assignments" / name
 
 
-def find_course(explicit: Path | None, environment: Mapping[str, str], start: Path) -> Course:
-    """The course that was asked for, else the one of GRADER_COURSE, else the nearest upwards from `start`.
+def find_course(
+    explicit: Path | None,
+    environment: Mapping[str, str],
+    start: Path,
+    platforms: PlatformKeys = lambda _folder: {},
+) -> Course:
+    """Find the course: `explicit`, else the one of GRADER_COURSE, else the nearest upwards from `start`.
 
     Raises:
         UsageError: there is none.
         CourseError: its `course.yaml` is wrong; with every problem of the file.
     """
     if explicit is not None:
-        return _named(explicit, "--course")
+        return _named(explicit, "--course", platforms)
     if named := environment.get(VARIABLE):
-        return _named(Path(named), VARIABLE)
+        return _named(Path(named), VARIABLE, platforms)
     start = start.absolute()
     for folder in (start, *start.parents):
         if is_file(folder / FILE):
-            return load_course(folder)
+            return load_course(folder, platforms)
     advice = f"go into the course's folder, give --course FOLDER or set {VARIABLE}"
     raise UsageError(f"{show_path(start)}: no {FILE} here or above; {advice}")
 
 
-def load_course(folder: Path) -> Course:
-    """The course in a folder.
+def load_course(folder: Path, platforms: PlatformKeys = lambda _folder: {}) -> Course:
+    """Load the course in a folder; `platforms` is called only for keys that `CourseKeys` lacks.
 
     Raises:
         CourseError: its `course.yaml` is wrong; with every problem of the file.
@@ -134,19 +151,22 @@ def load_course(folder: Path) -> Course:
     problems = list(document.problems)
     keys = None
     if document.data is not None or not problems:
-        keys, found = decode(CourseKeys, document.data)
-        problems.extend(found)
+        kind = CourseKeys
+        if isinstance(document.data, Mapping) and not document.data.keys() <= keys_of(CourseKeys).keys():
+            kind = keys_with(platforms(folder.absolute()))
+        keys, mistakes = decode(kind, document.data)
+        problems.extend(mistakes)
     if keys is not None and (message := zone_objection(keys.time_zone)):
         problems.append(Problem(path=("time_zone",), message=message))
     extensions: Extensions = {}
     elsewhere: tuple[str, ...] = ()
     if keys is not None and keys.extensions:
-        extensions, found, elsewhere = read_extensions(keys.extensions, folder)
-        problems.extend(found)
+        extensions, mistakes, elsewhere = read_extensions(keys.extensions, folder)
+        problems.extend(mistakes)
     roster = Roster()
     if keys is not None and keys.roster:
-        roster, found, others = read_roster(folder / keys.roster)
-        problems.extend(found)
+        roster, mistakes, others = read_roster(folder / keys.roster)
+        problems.extend(mistakes)
         elsewhere += others
     if keys is None or problems or elsewhere:
         raise CourseError(*document.lines(problems), *elsewhere)
@@ -157,19 +177,22 @@ def load_course(folder: Path) -> Course:
         min_isolation=keys.min_isolation,
         extensions=extensions,
         roster=roster,
-        canvas=keys.canvas,
-        moodle=keys.moodle,
+        platforms={
+            name: options
+            for name in keys_of(kind).keys() - keys_of(CourseKeys).keys()
+            if (options := getattr(keys, name)) is not None
+        },
     )
 
 
-def _named(folder: Path, by: str) -> Course:
+def _named(folder: Path, by: str, platforms: PlatformKeys) -> Course:
     if not is_file(folder / FILE):
         raise UsageError(f"{show_path(folder)}: holds no {FILE}; {by} takes the folder of a course")
-    return load_course(folder)
+    return load_course(folder, platforms)
 
 
 def zone_objection(name: str) -> str:
-    """Why this is no time zone; empty if it is one."""
+    """Return an error message if this is no time zone; empty if it is one."""
     if name == "UTC":
         return ""
     import zoneinfo
@@ -177,8 +200,8 @@ def zone_objection(name: str) -> str:
     try:
         zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        known = zoneinfo.available_timezones()
-        if not known:
+        names = zoneinfo.available_timezones()
+        if not names:
             return f"this machine has no time zone data; {install_command('tzdata')}, or write UTC"
-        return f"no time zone is called {quoted(name)}; {suggestion(name, known)}"
+        return f"no time zone is called {quoted(name)}; {suggestion(name, names)}"
     return ""

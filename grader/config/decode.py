@@ -1,4 +1,4 @@
-"""Plain data into frozen dataclasses, with every mistake found at once."""
+"""Decodes plain data to frozen dataclasses and collects all errors in one pass."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from grader.config.units import Duration, Share, parse_duration, parse_share
 from grader.model.options import required
 
 T = TypeVar("T")
-Reader = Callable[[Any, KeyPath, "Reading"], Any]
+Reader = Callable[[Any, KeyPath, "DecodeState"], Any]
 
 Maker = Callable[[Any, float | None], Reader]
 
 INVALID: Any = object()
-"""What a reader returns after it reported why there is no value."""
+"""The result of a reader that has reported an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class AllowedNames:
     """The names that a `NewType` of `str` may take."""
 
     what: str
-    """What they are, for `no … is called "x"`."""
+    """The noun for `no … is called "x"`."""
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What readers share while they go through one piece of data."""
+class DecodeState:
+    """Names, rules and problems that the readers of one piece of data share."""
 
-    known: Mapping[Any, Names] = field(default_factory=dict)
-    """By `NewType`; a type that is not here takes any text."""
+    allowed: Mapping[Any, AllowedNames] = field(default_factory=dict)
+    """Allowed names by `NewType`; a type without an entry takes any text."""
     finite: bool = True
     """Whether numbers must be finite."""
     problems: list[Problem] = field(default_factory=list)
@@ -60,10 +60,10 @@ class Key:
 
 
 def decode(
-    kind: type[T], data: Any, *, known: Mapping[Any, Names] | None = None, finite: bool = True
+    kind: type[T], data: Any, *, allowed: Mapping[Any, AllowedNames] | None = None, finite: bool = True
 ) -> tuple[T | None, tuple[Problem, ...]]:
-    """A value of a type out of plain data, and all that is wrong with it; either one or the other."""
-    reading = Reading(known=known or {}, finite=finite)
+    """Return a value of a type, or None and all problems of the data."""
+    reading = DecodeState(allowed=allowed or {}, finite=finite)
     target: Any = kind
     value = reader(target, None)(data, (), reading)
     return (None if reading.problems else value), tuple(reading.problems)
@@ -71,7 +71,7 @@ def decode(
 
 @cache
 def keys_of(kind: Any) -> Mapping[str, Key]:
-    """The keys that a dataclass accepts, in its order."""
+    """Return the keys that a dataclass accepts, in its order."""
     hints = get_type_hints(kind)
     return {
         f.name: Key(
@@ -84,8 +84,8 @@ def keys_of(kind: Any) -> Mapping[str, Key]:
     }
 
 
-def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: Reading) -> dict[str, Any]:
-    """The valid values of a mapping by key; unknown, missing and wrong ones are reported."""
+def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: DecodeState) -> dict[str, Any]:
+    """Return the valid values of a mapping by key; unknown, missing and wrong ones are reported."""
     if not isinstance(data, Mapping):
         reading.wrong(path, f"must be a mapping, got {quoted(data)}")
         return {}
@@ -105,7 +105,7 @@ def read_keys(keys: Mapping[str, Key], data: Any, path: KeyPath, reading: Readin
 
 
 def describe(kind: Any, above: float | None = None) -> str:
-    """What a value of a type is called in a message."""
+    """Describe the values of a type for a message, such as `a number > 0`."""
     if kind in _PLAIN:
         bound = f" > {above:g}" if above is not None and kind in (int, float) else ""
         return _PLAIN[kind] + bound
@@ -124,7 +124,7 @@ QUOTED = 60
 
 
 def quoted(value: Any) -> str:
-    """A wrong value as a message repeats it."""
+    """Quote a wrong value for a message, shortened and on one line."""
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):
@@ -139,7 +139,7 @@ def quoted(value: Any) -> str:
 
 @cache
 def reader(kind: Any, above: float | None) -> Reader:
-    """What turns plain data into a value of a type, numbers bounded from below.
+    """Return the function that converts plain data to a value of a type; `above` bounds numbers from below.
 
     Raises:
         TypeError: there is no plain data for values of this type.
@@ -160,7 +160,7 @@ def _anything_reader(kind: Any, above: float | None) -> Reader:
 def _text_reader(kind: Any, above: float | None) -> Reader:
     parse = _PARSERS[kind]
 
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         try:
             return parse(data)
         except (ValueError, OverflowError):
@@ -179,7 +179,7 @@ def _moment(data: Any) -> datetime:
 
 
 def _number_reader(kind: Any, above: float | None) -> Reader:
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         number = isinstance(data, int if kind is int else int | float) and not isinstance(data, bool)
         if not number or (above is not None and not data > above):
             return reading.wrong(path, f"must be {describe(kind, above)}, got {quoted(data)}")
@@ -195,7 +195,7 @@ def _number_reader(kind: Any, above: float | None) -> Reader:
 
 
 def _exact_reader(kind: Any, above: float | None) -> Reader:
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         if isinstance(data, kind):
             return data
         scalar = kind is str and isinstance(data, int | float)
@@ -208,12 +208,12 @@ def _exact_reader(kind: Any, above: float | None) -> Reader:
 def _name_reader(kind: Any, above: float | None) -> Reader:
     read_supertype = reader(kind.__supertype__, above)
 
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         value = read_supertype(data, path, reading)
-        known = reading.known.get(kind)
-        if value is INVALID or known is None or value in known.names:
+        allowed = reading.allowed.get(kind)
+        if value is INVALID or allowed is None or value in allowed.names:
             return value
-        message = f"no {known.what} is called {quoted(value)}; {suggestion(value, known.names)}"
+        message = f"no {allowed.what} is called {quoted(value)}; {suggestion(value, allowed.names)}"
         return reading.wrong(path, message)
 
     return read
@@ -230,7 +230,7 @@ def _choices(kind: Any) -> tuple[Any, ...]:
 def _choice_reader(kind: Any, above: float | None) -> Reader:
     choices = _choices(kind)
 
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         for choice in choices:
             if data == choice and isinstance(data, bool) == isinstance(choice, bool):
                 return choice
@@ -243,7 +243,7 @@ def _union_reader(kind: Any, above: float | None) -> Reader:
     members = get_args(kind)
     readers = [reader(member, above) for member in members if member is not type(None)]
 
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         if data is None and type(None) in members:
             return None
         if above is None and type(data) in members and (not isinstance(data, float) or not reading.finite):
@@ -251,7 +251,7 @@ def _union_reader(kind: Any, above: float | None) -> Reader:
         if len(readers) == 1:
             return readers[0](data, path, reading)
         for attempt in readers:
-            trial = Reading(known=reading.known, finite=reading.finite)
+            trial = DecodeState(allowed=reading.allowed, finite=reading.finite)
             value = attempt(data, path, trial)
             if not trial.problems:
                 return value
@@ -266,7 +266,7 @@ def _tuple_reader(kind: Any, above: float | None) -> Reader:
         raise TypeError(f"{kind} cannot be read from plain data; only tuple[T, ...] can")
     read_item = reader(item, above)
 
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         if not isinstance(data, list):
             short = isinstance(data, str | int | float) and len(str(data)) <= QUOTED
             advice = f"; write [{data}]" if short else ""
@@ -283,7 +283,7 @@ def _mapping_reader(kind: Any, above: float | None) -> Reader:
         raise TypeError(f"{kind} cannot be read from plain data; its keys must be text")
     read_value = reader(value, above)
 
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         if not isinstance(data, Mapping):
             return reading.wrong(path, f"must be a mapping, got {quoted(data)}")
         entries = {name: read_value(entry, (*path, name), reading) for name, entry in data.items()}
@@ -295,7 +295,7 @@ def _mapping_reader(kind: Any, above: float | None) -> Reader:
 def _dataclass_reader(kind: Any, above: float | None) -> Reader:
     keys = keys_of(kind)
 
-    def read(data: Any, path: KeyPath, reading: Reading) -> Any:
+    def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         before = len(reading.problems)
         values = read_keys(keys, data, path, reading)
         if len(reading.problems) > before:

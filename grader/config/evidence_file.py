@@ -1,7 +1,7 @@
 """`evidence.jsonl`: one line per observation, written as it happens and readable while it grows.
 
-What a program says is made safe to show when it is written, and again when it is read: somebody else may have
-written the file.
+Texts of a program are made safe to show when they are written, and again when they are read: another program
+may have written the file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOTHING_SEEN = frozenset({Outcome.SKIPPED, Outcome.NOT_OBSERVED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionReceived:
-    """A hand-in of which nothing was left to observe, though it or what is said of it is new."""
+    """A submission that is new, or has new metadata, while its observations are already complete."""
 
     schema: int = SCHEMA
     submission: Submission
@@ -76,13 +76,13 @@ NAMES = {kind: name for name, kind in RECORDS.items()}
 
 
 class EvidenceWriter:
-    """Appends records to a file, each with one write, so that whatever ends us leaves whole lines.
+    """Appends records to a file, each with one write, so that a killed process leaves whole lines.
 
-    One at a time writes. A torn last line, which a power cut or a full disk may have left, is cut off first.
+    An flock admits one writer at a time. A torn last line (power cut, full disk) is cut off first.
     """
 
     def __init__(self, path: Path, *, wait_s: float = WAIT_S) -> None:
-        """Open it, after waiting for the end of whoever writes there still: an exam whose host was killed.
+        """Open the file, after waiting for another writer to end: an exam whose host was killed.
 
         Raises:
             NotObservedError: it cannot be opened, or somebody has been writing for too long.
@@ -117,7 +117,7 @@ class EvidenceWriter:
             raise NotObservedError(f"{self._name}: could not be written whole; make room on the disk")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file, which releases its lock."""
         os.close(self._fd)
 
     def __enter__(self) -> Self:
@@ -162,7 +162,7 @@ class LineReader:
     """Follows a file of lines: every call gives those that became complete since the last one."""
 
     def __init__(self, path: Path, *, from_end: bool = False) -> None:
-        """With `from_end` the lines that are there now are left out."""
+        """Follow `path`; with `from_end` its present lines are skipped."""
         self._path = path
         self._offset = 0
         self.number = 0
@@ -213,7 +213,7 @@ class EvidenceReader:
 
 
 def decode_record(line: bytes, *, where: str) -> Record:
-    """A record from its line; `where` names the file and the line in messages.
+    """Decode a line; `where` names the file and the line in messages.
 
     Raises:
         NotObservedError: it is none, or another version of grader wrote it.
@@ -227,10 +227,9 @@ def decode_record(line: bytes, *, where: str) -> Record:
 
 
 class StoredEvidence:
-    """The evidence of every submission in a file, by its digest; that of different ones is not mixed.
+    """The evidence of a file by digest of the submission.
 
-    The latest observation of each item counts, except that one which saw nothing never takes the place of
-    one which did.
+    The latest observation of each item counts, but a `not_observed` never replaces an observation.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
@@ -240,7 +239,7 @@ class StoredEvidence:
             self.add(record)
 
     def add(self, record: Record) -> None:
-        """Take in the next record of the file."""
+        """Add the next record of the file."""
         if isinstance(record, SubmissionReceived | ExamStarted):
             submission = record.submission
             before = self._by_digest.pop(submission.digest, None)
@@ -262,17 +261,17 @@ class StoredEvidence:
                 self._observations[observation.item] = observation
 
     def of(self, digest: str) -> Evidence | None:
-        """That of the submission with this digest."""
+        """Return the evidence of the submission with this digest."""
         return self._by_digest.get(digest)
 
     @property
     def last(self) -> Evidence | None:
-        """That of the submission that was examined last."""
+        """The evidence of the submission that was examined last."""
         return next(reversed(self._by_digest.values()), None)
 
 
 def read_stored(path: Path) -> StoredEvidence:
-    """Everything that was observed of the submissions in a file.
+    """Read the evidence of all submissions in a file.
 
     Raises:
         NotObservedError: a line is no record, or a newer grader wrote it.
@@ -281,7 +280,7 @@ def read_stored(path: Path) -> StoredEvidence:
 
 
 def read_evidence(path: Path) -> Evidence | None:
-    """Everything that was observed of the submission last examined; None if there is nothing yet.
+    """Read the evidence of the submission last examined; None if there is none.
 
     Raises:
         NotObservedError: a line is no record, or a newer grader wrote it.

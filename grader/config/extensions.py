@@ -1,4 +1,4 @@
-"""Extensions: who has more time for what, in `course.yaml` or in a CSV file that it names."""
+"""Extensions of deadlines by student and assignment, in `course.yaml` or in a CSV file that it names."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ Extensions = Mapping[str, Mapping[str, float]]
 
 
 def read_extensions(data: Any, folder: Path) -> tuple[Extensions, tuple[Problem, ...], tuple[str, ...]]:
-    """The extensions that `course.yaml` gives, or the file beside it that it names.
+    """Read the extensions from the data in `course.yaml`, or from the CSV file that it names.
 
-    Beside them the mistakes: those of `course.yaml`, and those of the other file as located lines.
+    Returns them with the problems of `course.yaml`, and those of the CSV file as located lines.
     """
     assignments = {file.parent.name for file in folder.glob("assignments/*/assignment.py")}
     if isinstance(data, str):
         return _from_table(folder / data, assignments)
     kind: Any = Mapping[str, Mapping[str, Duration]]
-    given, problems = decode(kind, data)
-    found = [Problem(path=("extensions", *problem.path), message=problem.message) for problem in problems]
-    for who, by_assignment in (given or {}).items():
-        found += [
+    extensions, problems = decode(kind, data)
+    located = [Problem(path=("extensions", *problem.path), message=problem.message) for problem in problems]
+    for who, by_assignment in (extensions or {}).items():
+        located += [
             Problem(path=("extensions", who, name), message=_unknown(name, assignments))
             for name in by_assignment
             if name not in assignments
         ]
-    return given or {}, tuple(found), ()
+    return extensions or {}, tuple(located), ()
 
 
 def _from_table(file: Path, assignments: set[str]) -> tuple[Extensions, tuple[Problem, ...], tuple[str, ...]]:
@@ -53,25 +53,25 @@ def _from_table(file: Path, assignments: set[str]) -> tuple[Extensions, tuple[Pr
             f"the first line must name the columns {', '.join(COLUMNS)}; {', '.join(missing)} is missing"
         )
         return {}, (), (f"{show_path(file)}:1: {message}",)
-    found: dict[str, dict[str, float]] = {}
+    extensions: dict[str, dict[str, float]] = {}
     wrong: list[str] = []
     for row in table:
         who, name, time = ((row[column] or "").strip() for column in COLUMNS)
-        mistakes = tuple(_mistakes(who, name, time, found, assignments))
+        mistakes = tuple(_mistakes(who, name, time, extensions, assignments))
         wrong += [f"{show_path(file)}:{table.line_num}: {mistake}" for mistake in mistakes]
         if not mistakes:
-            found.setdefault(who, {})[name] = parse_duration(time)
-    return found, (), tuple(wrong)
+            extensions.setdefault(who, {})[name] = parse_duration(time)
+    return extensions, (), tuple(wrong)
 
 
 def _mistakes(
-    who: str, name: str, time: str, found: Mapping[str, Mapping[str, float]], assignments: set[str]
+    who: str, name: str, time: str, extensions: Mapping[str, Mapping[str, float]], assignments: set[str]
 ) -> Iterator[str]:
     if not who:
         yield "student: missing; say whose extension it is"
     if name not in assignments:
         yield f"assignment: {_unknown(name, assignments)}"
-    if name in found.get(who, {}):
+    if name in extensions.get(who, {}):
         yield f"{who} has an extension of {name} in a line above; give one"
     try:
         parse_duration(time)

@@ -1,4 +1,4 @@
-"""What the files of an assignment define, found without importing them."""
+"""Functions that the files of an assignment define, read from their syntax trees without importing them."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ class Unparsable(Exception):
 
 
 def read_facts(folder: Path) -> AssignmentFacts:
-    """The facts of an assignment. Never fails: what could not be read is in `problems`."""
+    """Read the facts of an assignment. Never fails: unreadable files are in `problems`."""
     problems: list[str] = []
 
     def names(files: Iterable[Path], name_of: Callable[[str, str, list[str]], str]) -> frozenset[str] | None:
-        found: set[str] = set()
+        functions: set[str] = set()
         before = len(problems)
         for file in files:
             try:
-                found.update(name_of(file.stem, *function) for function in _functions(_parsed(file)))
+                functions.update(name_of(file.stem, *function) for function in _functions(_parsed(file)))
             except Unparsable as error:
                 problems.append(str(error))
-        return frozenset(found - {""}) if len(problems) == before else None
+        return frozenset(functions - {""}) if len(problems) == before else None
 
     reference = folder / "reference"
     callable_files = [
         *sorted((folder / "given").glob("*.py")),
-        # one that is there may have none at its top: its functions are called by the course's own files
+        # An existing folder may have no functions at its top: then the course's own files call deeper ones.
         *(sorted(reference.glob("*.py")) if reference.is_dir() else [reference]),
     ]
     return AssignmentFacts(
@@ -81,7 +81,7 @@ def _parsed(file: Path) -> Iterable[ast.stmt]:
 
 
 def _functions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
-    """Names that a module binds to something callable, each with its parameters as far as known.
+    """Yield the callables that a module binds, each with its parameters where the syntax tells them.
 
     A kernel is often `fast = cuda.jit(plain)` and a function may be defined under `if` or `try`.
     """

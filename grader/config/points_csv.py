@@ -1,4 +1,4 @@
-"""The table in which people give points: out for any spreadsheet, and in again with its habits forgiven."""
+"""CSV table for points by hand: written for any spreadsheet, read with the variations that they save."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from grader.config.problem import suggestion
 from grader.errors import UsageError
 
 _FORMULA = re.compile("[\\s\u200b-\u200f\u2060-\u206f\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-]|[\t\r\n]")
-"""A spreadsheet runs what begins so, some also after what is not seen; a student may have chosen the text."""
+"""Beginnings of cells that spreadsheets run as formulas, some also after invisible characters."""
 _TEXT = "'"
 _DELIMITERS = ",;\t"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One item of one hand-in."""
+class PointsRow:
+    """One item of one submission."""
 
     student: str
     assignment: str
@@ -28,18 +28,19 @@ class Row:
     asks: str = ""
     possible: str = ""
     points: str = ""
-    """Empty if nobody gave any yet."""
+    """Empty while no points are given."""
     comment: str = ""
     hand_in: str = ""
-    """The beginning of the digest of the hand-in: points for an earlier one are not taken for a later one."""
+    """The beginning of the digest of the submission: points for an earlier one are not taken for a later
+    one."""
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
+COLUMNS = tuple(field.name for field in fields(PointsRow))
 NEEDED = ("student", "assignment", "item", "points")
 
 
-def write_table(rows: Iterable[Row]) -> bytes:
-    """The file, UTF-8 with the mark that spreadsheets look for; no cell is a formula."""
+def write_table(rows: Iterable[PointsRow]) -> bytes:
+    """Encode the table as UTF-8 with a byte order mark, which spreadsheets need; no cell is a formula."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
@@ -48,8 +49,8 @@ def write_table(rows: Iterable[Row]) -> bytes:
     return text.getvalue().encode("utf-8-sig")
 
 
-def read_table(content: bytes, where: str) -> Iterator[tuple[int, Row]]:
-    """The rows with the line each begins at; empty ones are left out.
+def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
+    """Yield each row with the line at which it begins, without empty ones.
 
     Raises:
         UsageError: it is no table, or lacks a column; with every column that is wrong.
@@ -86,12 +87,12 @@ def _objections(header: list[str]) -> Iterator[str]:
         yield f"there are two columns {name!r}; take one out"
 
 
-def _row(values: Mapping[str, str]) -> Row:
-    return Row(**{name: values.get(name, "") for name in COLUMNS})
+def _row(values: Mapping[str, str]) -> PointsRow:
+    return PointsRow(**{name: values.get(name, "") for name in COLUMNS})
 
 
 def harmless(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula; `read_table` undoes it."""
+    """Prefix a cell that a spreadsheet would run as a formula; `read_table` undoes it."""
     return _TEXT + cell if cell.startswith(_TEXT) or _FORMULA.match(cell) else cell
 
 

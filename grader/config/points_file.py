@@ -1,4 +1,4 @@
-"""`manual.jsonl`: points that people gave, who and when; a line is added, and none is ever changed."""
+"""`manual.jsonl`: append-only record of points that people gave, with author and time."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from grader.model.submission import Submission
 
 FILE = "manual.jsonl"
 MANUAL = "manual"
-"""The kind of check that no examiner does."""
+"""The check kind whose items only people judge."""
 WAITS = "waits for a person"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointsGiven:
-    """One person's judgement of one item of one hand-in."""
+    """One person's judgement of one item of one submission."""
 
     item: str
     points: float
     possible: float
-    """What the item was worth when the points were given."""
+    """Points of the item at the time of the judgement."""
     by: str
     at: str
     """ISO 8601, UTC."""
     comment: str = ""
     submission: str
-    """The digest of the hand-in that was looked at."""
+    """The digest of the submission that was judged."""
 
 
 def read_points(folder: Path, submission: str) -> dict[str, PointsGiven]:
-    """By item the latest that was given to the hand-in of this digest; nothing if there is no file.
+    """Read the latest points by item for the submission of this digest; empty if there is no file.
 
     Raises:
         NotObservedError: the file cannot be read, or a line of it is no such record.
@@ -83,32 +83,32 @@ def append_points(folder: Path, records: Sequence[PointsGiven]) -> None:
 
 
 def with_points(
-    folder: Path, submission: Submission, tasks: Sequence[Task], seen: Mapping[str, Observation]
+    folder: Path, submission: Submission, tasks: Sequence[Task], observed: Mapping[str, Observation]
 ) -> dict[str, Observation]:
-    """Observations with what people gave, which stands above what was observed; manual items wait for it."""
-    given = read_points(folder, submission.digest)
-    observations = dict(seen)
+    """Merge points by hand into observations, whose place they take; manual items without points wait."""
+    points_by_item = read_points(folder, submission.digest)
+    observations = dict(observed)
     for task in tasks:
         if task.check == MANUAL:
             observations[task.item] = Observation(
                 item=task.item, outcome=Outcome.NOT_OBSERVED, note=WAITS, digest=task.digest
             )
-        if record := given.get(task.item):
+        if record := points_by_item.get(task.item):
             bare = Observation(item=task.item, outcome=Outcome.OBSERVED, digest=task.digest)
             observations[task.item] = _judged(observations.get(task.item, bare), record)
     return observations
 
 
-def _judged(seen: Observation, record: PointsGiven) -> Observation:
+def _judged(observation: Observation, record: PointsGiven) -> Observation:
     points = {
         "points_given": Quantity(value=record.points, unit="points", taken_by=record.by),
         "points_possible": Quantity(value=record.possible, unit="points", taken_by=record.by),
     }
     return replace(
-        seen,
+        observation,
         outcome=Outcome.OBSERVED,
         note="",
         fault=None,
-        quantities={**seen.quantities, **points},
-        facts={**seen.facts, "comment": record.comment, "given_at": record.at},
+        quantities={**observation.quantities, **points},
+        facts={**observation.facts, "comment": record.comment, "given_at": record.at},
     )

@@ -1,4 +1,4 @@
-"""A mistake in a file of text: where it is, what is wrong and what to do."""
+"""One error in a text file: position, cause and advice."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 """The way to a value: keys of mappings and indices of lists, from the top."""
 
 CLOSE = 0.65
-"""How alike two names must be (difflib's ratio) for one to be meant by the other."""
+"""The similarity (difflib's ratio) from which on a name is suggested for another."""
 LISTED = 8
-"""So many names are listed where none is close enough to suggest."""
+"""The number of names that a message lists if none is close enough to suggest."""
 
 
 class Position(NamedTuple):
@@ -27,45 +27,45 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that a person has to put right."""
+    """One error that a person has to correct."""
 
     path: KeyPath
     message: str
-    """What is wrong and what would be right."""
+    """The error and the correction."""
     position: Position | None = None
-    """Where, if the path does not tell."""
+    """The position, if the path does not determine it."""
 
     def __str__(self) -> str:
-        """One printable line without the file's name, whatever a key or a value holds."""
+        """Return one printable line without the file's name; control characters are escaped."""
         return one_line(f"{spell(self.path)}: {self.message}" if self.path else self.message)
 
 
 def spell(path: KeyPath) -> str:
-    """A path as a person writes it: `items[3].at_least`."""
+    """Return a path as a person writes it: `items[3].at_least`."""
     parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(parts).removeprefix(".")
 
 
 def show_path(path: Path) -> str:
-    """A file's name for a line of text: relative to the working directory if it lies below it."""
+    """Return a file's name for a line of text: relative to the working directory if it lies below it."""
     try:
         return one_line(str(path.absolute().relative_to(Path.cwd())))
     except (ValueError, OSError):
         return one_line(str(path))
 
 
-def closest(given: str, known: Iterable[str]) -> str | None:
-    """The name that was most likely meant; None if none comes near."""
+def closest(name: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate most similar to a name; None if none is close enough."""
     import difflib
 
-    return next(iter(difflib.get_close_matches(given, list(known), n=1, cutoff=CLOSE)), None)
+    return next(iter(difflib.get_close_matches(name, list(candidates), n=1, cutoff=CLOSE)), None)
 
 
-def suggestion(given: str, known: Iterable[str]) -> str:
-    """What to do about a name that does not exist: the closest one, or what there is."""
-    names = sorted(known)
+def suggestion(name: str, candidates: Iterable[str]) -> str:
+    """Suggest the closest candidate for a name that does not exist, or list the candidates."""
+    names = sorted(candidates)
     if not names:
         return "there are none"
-    if close := closest(given, names):
+    if close := closest(name, names):
         return f"did you mean {close}?"
     return "there are " + ", ".join(names[:LISTED]) + (" …" if len(names) > LISTED else "")

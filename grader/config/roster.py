@@ -1,4 +1,4 @@
-"""The roster: who is in the course, and under which ids learning platforms know them."""
+"""The roster: students of the course with their ids on learning platforms."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "section": ("section",),
     "team": ("team", "group"),
 }
-"""What a column may be called, in lower case, with a blank for any of `_` and `-`: also in the exports of
-Canvas (gradebook) and Moodle (grading worksheet, participants)."""
+"""Headings of each column in lower case, with a blank for `_` and `-`; also those in exports of Canvas
+(gradebook) and Moodle (grading worksheet, participants)."""
 
 _DELIMITERS = ",;\t"
 _STUDENT = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
@@ -35,9 +35,9 @@ _FORMS = {
     "canvas_id": (_ID, "letters and digits, in a column that the spreadsheet keeps as text"),
     "moodle_id": (_ID, "letters and digits, as in Participant 4711"),
 }
-"""What a value must look like, and in words; the first is what intake takes for the name of a folder."""
+"""The pattern of a column's values and its description; the first is that of a folder's name in intake."""
 _FILE_IDS = ("canvas_id", "moodle_id")
-"""What platforms write into the names of files."""
+"""Ids that platforms write into the names of files."""
 _UNIQUE = ("student", *_FILE_IDS, "sis_id", "email")
 _POINTS_ROW = "points possible"
 """Canvas' gradebook begins with a row that is no student."""
@@ -45,20 +45,20 @@ _POINTS_ROW = "points possible"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Student:
-    """One line of the roster; what is not known is empty."""
+    """One line of the roster; unknown fields are empty."""
 
     student: str
     """The name in results."""
     canvas_id: str = ""
     sis_id: str = ""
     moodle_id: str = ""
-    """Of a participant: in every assignment another one."""
+    """Moodle's participant number, which differs from assignment to assignment."""
     email: str = ""
     name: str = ""
     """For people."""
     section: str = ""
     team: str = ""
-    """Students with the same one hand in together, in all assignments."""
+    """Students of one team hand in together, in all assignments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,21 +71,21 @@ class Roster:
 
     @property
     def by_id(self) -> Mapping[str, str]:
-        """The student, or the whole team as `alice+bob`, by an id that platforms write into file names."""
+        """The student, or the team as `alice+bob`, by each id that platforms write into file names."""
         teams: dict[str, list[str]] = {}
-        for one in self.students:
-            teams.setdefault(one.team, []).append(one.student)
+        for entry in self.students:
+            teams.setdefault(entry.team, []).append(entry.student)
         return {
-            getattr(one, column): "+".join(sorted(teams[one.team])) if one.team else one.student
-            for one in self.students
+            getattr(entry, column): "+".join(sorted(teams[entry.team])) if entry.team else entry.student
+            for entry in self.students
             for column in _FILE_IDS
-            if getattr(one, column)
+            if getattr(entry, column)
         }
 
     def remark(self, submission: Submission) -> str:
-        """A line on a hand-in whose id is of nobody on the roster; empty if there is nothing to say."""
-        known, lms_id = self.by_id, submission.lms_id
-        if not known or lms_id is None or lms_id in known:
+        """Return a warning if the id of a submission is not on the roster; empty otherwise."""
+        students_by_id, lms_id = self.by_id, submission.lms_id
+        if not students_by_id or lms_id is None or lms_id in students_by_id:
             return ""
         message = (
             f"{submission.archive}: id {lms_id} is not on the roster ({self.file}), so the student is called "
@@ -94,14 +94,14 @@ class Roster:
         return str(Problem(path=(), message=message))
 
     def reconciled(self, students: Collection[str]) -> Iterator[str]:
-        """Lines on who handed in nothing, and who is not on the roster; none if there is no roster."""
+        """Yield lines that name students without a submission and, if there is a roster, those not on it."""
         if not self.students:
             return
-        there = [one.student for one in self.students]
-        absent = [student for student in there if student not in students]
-        strangers = sorted({*students}.difference(there))
+        on_roster = [entry.student for entry in self.students]
+        absent = [student for student in on_roster if student not in students]
+        strangers = sorted({*students}.difference(on_roster))
         if absent:
-            yield f"{self.file}: {_so_many(absent)} without a hand-in, not marked: {', '.join(absent)}"
+            yield f"{self.file}: {_so_many(absent)} without a submission, not marked: {', '.join(absent)}"
         if strangers:
             yield f"{self.file}: {_so_many(strangers)} not on it: {', '.join(strangers)}"
 
@@ -111,10 +111,10 @@ def _so_many(students: Sequence[str]) -> str:
 
 
 def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...]]:
-    """The students in a CSV file, as spreadsheets and learning platforms write it.
+    """Read the students from a CSV file, as spreadsheets and learning platforms write it.
 
-    Beside them the mistakes: that the file is not there, as one of `course.yaml`, and those in it as located
-    lines. Columns that are not in `HEADINGS` are for people.
+    Returns them with the problems: a missing file as a problem of `course.yaml`, errors in the file as
+    located lines. Columns that are not in `HEADINGS` are ignored.
     """
     import csv
     import io
@@ -184,7 +184,8 @@ class _Table:
                 before, who = self._lines.setdefault((kind, value.casefold()), (line, student.student))
                 if before != line:
                     heading = self._columns[field][1]
-                    yield f"{heading}: {quoted(value)} is in line {before} too, of {who}; give it once"
+                    also = f"also in line {before} for {who}"
+                    yield f"{heading}: {quoted(value)} is listed twice, {also}; give it once"
         self.students.append(student)
 
 

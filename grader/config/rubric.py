@@ -1,4 +1,4 @@
-"""Rubric files: read, held against the assignment, and refused with all their mistakes at once."""
+"""Reads rubric files, checks them against the assignment and reports all errors at once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from grader.config.codec import digest_bytes
-from grader.config.decode import Names, Reading, keys_of, quoted, read_keys
+from grader.config.decode import AllowedNames, DecodeState, keys_of, quoted, read_keys
 from grader.config.facts import AssignmentFacts, read_facts
 from grader.config.problem import suggestion
 from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
-from grader.config.yaml_source import Document, read_yaml
+from grader.config.yaml_source import YamlDocument, read_yaml
 from grader.contracts import CheckKind
 from grader.errors import CourseError
 from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
@@ -24,7 +24,7 @@ DAY_S = 86_400.0
 
 
 def load_rubric(path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]) -> Rubric:
-    """The rubric in a file, for check kinds by name and folders of assignments by name.
+    """Load a rubric, for check kinds by name and folders of assignments by name.
 
     Raises:
         CourseError: with every problem of the file, each as `file:line:column: path: message`.
@@ -38,19 +38,19 @@ def load_rubric(path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapp
 def check_rubric(
     path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]
 ) -> tuple[str, ...]:
-    """Every problem of a rubric file, one line each; none if `load_rubric` takes it."""
+    """Return every problem of a rubric file, one line each; none if `load_rubric` takes it."""
     return _Draft(read_yaml(path), kinds, assignments).lines()
 
 
 class _Draft:
-    """A rubric while its mistakes are looked for."""
+    """A rubric while it is validated."""
 
     def __init__(
-        self, document: Document, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]
+        self, document: YamlDocument, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]
     ) -> None:
         self.document = document
         self.kinds = kinds
-        self.reading = Reading()
+        self.reading = DecodeState()
         self.reading.problems.extend(document.problems)
         self.facts: AssignmentFacts | None = None
         self.top: dict[str, Any] = {}
@@ -68,12 +68,12 @@ class _Draft:
         self.check_points()
 
     def lines(self) -> tuple[str, ...]:
-        """All problems, each on a line."""
+        """Return all problems, each on a line."""
         facts = self.facts.problems if self.facts else ()
         return (*self.document.lines(self.reading.problems), *facts)
 
     def rubric(self, name: str) -> Rubric:
-        """The rubric, once it has no problems."""
+        """Build the rubric, once it has no problems."""
         late = self.top.get("late", LateKeys())
         return Rubric(
             name=name,
@@ -93,17 +93,19 @@ class _Draft:
         )
 
     def item(self, values: Mapping[str, Any]) -> Item:
-        """An item out of its flat keys."""
-        own = {name: value for name, value in _own(values).items() if name not in ("bonus", "penalty")}
-        return Item(**own, counts=_counts(values), options=self.options(values))
+        """Build an item from its flat keys."""
+        common = {
+            name: value for name, value in _common_keys(values).items() if name not in ("bonus", "penalty")
+        }
+        return Item(**common, counts=_counts(values), options=self.options(values))
 
     def options(self, values: Mapping[str, Any]) -> Any:
-        """The options of an item's check; ValueError if they do not go together."""
+        """Return the options of an item's check; ValueError if they do not go together."""
         kind = self.kinds[values["check"]]
         return kind.Options(**{name: values[name] for name in keys_of(kind.Options) if name in values})
 
     def same_schema(self) -> bool:
-        """Whether the rest of the file can be understood at all."""
+        """Tell whether the file has the schema of this version; otherwise the rest is not checked."""
         data = self.document.data
         schema = data.get("schema", SCHEMA) if isinstance(data, Mapping) else SCHEMA
         if type(schema) is not int or schema == SCHEMA:
@@ -113,7 +115,7 @@ class _Draft:
         return False
 
     def find_assignment(self, assignments: Mapping[str, Path]) -> None:
-        """Take the facts of the assignment, so that names can be held against them."""
+        """Read the facts of the assignment, against which names are checked."""
         name = self.top.get("assignment")
         if name is None:
             return
@@ -125,10 +127,10 @@ class _Draft:
 
     def read_items(self) -> None:
         """Read each item by the keys of its own kind of check."""
-        known = _known(self.facts)
+        allowed = _allowed_names(self.facts)
         for index, data in enumerate(self.top.get("items", ())):
             path = ("items", index)
-            reading = Reading(known={**known, UsedItem: _used(data)}, problems=self.reading.problems)
+            reading = DecodeState(allowed={**allowed, UsedItem: _used(data)}, problems=self.reading.problems)
             before = len(reading.problems)
             name = data.get("check") if isinstance(data, Mapping) else None
             if isinstance(name, str) and name not in self.kinds:
@@ -137,8 +139,8 @@ class _Draft:
             if isinstance(name, str) and name in self.kinds:
                 values = read_keys(item_keys(self.kinds[name]), data, path, reading)
             else:
-                # Which further keys there may be is not known: they are neither right nor wrong.
-                values = read_keys(keys_of(ItemKeys), _own(data), path, reading)
+                # Without a kind its option keys cannot be checked, so they are neither right nor wrong.
+                values = read_keys(keys_of(ItemKeys), _common_keys(data), path, reading)
             self.items.append(values)
             if len(reading.problems) == before:
                 try:
@@ -147,7 +149,7 @@ class _Draft:
                     reading.wrong(path, str(error))
 
     def check_ids(self) -> None:
-        """Ids are well formed and unique."""
+        """Check that ids are well formed and unique."""
         first: dict[str, int] = {}
         for index, values in enumerate(self.items):
             name = values.get("id")
@@ -162,7 +164,7 @@ class _Draft:
                 self.reading.wrong(path, message)
 
     def check_references(self) -> None:
-        """What an item needs or uses exists, and nothing waits for itself."""
+        """Check that items in `needs` and `uses` exist, without cycles."""
         waits_for: dict[str, list[str]] = {values["id"]: [] for values in self.items if "id" in values}
         for index, values in enumerate(self.items):
             for key in ("needs", "uses"):
@@ -179,7 +181,7 @@ class _Draft:
             self.reading.wrong(("items", index, key), message)
 
     def check_devices(self) -> None:
-        """Devices are of a kind that there is, and at least one is needed of each."""
+        """Check that devices are of a known kind, at least one of each."""
         for index, values in enumerate(self.items):
             for name, count in values.get("devices", {}).items():
                 path = ("items", index, "devices", name)
@@ -192,7 +194,7 @@ class _Draft:
                     )
 
     def check_points(self) -> None:
-        """No points are negative, an item counts in one way and can be shown, and those that earn add up."""
+        """Check points: none negative, one way of counting per item, and the right sum; and visibility."""
         each = [values["points"] for values in self.items if "points" in values]
         for index, values in enumerate(self.items):
             if values.get("visible") == "after_due" and self.top.get("due") is None:
@@ -214,33 +216,37 @@ class _Draft:
         if len(each) < len(self.items) or any(points < 0 for points in each):
             return  # A sum over wrong numbers would be one more line about the same mistake.
         earning = [values["points"] for values in self.items if _counts(values) == "earns"]
-        found = sum(earning)
-        if not math.isclose(total, found, abs_tol=1e-9):
+        earned = sum(earning)
+        if not math.isclose(total, earned, abs_tol=1e-9):
             others = "" if len(earning) == len(each) else " that are no bonus and no penalty"
-            message = f"must equal the sum of the items{others}, {found:.12g}, got {total:.12g}"
+            message = f"must equal the sum of the items{others}, {earned:.12g}, got {total:.12g}"
             self.reading.wrong(("points",), message)
 
 
-def _known(facts: AssignmentFacts | None) -> Mapping[Any, Names]:
-    """The names that options may take; what could not be read is not held against anyone."""
+def _allowed_names(facts: AssignmentFacts | None) -> Mapping[Any, AllowedNames]:
+    """Return the names that options may take, by type; files that could not be read allow any name."""
     if facts is None:
         return {}
-    found = {
+    sources = {
         FunctionName: ("function of the reference", facts.functions),
         InputsName: ("family of inputs.py", facts.inputs),
         OracleName: ("function of expected.py", facts.oracles),
     }
-    return {kind: Names(what=what, names=names) for kind, (what, names) in found.items() if names is not None}
+    return {
+        kind: AllowedNames(what=what, names=names)
+        for kind, (what, names) in sources.items()
+        if names is not None
+    }
 
 
-def _used(data: Any) -> Names:
+def _used(data: Any) -> AllowedNames:
     uses = data.get("uses") if isinstance(data, Mapping) else None
     names = [name for name in uses if isinstance(name, str)] if isinstance(uses, list) else []
-    return Names(what="item in uses", names=frozenset(names))
+    return AllowedNames(what="item in uses", names=frozenset(names))
 
 
-def _own(data: Any) -> Any:
-    """The keys of an item without its check's options."""
+def _common_keys(data: Any) -> Any:
+    """Return the keys of an item without its check's options."""
     if not isinstance(data, Mapping):
         return data
     return {key: value for key, value in data.items() if key in keys_of(ItemKeys)}
@@ -253,7 +259,7 @@ def _counts(values: Mapping[str, Any]) -> Counts:
 
 
 def _cycles(waits_for: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """Circles of a graph, each as the way round from its first node in the file back to it."""
+    """Yield each cycle of a graph, from its first node in the file back to it."""
     from graphlib import CycleError, TopologicalSorter
 
     graph = {name: set(others) for name, others in waits_for.items()}

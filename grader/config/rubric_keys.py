@@ -21,7 +21,7 @@ DEVICES = frozenset({"gpu"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateKeys:
-    """What `late:` accepts."""
+    """Keys of `late:`."""
 
     grace: Duration = option("How long after the deadline nothing is taken off.", default=Duration(0.0))
     per_day: Share = option("What each started day takes off the total.", default=Share(0.0))
@@ -30,7 +30,7 @@ class LateKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RubricKeys:
-    """What a rubric file accepts."""
+    """Keys of a rubric file."""
 
     schema: int = option("The version of this format: 1.")
     assignment: str = option("A folder below `assignments/`.")
@@ -39,7 +39,7 @@ class RubricKeys:
     due: datetime | None = option("The deadline, with its offset from UTC.", default=None)
     late: LateKeys = option("What lateness costs.", default_factory=LateKeys)
     attempts: Attempts = option(
-        "Which of several hand-ins of a student, as a platform numbers them, counts.", default="newest"
+        "Which of several submissions of a student, as a platform numbers them, counts.", default="newest"
     )
     floor: float = option("Penalties take nothing from a total as low as this.", default=0.0)
     at_most: float | None = option("The total is never more than this, whatever the bonus.", default=None)
@@ -47,7 +47,7 @@ class RubricKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemKeys:
-    """What every item accepts, beside the options of its check."""
+    """Keys of every item, beside the options of its check."""
 
     id: str = option("A short name, unique in the file: lower-case letters, digits and . _ -")
     title: str = option("One sentence that a student reads.")
@@ -66,12 +66,12 @@ class ItemKeys:
 
 
 def item_keys(kind: CheckKind) -> Mapping[str, Key]:
-    """The keys of an item with a check of this kind.
+    """Return the keys of an item with a check of this kind.
 
     Raises:
         CourseError: an option is called like a key that every item has.
     """
-    own, options = keys_of(ItemKeys), keys_of(kind.Options)
-    if taken := sorted(own.keys() & options.keys()):
+    common, options = keys_of(ItemKeys), keys_of(kind.Options)
+    if taken := sorted(common.keys() & options.keys()):
         raise CourseError(f"check kind {kind.name}: every item has a key {taken[0]}; rename the option")
-    return {**own, **options}
+    return {**common, **options}

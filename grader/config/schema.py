@@ -27,10 +27,10 @@ SIMPLE: Mapping[Any, dict[str, Any]] = {
 
 
 def rubric_schema(kinds: Mapping[str, CheckKind]) -> dict[str, Any]:
-    """The schema (draft 2020-12) of a rubric whose checks may be of these kinds.
+    """Return the schema (draft 2020-12) of a rubric whose checks may be of these kinds.
 
-    It accepts what `load_rubric` accepts as far as one file alone can tell: names of functions, sums and
-    references between items are not its business.
+    It accepts what `load_rubric` accepts, but does not check names of functions, sums, and references between
+    items.
     """
     schema = _mapping(keys_of(RubricKeys))
     schema["properties"]["schema"] = {**schema["properties"]["schema"], "const": SCHEMA}
@@ -43,39 +43,39 @@ def rubric_schema(kinds: Mapping[str, CheckKind]) -> dict[str, Any]:
 
 
 def _item(kinds: Mapping[str, CheckKind]) -> dict[str, Any]:
-    """An item: its own keys at once, those of its check as soon as `check` is there."""
-    own = _mapping(keys_of(ItemKeys))
-    del own["additionalProperties"]
-    own["properties"]["check"] = {
+    """Return the schema of an item: the common keys, and those of its check, selected by `check`."""
+    schema = _mapping(keys_of(ItemKeys))
+    del schema["additionalProperties"]
+    schema["properties"]["check"] = {
         "description": "The kind of check.",
         "oneOf": [{"const": name, "description": _first_line(kind)} for name, kind in sorted(kinds.items())],
     }
-    own["properties"]["points"]["minimum"] = 0
-    own["properties"]["id"]["pattern"] = "^[a-z0-9_.-]+$"
-    own["properties"]["devices"]["propertyNames"] = {"enum": sorted(DEVICES)}
-    own["properties"]["devices"]["additionalProperties"]["minimum"] = 1
-    own["not"] = {
+    schema["properties"]["points"]["minimum"] = 0
+    schema["properties"]["id"]["pattern"] = "^[a-z0-9_.-]+$"
+    schema["properties"]["devices"]["propertyNames"] = {"enum": sorted(DEVICES)}
+    schema["properties"]["devices"]["additionalProperties"]["minimum"] = 1
+    schema["not"] = {
         "properties": {"bonus": {"const": True}, "penalty": {"const": True}},
         "required": ["bonus", "penalty"],
     }
-    own["allOf"] = [
+    schema["allOf"] = [
         {
             "if": {"properties": {"check": {"const": name}}, "required": ["check"]},
             "then": _options(kind),
         }
         for name, kind in sorted(kinds.items())
     ]
-    return own
+    return schema
 
 
 def _options(kind: CheckKind) -> dict[str, Any]:
-    """What a kind adds; it names the item's own keys again because nothing beside them is allowed."""
+    """Return the schema of a kind's options; it repeats the common keys, because no others are allowed."""
     schema = _mapping(item_keys(kind))
-    own = keys_of(ItemKeys)
+    common = keys_of(ItemKeys)
     schema["properties"] = {
-        name: True if name in own else accepted for name, accepted in schema["properties"].items()
+        name: True if name in common else accepted for name, accepted in schema["properties"].items()
     }
-    schema["required"] = [name for name in schema["required"] if name not in own]
+    schema["required"] = [name for name in schema["required"] if name not in common]
     return schema
 
 
@@ -93,7 +93,7 @@ def _key(key: Key) -> dict[str, Any]:
 
 
 def _kind(kind: Any, above: float | None) -> dict[str, Any]:
-    """The schema of the values that the decoder takes for a type."""
+    """Return the schema of the values that the decoder takes for a type."""
     if kind in SIMPLE:
         bounded = above is not None and kind in (int, float)
         return {**SIMPLE[kind], **({"exclusiveMinimum": above} if bounded else {})}

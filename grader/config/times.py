@@ -1,4 +1,4 @@
-"""When hand-ins came, as a learning platform's list says: a table, or what Canvas' interface answers."""
+"""Submission times from a learning platform's list: a CSV table, or a JSON answer of Canvas' API."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from grader.config.roster import HEADINGS
 from grader.errors import UsageError
 
 WHO = ("student", "canvas_id", "moodle_id")
-"""Fields of the roster that the name of a hand-in tells as well."""
+"""Fields of the roster that the name of an archive may contain."""
 WHEN = ("submitted at", "last modified (submission)", "time")
-"""What the column may be called: also in Moodle's grading worksheet."""
+"""Headings of the time column, among them that of Moodle's grading worksheet."""
 _MOODLE = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")
 """Monday, 23 December 2024, 11:59 PM: as Moodle writes times in English."""
 _NOTHING = {"", "-"}
@@ -28,18 +28,18 @@ class Times:
     """The times of a list."""
 
     by_id: Mapping[str, datetime]
-    """By student and by the ids that platforms write into the names of files, in lower case."""
+    """Times by student, and by the ids that platforms write into the names of files, in lower case."""
 
     def of(self, ids: Iterable[str]) -> datetime | None:
-        """The latest that is known of any of them: a team hands in once; None if none is known."""
-        found = (self.by_id.get(one.casefold()) for one in ids)
-        return max((time for time in found if time is not None), default=None)
+        """Return the latest time of any of these ids (a team hands in once); None if there is none."""
+        times = (self.by_id.get(name.casefold()) for name in ids)
+        return max((time for time in times if time is not None), default=None)
 
 
 def read_times(file: Path, zone: tzinfo) -> Times:
-    """The times in a CSV file with a heading, or in a JSON list of Canvas' submissions.
+    """Read the times from a CSV file with a heading, or from a JSON list of Canvas' submissions.
 
-    Times without an offset are of the course's `zone`; of an hour that the clocks show twice it is the first.
+    Times without an offset are in the course's `zone`; an ambiguous local time is the earlier one (fold 0).
 
     Raises:
         UsageError: the file cannot be read, with every line that is wrong.
@@ -54,16 +54,16 @@ def read_times(file: Path, zone: tzinfo) -> Times:
     rows = _canvas(text, where) if text.lstrip().startswith("[") else _table(text, where)
     by_id: dict[str, datetime] = {}
     problems: list[str] = []
-    for place, ids, said in rows:
-        if said.strip() in _NOTHING:
+    for place, ids, text_of_time in rows:
+        if text_of_time.strip() in _NOTHING:
             continue
-        time = _moment(said.strip(), zone)
+        time = _moment(text_of_time.strip(), zone)
         if time is None:
             advice = "write it like 2024-12-23T22:10:00+02:00, or without the offset"
-            problems.append(f"{where}:{place}: {quoted(said.strip())} is no date and time; {advice}")
+            problems.append(f"{where}:{place}: {quoted(text_of_time.strip())} is no date and time; {advice}")
             continue
-        for one in filter(None, ids):
-            key = one.casefold()
+        for name in filter(None, ids):
+            key = name.casefold()
             by_id[key] = max(time, by_id.get(key, time))
     if problems:
         raise UsageError(*problems)
@@ -71,7 +71,7 @@ def read_times(file: Path, zone: tzinfo) -> Times:
 
 
 Row = tuple[str, tuple[str, ...], str]
-"""Where it stands, whose it is by any id, and the time as it is written."""
+"""Position, ids of the student, and the time as text."""
 
 
 def _canvas(text: str, where: str) -> Iterator[Row]:
@@ -108,14 +108,14 @@ def _table(text: str, where: str) -> Iterator[Row]:
         raise UsageError(f"{where}:{reader.line_num}: is no CSV ({error}); save it again") from None
 
 
-def _moment(said: str, zone: tzinfo) -> datetime | None:
+def _moment(text: str, zone: tzinfo) -> datetime | None:
     time = None
     try:
-        time = datetime.fromisoformat(said)
+        time = datetime.fromisoformat(text)
     except ValueError:
         for form in _MOODLE:
             try:
-                time = datetime.strptime(said, form)  # noqa: DTZ007 - the zone comes below
+                time = datetime.strptime(text, form)  # noqa: DTZ007 - the zone comes below
             except ValueError:
                 continue
     if time is None:

@@ -16,16 +16,16 @@ SECONDS = (86_400, 3_600, 60, 1)
 
 
 def parse_duration(text: object) -> Duration:
-    """Seconds of a text such as `1h30m`; ValueError if it is none."""
-    found = re.fullmatch(DURATION, text, re.ASCII) if isinstance(text, str) else None
-    if not found:
+    """Parse a text such as `1h30m` to seconds; ValueError if it is none."""
+    match = re.fullmatch(DURATION, text, re.ASCII) if isinstance(text, str) else None
+    if not match:
         raise ValueError("not a duration")
-    return Duration(float(sum(int(n or 0) * s for n, s in zip(found.groups(), SECONDS, strict=True))))
+    return Duration(float(sum(int(n or 0) * s for n, s in zip(match.groups(), SECONDS, strict=True))))
 
 
 def parse_share(text: object) -> Share:
-    """The share of a text such as `10%`; ValueError if it is none."""
-    found = re.fullmatch(SHARE, text, re.ASCII) if isinstance(text, str) else None
-    if not found:
+    """Parse a text such as `10%` to a share; ValueError if it is none."""
+    match = re.fullmatch(SHARE, text, re.ASCII) if isinstance(text, str) else None
+    if not match:
         raise ValueError("not a percentage")
-    return Share(float(found.group(1)) / 100)
+    return Share(float(match.group(1)) / 100)

@@ -1,4 +1,4 @@
-"""YAML as plain data with the position of every value, strictly: YAML 1.2 scalars, nothing given twice."""
+"""Strict YAML as plain data with the position of every value: YAML 1.2 scalars, no duplicate keys."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ NUMBERS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """What a file says, and where it says so."""
+class YamlDocument:
+    """The data of a file with the position of each value."""
 
     name: str
-    """The file, as lines about it name it."""
+    """The file's name in messages."""
     content: bytes = b""
     data: Any = None
     """Dictionaries with text keys, lists, text, numbers, booleans and None."""
@@ -49,15 +49,15 @@ class Document:
     problems: tuple[Problem, ...] = ()
 
     def position(self, path: KeyPath) -> Position | None:
-        """Where a path stands: its key, else its value, else the nearest that encloses it."""
+        """Return the position of a path's key, else of its value, else of the nearest enclosing path."""
         for end in range(len(path), -1, -1):
-            found = self.keys.get(path[:end]) or self.values.get(path[:end])
-            if found:
-                return found
+            position_of = self.keys.get(path[:end]) or self.values.get(path[:end])
+            if position_of:
+                return position_of
         return None
 
     def lines(self, problems: Iterable[Problem]) -> tuple[str, ...]:
-        """One line per problem, `file:line:column: path: message`, in the order of the file."""
+        """Format each problem as `file:line:column: path: message`, in the order of the file."""
         placed = {(p.position or self.position(p.path) or (), str(p)): None for p in problems}
         return tuple(
             ":".join((self.name, *map(str, position))) + f": {text}"
@@ -65,16 +65,16 @@ class Document:
         )
 
 
-class Unreadable(Exception):
-    """Reading cannot go on after this problem."""
+class UnreadableYaml(Exception):
+    """A problem after which the file cannot be read further."""
 
     def __init__(self, message: str, mark: Any = None) -> None:
         super().__init__(message)
         self.problem = Problem(path=(), message=message, position=_position(mark) if mark else None)
 
 
-def read_yaml(path: Path) -> Document:
-    """Read a file. Never fails: whatever is wrong, a missing file included, is in `problems`."""
+def read_yaml(path: Path) -> YamlDocument:
+    """Read a file. Never fails: errors, a missing file included, are in `problems`."""
     name = show_path(path)
     try:
         with path.open("rb") as file:
@@ -84,16 +84,16 @@ def read_yaml(path: Path) -> Document:
     return parse_yaml(content, name)
 
 
-def parse_yaml(content: bytes, name: str) -> Document:
-    """Read the bytes of a file. Never fails: whatever is wrong is in `problems`."""
+def parse_yaml(content: bytes, name: str) -> YamlDocument:
+    """Read the bytes of a file. Never fails: errors are in `problems`."""
     try:
         tree = _Tree(_events(_text(content)))
         data = tree.build(0, ())[0] if tree.events else None
-    except Unreadable as error:
-        return Document(name=name, content=content, problems=(error.problem,))
+    except UnreadableYaml as error:
+        return YamlDocument(name=name, content=content, problems=(error.problem,))
     if not tree.events:
         return _failed(name, "is empty; write at least its required keys")
-    return Document(
+    return YamlDocument(
         name=name,
         content=content,
         data=data,
@@ -103,8 +103,8 @@ def parse_yaml(content: bytes, name: str) -> Document:
     )
 
 
-def _failed(name: str, message: str) -> Document:
-    return Document(name=name, problems=(Problem(path=(), message=message),))
+def _failed(name: str, message: str) -> YamlDocument:
+    return YamlDocument(name=name, problems=(Problem(path=(), message=message),))
 
 
 def _position(mark: Any) -> Position:
@@ -113,20 +113,20 @@ def _position(mark: Any) -> Position:
 
 def _text(content: bytes) -> str:
     if len(content) > MAX_BYTES:
-        raise Unreadable(f"is larger than {MAX_BYTES >> 20} MiB; no file of a course is")
+        raise UnreadableYaml(f"is larger than {MAX_BYTES >> 20} MiB; no file of a course is")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise Unreadable(f"line {line} is not UTF-8; save the file as UTF-8") from None
+        raise UnreadableYaml(f"line {line} is not UTF-8; save the file as UTF-8") from None
     if bad := UNPRINTABLE.search(text):
         line = text.count("\n", 0, bad.start()) + 1
-        raise Unreadable(f"line {line} holds the control character {bad.group()!r}; remove it")
+        raise UnreadableYaml(f"line {line} holds the control character {bad.group()!r}; remove it")
     return text
 
 
 def _events(text: str) -> list[Any]:
-    """The events of the only document, without the frame around it."""
+    """Return the events of the only document, without the frame around it."""
     events: list[Any] = []
     depth = documents = 0
     try:
@@ -134,7 +134,7 @@ def _events(text: str) -> list[Any]:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise Unreadable("a second document starts here; keep one", event.start_mark)
+                    raise UnreadableYaml("a second document starts here; keep one", event.start_mark)
             if not isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
                 continue
             depth += isinstance(event, yaml.CollectionStartEvent)
@@ -143,21 +143,21 @@ def _events(text: str) -> list[Any]:
                 raise _oversized(event)
             events.append(event)
     except yaml.MarkedYAMLError as error:
-        said = ", ".join(part for part in (error.context, error.problem) if part)
+        complaint = ", ".join(part for part in (error.context, error.problem) if part)
         advice = "check indentation, quotes, brackets and colons"
-        raise Unreadable(f"not YAML ({said}); {advice}", error.problem_mark) from None
+        raise UnreadableYaml(f"not YAML ({complaint}); {advice}", error.problem_mark) from None
     except yaml.YAMLError as error:
-        raise Unreadable(f"not YAML ({error})") from None
+        raise UnreadableYaml(f"not YAML ({error})") from None
     return events
 
 
-def _oversized(event: Any) -> Unreadable:
+def _oversized(event: Any) -> UnreadableYaml:
     message = f"more than {MAX_DEPTH} levels or {MAX_NODES} values, aliases counted; make it smaller"
-    return Unreadable(message, event.start_mark)
+    return UnreadableYaml(message, event.start_mark)
 
 
 class _Tree:
-    """Plain data out of events; an alias builds what its anchor names once more."""
+    """Builder of plain data from events; an alias copies the value of its anchor."""
 
     def __init__(self, events: list[Any]) -> None:
         self.events = events
@@ -170,13 +170,13 @@ class _Tree:
         for index, event in enumerate(events):
             if isinstance(event, yaml.AliasEvent):
                 if event.anchor not in anchors:
-                    raise Unreadable(f"no anchor &{event.anchor} before this alias", event.start_mark)
+                    raise UnreadableYaml(f"no anchor &{event.anchor} before this alias", event.start_mark)
                 self.targets[index] = anchors[event.anchor]
             elif anchor := getattr(event, "anchor", None):
                 anchors[anchor] = index
 
     def build(self, index: int, path: KeyPath) -> tuple[Any, int]:
-        """The value whose events start at `index`, and the index behind it."""
+        """Return the value whose events start at `index`, and the index behind it."""
         event = self.events[index]
         self.nodes += 1
         if self.nodes > MAX_NODES or len(path) > MAX_DEPTH:
@@ -195,7 +195,7 @@ class _Tree:
         return (_scalar(event.value) if event.implicit[0] else event.value), index + 1
 
     def sequence(self, index: int, path: KeyPath) -> tuple[list[Any], int]:
-        """The items of a list, up to its end."""
+        """Return the items of a list, up to its end."""
         items: list[Any] = []
         while not isinstance(self.events[index], yaml.SequenceEndEvent):
             value, index = self.build(index, (*path, len(items)))
@@ -203,7 +203,7 @@ class _Tree:
         return items, index + 1
 
     def mapping(self, index: int, path: KeyPath) -> tuple[dict[str, Any], int]:
-        """The entries of a mapping, up to its end; a key that cannot be is reported and left out."""
+        """Return the entries of a mapping, up to its end; a key that cannot be is reported and left out."""
         entries: dict[str, Any] = {}
         while not isinstance(self.events[index], yaml.MappingEndEvent):
             event = self.events[index]
@@ -220,7 +220,7 @@ class _Tree:
         return entries, index + 1
 
     def objection(self, key: Any, event: Any, path: KeyPath, entries: Mapping[str, Any]) -> str:
-        """Why this cannot be a key of the mapping; empty if it can."""
+        """Return an error message for an invalid key of the mapping; empty for a valid one."""
         if key == "<<" and event.implicit[0]:
             return "merge keys are not understood here; write the keys out"
         if not isinstance(key, str):
@@ -236,7 +236,7 @@ class _Tree:
 
 
 def _scalar(text: str) -> Any:
-    """A plain scalar by the core schema of YAML 1.2: `no` is text, `012` is 12, `1e3` is a number."""
+    """Decode a plain scalar by the core schema of YAML 1.2: `no` is text, `012` is 12, `1e3` a number."""
     if text in CONSTANTS:
         return CONSTANTS[text]
     for pattern, convert in NUMBERS:

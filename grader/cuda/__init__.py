@@ -1,1 +1,1 @@
-"""NVIDIA GPUs: which there are, how they fare, and what a program needs to reach them."""
+"""NVIDIA GPUs: inventory, state, health probe, and the files that a program needs to use them."""

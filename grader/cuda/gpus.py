@@ -23,7 +23,7 @@ whenever they are late.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
-    """One GPU, and what of it does not change while the machine runs."""
+    """One GPU, with its constant properties."""
 
     index: int
     """By NVML, which counts by PCI bus; CUDA counts otherwise, so programs are told the `uuid`."""
@@ -32,7 +32,7 @@ class Gpu:
     name: str
     memory_bytes: int
     compute_capability: tuple[int, int]
-    """Major, minor; (0, 0) where it is not told."""
+    """Major, minor; (0, 0) if unknown."""
     driver: str
     cuda: tuple[int, int]
     """The newest version of CUDA that the driver understands: major, minor."""
@@ -57,7 +57,7 @@ _LANE_BYTES_PER_S = {1: 0.25e9, 2: 0.5e9, 3: 0.985e9, 4: 1.969e9, 5: 3.938e9, 6:
 
 
 def gpus() -> tuple[Gpu, ...]:
-    """The GPUs that we may use, in the order of their index; empty where there are none.
+    """Return the GPUs that we may use, in the order of their index; empty where there are none.
 
     CUDA_VISIBLE_DEVICES in our own environment keeps out what it does not name: a scheduler says so which
     devices of a shared machine are ours.
@@ -67,13 +67,13 @@ def gpus() -> tuple[Gpu, ...]:
 
 
 def why_none() -> str:
-    """One line on why there are none and what to do; empty if there are some."""
+    """Return the cause and advice in one line if there is no GPU; empty otherwise."""
     if gpus():
         return ""
     if why := nvml.load()[1]:
         return why
-    if found := _all():
-        uuids = ", ".join(gpu.uuid for gpu in found)
+    if hidden := _all():
+        uuids = ", ".join(gpu.uuid for gpu in hidden)
         return f"{VISIBLE}={os.environ.get(VISIBLE)} hides all there are; unset it, or name some of {uuids}"
     return "the NVIDIA driver is loaded and has no GPU that this user may open"
 
@@ -84,8 +84,8 @@ def _all() -> tuple[Gpu, ...]:
         return ()
     count = library.ask("nvmlDeviceGetCount") or 0
     handles = ((index, library.ask("nvmlDeviceGetHandleByIndex", index)) for index in range(count))
-    found = (_gpu(library, index, handle) for index, handle in handles if handle is not None)
-    return tuple(gpu for gpu in found if gpu.uuid)  # one that has fallen off the bus answers nothing
+    visible = (_gpu(library, index, handle) for index, handle in handles if handle is not None)
+    return tuple(gpu for gpu in visible if gpu.uuid)  # one that has fallen off the bus answers nothing
 
 
 def _gpu(library: nvml.Nvml, index: int, handle: Any) -> Gpu:
@@ -118,7 +118,7 @@ def _bus_bytes_per_s(library: nvml.Nvml, handle: Any) -> float:
 
 
 def _named(gpu: Gpu, visible: str) -> bool:
-    """Whether a list of numbers and beginnings of UUIDs names it; it ends at the first name that is neither.
+    """Tell whether CUDA_VISIBLE_DEVICES names a GPU: numbers and UUID prefixes, up to the first invalid one.
 
     CUDA C++ Programming Guide, CUDA environment variables.
     """

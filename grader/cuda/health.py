@@ -1,4 +1,4 @@
-"""Whether a GPU still works, asked by a fresh process: what one program broke must not hurt another."""
+"""Probes a GPU from a fresh process, so that a GPU that one program broke is not leased to another."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from grader.cuda.gpus import VISIBLE, Gpu
 from grader.machine import orphans
 
 _DIES_WITHIN_S = 5.0
-"""How long a killed process may take; one that is stuck in the driver may take for ever."""
+"""Seconds to wait for a killed process; one that is stuck in the driver may never end."""
 
 
 def probe(gpu: Gpu, within_s: float = 20.0) -> str:
-    """Allocate, compute and copy on a GPU; empty if it is well, otherwise one sentence on what is not.
+    """Allocate, compute and copy on a GPU; return an empty text, or one sentence on the failure.
 
     A context that is opened and closed in order also clears what a killed program may leave behind (a
     utilisation that stays at 100 %).
@@ -34,17 +34,17 @@ def probe(gpu: Gpu, within_s: float = 20.0) -> str:
         start_new_session=True,
     )
     try:
-        said, complaints = process.communicate(timeout=within_s)
+        output, complaints = process.communicate(timeout=within_s)
     except subprocess.TimeoutExpired:
         return _killed(process, f"the probe of {gpu.uuid} did not end within {within_s:g} s")
     with suppress(ValueError, KeyError, TypeError):
-        return str(json.loads(said)["problem"])
+        return str(json.loads(output)["problem"])
     last = (complaints.strip().splitlines() or ["it said nothing"])[-1]
     return f"the probe of {gpu.uuid} ended with status {process.returncode}: {last}"
 
 
 def _killed(process: subprocess.Popen[str], hung: str) -> str:
-    """Kill it once: a process that is stuck in the driver does not die sooner for being killed again."""
+    """Kill the process once: repeated signals do not end one that is stuck in the driver."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     try:

@@ -1,4 +1,4 @@
-"""NVIDIA's management library, and one line on why it is not there.
+"""NVIDIA's management library (NVML), or one line on why it cannot be loaded.
 
 It is loaded when it is first asked, once per process. NVML does not survive a fork: a process that has asked
 may start programs, but must not go on in a forked child.
@@ -27,31 +27,31 @@ _ADVICE = {
 
 
 class Nvml:
-    """The library, initialised; its functions may lack, refuse and fail one by one."""
+    """The initialised library, each of whose functions may be missing or fail."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
 
     def ask(self, function: str, *arguments: Any) -> Any:
-        """What a function of the library says; None where it does not say it of this device."""
+        """Call a function of the library; None if it is missing or fails for this device."""
         try:
             return getattr(self._module, function)(*arguments)
         except (AttributeError, self._module.NVMLError):
             return None
 
     def first(self, functions: Iterable[str], *arguments: Any) -> Any:
-        """What the first of these functions says that says anything: older drivers know older ones."""
+        """Return the answer of the first function that has one: older drivers lack newer functions."""
         answers = (self.ask(function, *arguments) for function in functions)
         return next((answer for answer in answers if answer is not None), None)
 
     def constant(self, name: str) -> Any:
-        """A number of the library's header; None in a version that does not have it."""
+        """Return a constant of the library's header; None if this version lacks it."""
         return getattr(self._module, name, None)
 
 
 @cache
 def load() -> tuple[Nvml | None, str]:
-    """The library, or None and one line on what is missing and how to get it."""
+    """Load the library; without it return None and one line with the cause and advice."""
     try:
         module = importlib.import_module("pynvml")
     except ImportError:
@@ -68,5 +68,5 @@ def load() -> tuple[Nvml | None, str]:
 
 
 def driver_loaded(signs: Iterable[Path] = _DRIVER) -> bool:
-    """Whether an NVIDIA driver runs on this machine."""
+    """Tell whether an NVIDIA driver runs on this machine."""
     return any(sign.exists() for sign in signs)

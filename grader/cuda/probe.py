@@ -108,8 +108,8 @@ def _launch(driver: Driver, target: int, numbers: c_uint64) -> None:
     driver.call("cuModuleLoadData", byref(module), c_char_p(PTX.format(target=target).encode()))
     driver.call("cuModuleGetFunction", byref(kernel), module, c_char_p(b"add_index"))
     parameters = (c_void_p * 1)(ctypes.addressof(numbers))
-    one, none = c_uint(1), c_void_p()
-    grid, block = (one, one, one), (c_uint(_THREADS), one, one)
+    single, none = c_uint(1), c_void_p()
+    grid, block = (single, single, single), (c_uint(_THREADS), single, single)
     driver.call("cuLaunchKernel", kernel, *grid, *block, c_uint(0), none, parameters, none)
 
 
@@ -119,8 +119,8 @@ def _copied(driver: Driver, numbers: c_uint64) -> list[int]:
     return list(host)
 
 
-def _expect(what: str, seen: list[int], right: list[int]) -> None:
-    if wrong := sum(a != b for a, b in zip(seen, right, strict=True)):
+def _expect(what: str, values: list[int], right: list[int]) -> None:
+    if wrong := sum(a != b for a, b in zip(values, right, strict=True)):
         raise ProbeError(f"{what} is wrong in {wrong} of {len(right)} places")
 
 

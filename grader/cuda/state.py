@@ -1,4 +1,4 @@
-"""How a GPU fares at the moment: who uses it, its clocks, and what slows it down."""
+"""The present state of a GPU: processes, clocks, and reasons for throttling."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Process:
     """A program with a CUDA context on a GPU."""
 
     pid: int
-    """As the driver knows it; in a container that may be another number than ours."""
+    """The driver's pid, which may differ from ours in a container."""
     bytes: int | None
-    """Device memory it has; None where it is not told."""
+    """Device memory in bytes; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuState:
-    """What NVML says now; None is what it does not say of this device, or not to us."""
+    """Present values of NVML; None for those that it does not report for this device, or not to us."""
 
     processes: tuple[Process, ...] | None
     """Programs other than this one that compute on it. In a container NVML may list none of them: then
@@ -60,7 +60,7 @@ class GpuState:
     sm_clock_max_mhz: int | None
     memory_clock_mhz: int | None
     throttle: tuple[str, ...] | None
-    """What slows its clocks down at the moment, in words."""
+    """Reasons for throttled clocks, in words."""
     temperature_c: int | None
     utilisation: float | None
     """The share of the last moments in which any kernel ran; after a program was killed it may stay at 1."""
@@ -73,8 +73,8 @@ class GpuState:
 
 
 def memory_used(gpu: Gpu) -> int | None:
-    """Bytes in use, as `GpuState` has them, and nothing else: it is asked after every call of a program."""
-    library, handle = _asked(gpu)
+    """Return bytes in use, as in `GpuState`; a short query, because it follows every call of a program."""
+    library, handle = _handle_of(gpu)
     return None if library is None else _memory_used(library, handle)
 
 
@@ -83,7 +83,7 @@ def bus_carried(gpu: Gpu) -> tuple[int, int] | None:
 
     What programs say of themselves has no part in them. None where the driver does not count.
     """
-    library, handle = _asked(gpu)
+    library, handle = _handle_of(gpu)
     if library is None:
         return None
     values = library.ask("nvmlDeviceGetFieldValues", handle, [_RECEIVED_BYTES, _SENT_BYTES])
@@ -95,7 +95,7 @@ def bus_carried(gpu: Gpu) -> tuple[int, int] | None:
 
 def state(gpu: Gpu) -> GpuState:
     """Ask NVML; what it refuses is None, and nothing is raised."""
-    library, handle = _asked(gpu)
+    library, handle = _handle_of(gpu)
     if library is None:
         return GpuState(**dict.fromkeys(GpuState.__slots__))
 
@@ -123,8 +123,8 @@ def state(gpu: Gpu) -> GpuState:
     )
 
 
-def _asked(gpu: Gpu) -> tuple[nvml.Nvml | None, Any]:
-    """The library, and what it calls this GPU; None if it cannot be asked for it."""
+def _handle_of(gpu: Gpu) -> tuple[nvml.Nvml | None, Any]:
+    """Return the library and its handle of this GPU; None if there is none."""
     library, _ = nvml.load()
     handle = library.ask("nvmlDeviceGetHandleByUUID", gpu.uuid) if library else None
     return (None if handle is None else library), handle
@@ -138,8 +138,8 @@ def _memory_used(library: nvml.Nvml, handle: Any) -> int | None:
 def _processes(listed: Any, used_bytes: int | None) -> tuple[Process, ...] | None:
     if listed is None or (not listed and used_bytes is not None and used_bytes > _UNLISTED_BYTES):
         return None
-    found = (Process(pid=one.pid, bytes=one.usedGpuMemory) for one in listed)
-    return tuple(process for process in found if process.pid != os.getpid())
+    processes = (Process(pid=process.pid, bytes=process.usedGpuMemory) for process in listed)
+    return tuple(process for process in processes if process.pid != os.getpid())
 
 
 def _throttle(reasons: int | None) -> tuple[str, ...] | None:

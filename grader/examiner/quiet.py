@@ -12,7 +12,7 @@ from grader.cuda.state import GpuState, state
 from grader.examiner.devices import WAIT_S, Devices
 from grader.machine.cores import Cores
 from grader.machine.lease import Lease, Leases
-from grader.machine.quiet import Disturbance, Watch
+from grader.machine.quiet import CoreMonitor, Disturbance
 
 UNTOLD_S = 3.0
 """After so long without an answer the kernel's counts are taken for worthless, and what ran for quiet."""
@@ -59,7 +59,7 @@ class Watched:
     def __init__(self, cores: tuple[int, ...], devices: Devices) -> None:
         topology = Cores()
         watched = {*cores, *os.sched_getaffinity(0)} if cores else topology.allowed
-        self._watch = Watch(watched, topology=topology)
+        self._watch = CoreMonitor(watched, topology=topology)
         self._beside_us = not os.sched_getaffinity(0).isdisjoint(self._watch.cores)
         """Whether what we compute ourselves may be counted there."""
         self._devices = devices

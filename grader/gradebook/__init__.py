@@ -1,1 +1,1 @@
-"""The marks of a class in one file: rows are added and none is ever changed; the newest is what holds."""
+"""The grades of a class in a database to which rows are only added; the newest score is the current one."""

@@ -1,23 +1,23 @@
-"""The gradebook: a mark is recorded with the evidence it rests on, and found again."""
+"""The gradebook: records grades with their evidence, and reads the current ones."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from sqlalchemy import Connection, Select, Subquery, func, insert, select
+from sqlalchemy import Connection, RowMapping, Select, Subquery, func, insert, select
 
 from grader import __version__
-from grader.config.codec import dumps, loads
-from grader.config.problem import show_path
+from grader.config.codec import dumps
 from grader.errors import NotObservedError
-from grader.gradebook.file import BookFile, now
+from grader.gradebook.location import open_database
+from grader.gradebook.migrations import now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
-from grader.gradebook.tables import ATTEMPTS, EVIDENCE, POINTS, POSTS, SCORES, SUBMISSIONS, TOTALS
+from grader.gradebook.tables import ATTEMPTS, EVIDENCE, POINTS, SCORES, SUBMISSIONS, TOTALS
 from grader.model.evidence import Evidence, Exam
 from grader.model.score import Scorecard
 from grader.model.submission import Submission
@@ -26,8 +26,8 @@ How = Literal["run", "record", "rescore"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One student's mark in one assignment, and where it comes from."""
+class RecordedGrade:
+    """One student's grade in one assignment, and where it comes from."""
 
     student: str
     """One student, also of a team."""
@@ -49,35 +49,31 @@ class Entry:
     """The number of the row that its evidence belongs to."""
 
 
-class Gradebook:
-    """The marks of a class; see `grader.gradebook.file.BookFile` for what opening it may raise.
+class Gradebook(AbstractContextManager["Gradebook"]):
+    """The grades of a class; see `Database` and `open_database` for the errors of opening it.
 
-    All methods raise NotObservedError if the file cannot be read or written.
+    All methods, and the functions of this package that take one, raise NotObservedError if the database
+    cannot be read or written.
     """
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
-        self.file = BookFile(path, create=create)
+    def __init__(self, location: str | Path, *, create: bool = False) -> None:
+        self.database = open_database(location, create=create)
 
     def close(self) -> None:
-        """Let go of the file."""
-        self.file.close()
+        """Close the database."""
+        self.database.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def record(self, evidence: Evidence, card: Scorecard, *, how: How) -> bool:
-        """Keep a mark with its evidence, all of it or nothing; whether there was anything new.
+        """Add a grade with its evidence, all of it or nothing; return whether there was anything new.
 
         Raises:
-            NotObservedError: the evidence of a later exam is there already: whoever comes late is kept out.
+            NotObservedError: the evidence of a later exam is recorded already.
         """
-        with self.file.writing() as connection:
-            _keep_late_ones_out(connection, evidence, self.file.path)
+        with self.database.writing() as connection:
+            _refuse_older(connection, evidence, self.database.name)
             submission = _submission(connection, evidence.submission)
             attempt = _attempt(connection, submission, evidence)
             _points(connection, submission, evidence)
@@ -85,55 +81,44 @@ class Gradebook:
             newest = select(SCORES.c.card).where(SCORES.c.attempt == attempt)
             if connection.scalar(newest.order_by(SCORES.c.id.desc()).limit(1)) == text:
                 return False
-            score = {"attempt": attempt, "card": text, "how": how, "grader": __version__, "at": now()}
-            number = _insert(connection, SCORES, score)
-            connection.execute(insert(TOTALS), totals_of(card, number, evidence.submission.students))
+            add_score(connection, attempt, text, how, card, evidence.submission.students)
             return True
 
-    def entries(self, *, assignment: str | None = None, student: str | None = None) -> Iterator[Entry]:
-        """The marks that hold now, by assignment and student; read as they are asked for."""
-        holding = held(assignment, *(() if student is None else (student,)))
-        wanted = entry_rows().join(
-            holding, (holding.c.score == TOTALS.c.score) & (holding.c.student == TOTALS.c.student)
+    def grades(self, *, assignment: str | None = None, student: str | None = None) -> Iterator[RecordedGrade]:
+        """Yield the current grades by assignment and student, read some rows at a time."""
+        current = current_scores(assignment, *(() if student is None else (student,)))
+        rows = grade_rows().join(
+            current, (current.c.score == TOTALS.c.score) & (current.c.student == TOTALS.c.student)
         )
-        with self.file.reading() as connection:
-            rows = connection.execution_options(yield_per=100).execute(
-                wanted.order_by(TOTALS.c.assignment, TOTALS.c.student)
-            )
-            yield from map(entry, rows)
+        with self.database.reading() as connection:
+            rows = rows.order_by(TOTALS.c.assignment, TOTALS.c.student)
+            result = connection.execution_options(yield_per=100).execute(rows)
+            yield from map(read_grade, result.mappings())
 
     def students(self) -> tuple[str, ...]:
-        """Everyone who has a mark."""
-        with self.file.reading() as connection:
+        """Return everyone who has a grade."""
+        with self.database.reading() as connection:
             return tuple(connection.scalars(select(TOTALS.c.student).distinct().order_by(TOTALS.c.student)))
 
     def evidence(self, attempt: int) -> Evidence:
-        """What an attempt's mark rests on, whole."""
+        """Return the whole evidence of an attempt."""
         rows = (
             select(SUBMISSIONS.c.body, ATTEMPTS.c.exams, EVIDENCE.c.judged, EVIDENCE.c.shown)
             .join(ATTEMPTS, ATTEMPTS.c.submission == SUBMISSIONS.c.id)
             .join(EVIDENCE, EVIDENCE.c.attempt == ATTEMPTS.c.id)
             .where(ATTEMPTS.c.id == attempt)
         )
-        with self.file.reading() as connection:
+        with self.database.reading() as connection:
             row = connection.execute(rows).one()
         return Evidence(
-            submission=revive(Submission, loads(row.body)),
-            exams=tuple(revive(Exam, exam) for exam in loads(row.exams)),
+            submission=revive(Submission, row.body),
+            exams=revive(tuple[Exam, ...], row.exams),
             observations=join(row.judged, row.shown),
         )
 
-    def post(self, score: int, student: str, said: Mapping[str, Any]) -> None:
-        """Note what a learning platform was told of a score.
 
-        It is `platform`, `key`, `points`, `outcome` and what was `said`; see the table `posts`.
-        """
-        with self.file.writing() as connection:
-            connection.execute(insert(POSTS), {"score": score, "student": student, "at": now(), **said})
-
-
-def held(assignment: str | None = None, *students: str) -> Subquery:
-    """Which score holds of each student in each assignment: the newest; of a team not always the same."""
+def current_scores(assignment: str | None = None, *students: str) -> Subquery:
+    """Select the newest score of each student in each assignment; members of a team may differ."""
     newest = select(TOTALS.c.assignment, TOTALS.c.student, func.max(TOTALS.c.score).label("score"))
     if assignment is not None:
         newest = newest.where(TOTALS.c.assignment == assignment)
@@ -142,11 +127,15 @@ def held(assignment: str | None = None, *students: str) -> Subquery:
     return newest.group_by(TOTALS.c.assignment, TOTALS.c.student).subquery()
 
 
-def totals_of(card: Scorecard, score: int, students: Collection[str]) -> list[dict[str, Any]]:
-    """The rows of `totals` for the score of this number, of those students for whom it shall hold."""
-    return [
+def add_score(
+    connection: Connection, attempt: int, text: str, how: How, card: Scorecard, students: Collection[str]
+) -> None:
+    """Add a score, with the card also as text, and the totals of these students alone."""
+    score = {"attempt": attempt, "card": text, "how": how, "grader": __version__, "at": now()}
+    number = _insert(connection, SCORES, score)
+    totals = [
         {
-            "score": score,
+            "score": number,
             "assignment": card.assignment,
             "student": total.student,
             "adjusted": total.adjusted,
@@ -155,10 +144,11 @@ def totals_of(card: Scorecard, score: int, students: Collection[str]) -> list[di
         for total in card.totals
         if total.student in students
     ]
+    connection.execute(insert(TOTALS), totals)
 
 
-def entry_rows() -> Select[Any]:
-    """Scores with what they come from, a row for each student; `entry` reads one."""
+def grade_rows() -> Select[Any]:
+    """Select scores with their submissions and attempts, a row for each student; see `read_grade`."""
     return (
         select(
             TOTALS.c.student,
@@ -173,43 +163,33 @@ def entry_rows() -> Select[Any]:
     )
 
 
-def entry(row: Any) -> Entry:
-    """A row of `entry_rows`."""
-    return Entry(
-        student=row.student,
-        score=row.score,
-        submission=revive(Submission, loads(row.body)),
-        card=read_card(row.card),
-        how=row.how,
-        at=row.at,
-        grader=row.grader,
-        exam=row.exam,
-        began=row.began,
-        attempt=row.attempt,
-    )
+def read_grade(row: RowMapping) -> RecordedGrade:
+    """Read a row of `grade_rows`."""
+    rest = {name: value for name, value in row.items() if name not in {"body", "card"}}
+    return RecordedGrade(submission=revive(Submission, row["body"]), card=read_card(row["card"]), **rest)
 
 
-def _keep_late_ones_out(connection: Connection, evidence: Evidence, path: Path) -> None:
-    """Compare the times at which exams began: whoever was suspended, or slow, has begun earlier."""
+def _refuse_older(connection: Connection, evidence: Evidence, name: str) -> None:
+    """Refuse evidence older than what is recorded: a suspended process may finish late."""
     submission, began = evidence.submission, _began(evidence)
     if not began:  # nothing was observed: only people judge
         return
-    holding = held(submission.assignment, *submission.students)
+    current = current_scores(submission.assignment, *submission.students)
     newest = (
         select(func.max(ATTEMPTS.c.began))
         .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
-        .join(holding, holding.c.score == SCORES.c.id)
+        .join(current, current.c.score == SCORES.c.id)
     )
-    there = connection.scalar(newest) or ""
-    if there > began:
+    recorded = connection.scalar(newest) or ""
+    if recorded > began:
         raise NotObservedError(
-            f"{show_path(path)}: {submission.student}, {submission.assignment}: a later exam is recorded "
-            f"already (begun {there}, this one {began}); run it with --fresh to make it count"
+            f"{name}: {submission.student}, {submission.assignment}: a later exam is recorded "
+            f"already (begun {recorded}, this one {began}); run it with --fresh to make it count"
         )
 
 
 def _began(evidence: Evidence) -> str:
-    """When its last exam began, in the one form in which texts sort as times do; empty if there was none."""
+    """Return when its last exam began, in UTC, so that texts sort as times; empty without an exam."""
     if not evidence.exams:
         return ""
     began = datetime.fromisoformat(evidence.exams[-1].started_at)
@@ -217,34 +197,35 @@ def _began(evidence: Evidence) -> str:
 
 
 def _insert(connection: Connection, table: Any, row: Mapping[str, Any]) -> int:
-    """Add a row; its number."""
+    """Add a row; return its number."""
     key: Any = connection.execute(insert(table), row).inserted_primary_key
     return int(key[0])
 
 
 def _submission(connection: Connection, submission: Submission) -> int:
-    """The row that says exactly this of the hand-in; a new one if something else is said now."""
+    """Return the number of the row with exactly this submission; add one if none has it."""
     row = {"assignment": submission.assignment, "student": submission.student, "body": dumps(submission)}
     same = select(SUBMISSIONS.c.id).where(*(SUBMISSIONS.c[name] == value for name, value in row.items()))
-    found = connection.scalar(same)
-    return found or _insert(connection, SUBMISSIONS, {**row, "digest": submission.digest, "at": now()})
+    return connection.scalar(same) or _insert(
+        connection, SUBMISSIONS, {**row, "digest": submission.digest, "at": now()}
+    )
 
 
 def _attempt(connection: Connection, submission: int, evidence: Evidence) -> int:
-    """The attempt that holds, if it has exactly this evidence; otherwise a new one."""
+    """Return the current attempt's number if it has exactly this evidence; otherwise add one."""
     judged, shown = split(evidence.observations)
     exams = dumps(evidence.exams)
-    holding = held(evidence.submission.assignment, *evidence.submission.students)
+    current = current_scores(evidence.submission.assignment, *evidence.submission.students)
     newest = (
         select(ATTEMPTS.c.id, ATTEMPTS.c.submission, ATTEMPTS.c.exams, EVIDENCE.c.judged, EVIDENCE.c.shown)
         .join(EVIDENCE, EVIDENCE.c.attempt == ATTEMPTS.c.id)
         .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
-        .join(holding, holding.c.score == SCORES.c.id)
+        .join(current, current.c.score == SCORES.c.id)
         .distinct()
     )
-    there = connection.execute(newest).all()
-    if len(there) == 1 and tuple(there[0])[1:] == (submission, exams, judged, shown):
-        return int(there[0].id)
+    attempts = connection.execute(newest).all()
+    if len(attempts) == 1 and tuple(attempts[0])[1:] == (submission, exams, judged, shown):
+        return int(attempts[0].id)
     row = {
         "submission": submission,
         "exam": evidence.exams[-1].id if evidence.exams else "",
@@ -259,19 +240,20 @@ def _attempt(connection: Connection, submission: int, evidence: Evidence) -> int
 
 
 def _points(connection: Connection, submission: int, evidence: Evidence) -> None:
-    """Add what people gave and the book does not know yet."""
+    """Add the points given by people that are not recorded yet."""
     names = ("item", "points", "possible", "by", "given_at", "comment")
-    there = select(*(POINTS.c[name] for name in names)).where(POINTS.c.submission == submission)
-    known = {tuple(row) for row in connection.execute(there)}
-    for given in _given(evidence):
-        if given not in known:
-            row = dict(zip(names, given, strict=True))
+    rows = select(*(POINTS.c[name] for name in names)).where(POINTS.c.submission == submission)
+    recorded = {tuple(row) for row in connection.execute(rows)}
+    for judgement in _judgements(evidence):
+        if judgement not in recorded:
+            row = dict(zip(names, judgement, strict=True))
             connection.execute(insert(POINTS), {"submission": submission, "at": now(), **row})
 
 
-def _given(evidence: Evidence) -> Iterator[tuple[Any, ...]]:
-    for name, seen in evidence.observations.items():
-        points, possible = (seen.quantities.get(key) for key in ("points_given", "points_possible"))
+def _judgements(evidence: Evidence) -> Iterator[tuple[Any, ...]]:
+    for name, observation in evidence.observations.items():
+        quantities, texts = observation.quantities, observation.facts
+        points, possible = (quantities.get(key) for key in ("points_given", "points_possible"))
         if points is not None and possible is not None:
-            facts = (seen.facts.get("given_at", ""), seen.facts.get("comment", ""))
+            facts = (texts.get("given_at", ""), texts.get("comment", ""))
             yield (name, points.value, possible.value, points.taken_by, *facts)

@@ -1,4 +1,4 @@
-"""Marks out of results folders, as a run would give them that has nothing left to observe."""
+"""Grades from results folders, by the present rubric and without running anything."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from grader.plugins import Plugins
 
 
-def marks_in(
+def grades_in(
     out: Path, course: Course, plugins: Plugins, rubric: str | None = None
 ) -> Iterator[tuple[Evidence, Scorecard]]:
-    """Everything examined below a results folder, by assignment and student, judged by the present rubric.
+    """Score all evidence below a results folder by the present rubric, by assignment and student.
 
     Raises:
         UsageError: there is no such folder, or no such rubric.
@@ -46,15 +46,7 @@ def marks_in(
             if stored is None:
                 continue
             tasks = tasks_of(loaded, stored.submission, declared, place, plugins.checks)
-            seen = with_points(file.parent, stored.submission, tasks, still_valid(stored, tasks))
-            evidence = Evidence(submission=stored.submission, exams=stored.exams, observations=seen)
-            yield (
-                evidence,
-                score(
-                    loaded,
-                    evidence,
-                    plugins.checks,
-                    extensions=course.extensions_of(name),
-                    zone=course.zone,
-                ),
-            )
+            observations = with_points(file.parent, stored.submission, tasks, still_valid(stored, tasks))
+            evidence = Evidence(submission=stored.submission, exams=stored.exams, observations=observations)
+            extensions = course.extensions_of(name)
+            yield evidence, score(loaded, evidence, plugins.checks, extensions=extensions, zone=course.zone)

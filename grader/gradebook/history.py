@@ -1,21 +1,20 @@
-"""What happened to a student's marks, one thing after another."""
+"""The history of a student's grades: scores, points given by people, posts."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
-from grader.gradebook.book import Gradebook, entry, entry_rows
+from grader.gradebook.book import Gradebook, grade_rows, read_grade
 from grader.gradebook.tables import ATTEMPTS, POINTS, POSTS, SCORES, SUBMISSIONS, TOTALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One row that was added, in the words of its table."""
+class HistoryEvent:
+    """One row that was added, by the names of its columns."""
 
     at: str
     """ISO 8601, UTC."""
@@ -26,26 +25,22 @@ class Event:
     """JSON values by name."""
 
 
-def history(book: Gradebook, student: str, assignment: str | None = None) -> tuple[Event, ...]:
-    """Everything about one student, also as a member of a team, the oldest first; empty if nobody knows them.
-
-    Raises:
-        NotObservedError: the book cannot be read.
-    """
-    with book.file.reading() as connection:
-        found = [*_points(connection, student), *_scores(connection, student), *_posts(connection, student)]
-    wanted = (event for event in found if assignment in (None, event.assignment))
-    return tuple(sorted(wanted, key=lambda event: event.at))
+def history(book: Gradebook, student: str, assignment: str | None = None) -> tuple[HistoryEvent, ...]:
+    """Return all events of a student, also as a member of a team, the oldest first; empty for none."""
+    with book.database.reading() as connection:
+        events = [*_points(connection, student), *_scores(connection, student), *_posts(connection, student)]
+    events = [event for event in events if assignment in (None, event.assignment)]
+    return tuple(sorted(events, key=lambda event: event.at))
 
 
-def _scores(connection: Connection, student: str) -> Iterator[Event]:
-    rows = entry_rows().where(TOTALS.c.student == student).order_by(SCORES.c.id)
-    for found in map(entry, connection.execute(rows)):
-        card = found.card
+def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
+    rows = grade_rows().where(TOTALS.c.student == student).order_by(SCORES.c.id)
+    for grade in map(read_grade, connection.execute(rows).mappings()):
+        card = grade.card
         (total,) = (total for total in card.totals if total.student == student)
         details = {
-            "score": found.score,
-            "how": found.how,
+            "score": grade.score,
+            "how": grade.how,
             "submitted_as": card.student,
             "standing": card.standing.value,
             "raw": card.points.raw,
@@ -56,42 +51,44 @@ def _scores(connection: Connection, student: str) -> Iterator[Event]:
             "rubric": card.rubric,
             "rubric_digest": card.rubric_digest,
             "submission_digest": card.submission_digest,
-            "archive": found.submission.archive,
-            "exam": found.exam,
-            "began": found.began,
-            "grader": found.grader,
+            "archive": grade.submission.archive,
+            "exam": grade.exam,
+            "began": grade.began,
+            "grader": grade.grader,
         }
-        yield Event(at=found.at, what="score", assignment=card.assignment, details=details)
+        yield HistoryEvent(at=grade.at, what="score", assignment=card.assignment, details=details)
 
 
-def _points(connection: Connection, student: str) -> Iterator[Event]:
-    mine = (
+def _points(connection: Connection, student: str) -> Iterator[HistoryEvent]:
+    names = ("item", "points", "possible", "by", "comment", "given_at")
+    submissions = (
         select(ATTEMPTS.c.submission)
         .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
         .join(TOTALS, TOTALS.c.score == SCORES.c.id)
         .where(TOTALS.c.student == student)
     )
-    names = ("item", "points", "possible", "by", "comment", "given_at")
+    digest = SUBMISSIONS.c.digest.label("submission_digest")
     rows = (
-        select(SUBMISSIONS.c.assignment, SUBMISSIONS.c.body, *(POINTS.c[name] for name in names), POINTS.c.at)
+        select(POINTS.c.at, SUBMISSIONS.c.assignment, *(POINTS.c[name] for name in names), digest)
         .join(SUBMISSIONS, SUBMISSIONS.c.id == POINTS.c.submission)
-        .where(POINTS.c.submission.in_(mine))
+        .where(POINTS.c.submission.in_(submissions))
         .order_by(POINTS.c.id)
     )
-    for row in connection.execute(rows).mappings():
-        details = {name: row[name] for name in names}
-        details["submission_digest"] = json.loads(row["body"])["digest"]
-        yield Event(at=row["at"], what="points", assignment=row["assignment"], details=details)
+    return _events(connection, "points", rows)
 
 
-def _posts(connection: Connection, student: str) -> Iterator[Event]:
-    names = ("score", "platform", "key", "points", "outcome", "said")
+def _posts(connection: Connection, student: str) -> Iterator[HistoryEvent]:
+    names = ("score", "platform", "marker", "points", "outcome", "message")
     rows = (
-        select(TOTALS.c.assignment, POSTS.c.at, *(POSTS.c[name] for name in names))
+        select(POSTS.c.at, TOTALS.c.assignment, *(POSTS.c[name] for name in names))
         .join(TOTALS, (TOTALS.c.score == POSTS.c.score) & (TOTALS.c.student == POSTS.c.student))
         .where(POSTS.c.student == student)
         .order_by(POSTS.c.id)
     )
-    for row in connection.execute(rows).mappings():
-        details = {name: row[name] for name in names}
-        yield Event(at=row["at"], what="post", assignment=row["assignment"], details=details)
+    return _events(connection, "post", rows)
+
+
+def _events(connection: Connection, what: str, rows: Select[Any]) -> Iterator[HistoryEvent]:
+    for at, assignment, *values in connection.execute(rows):
+        details = dict(zip(list(rows.selected_columns.keys())[2:], values, strict=True))
+        yield HistoryEvent(at=at, what=what, assignment=assignment, details=details)

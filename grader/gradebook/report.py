@@ -1,4 +1,4 @@
-"""A class out of the book, as its reports get it."""
+"""The views of a class that reports get from a gradebook."""
 
 from __future__ import annotations
 
@@ -8,87 +8,77 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.model.rubric import Rubric
-from grader.reports.class_view import ClassView, HandIn, seen_in
+from grader.reports.class_view import ClassView, GradedSubmission, item_evidence
 from grader.scoring.redact import staff_view
 
 if TYPE_CHECKING:
-    from grader.gradebook.book import Entry, Gradebook
-    from grader.model.view import View
+    from grader.gradebook.book import Gradebook, RecordedGrade
+    from grader.model.view import AudienceView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holding:
-    """One mark with those for whom it holds."""
+class SharedGrade:
+    """One score with all students whose current score it is."""
 
-    entry: Entry
+    grade: RecordedGrade
     students: tuple[str, ...]
 
 
 def assignments_in(book: Gradebook) -> tuple[str, ...]:
-    """The assignments of which there is a mark, by name.
-
-    Raises:
-        NotObservedError: the book cannot be read.
-    """
+    """Return the assignments with a grade, by name."""
     from sqlalchemy import select
 
     from grader.gradebook.tables import TOTALS
 
-    with book.file.reading() as connection:
+    with book.database.reading() as connection:
         return tuple(connection.scalars(select(TOTALS.c.assignment).distinct().order_by(TOTALS.c.assignment)))
 
 
 def class_view(
     book: Gradebook, assignment: str, *, rubric: Rubric | None = None, roster: Sequence[str] = ()
 ) -> ClassView:
-    """The marks that hold, each hand-in once; `rubric` tells thresholds and which items need GPUs.
-
-    Raises:
-        NotObservedError: the book cannot be read.
-    """
+    """View the current grades, each submission once; `rubric` has thresholds and the need for GPUs."""
     items = rubric.items if rubric is not None else ()
     thresholds = {item.id: getattr(item.options, "at_least", None) for item in items}
-    marks = _marks(book, assignment)
-    there = {student for mark in marks for student in mark.students}
-    rubrics = Counter(f"{mark.entry.card.rubric}, {mark.entry.card.rubric_digest}" for mark in marks)
+    shared = _shared(book, assignment)
+    present = {student for each in shared for student in each.students}
+    cards = [each.grade.card for each in shared]
+    rubrics = Counter(f"{card.rubric}, {card.rubric_digest}" for card in cards)
     return ClassView(
         assignment=assignment,
-        hand_ins=tuple(
-            HandIn(
-                students=mark.students,
-                card=mark.entry.card,
-                seen=seen_in(book.evidence(mark.entry.attempt), thresholds),
+        submissions=tuple(
+            GradedSubmission(
+                students=each.students,
+                card=each.grade.card,
+                evidence=item_evidence(book.evidence(each.grade.attempt), thresholds),
             )
-            for mark in marks
+            for each in shared
         ),
-        absent=tuple(student for student in roster if student not in there),
+        absent=tuple(student for student in roster if student not in present),
         gpus=None if rubric is None else {item.id: item.devices.get("gpu", 0) for item in items},
-        scored_at=max((mark.entry.at for mark in marks), default=""),
+        scored_at=max((each.grade.at for each in shared), default=""),
         rubrics=dict(rubrics.most_common()),
     )
 
 
-def staff_views(book: Gradebook, assignment: str) -> Iterator[View]:
-    """Every mark with the whole evidence that it rests on, one after another.
+def staff_views(book: Gradebook, assignment: str) -> Iterator[AudienceView]:
+    """Yield the view of every grade with its whole evidence, one after another.
 
-    Of the rubric there is no more than the card says: the one that it was may be gone.
-
-    Raises:
-        NotObservedError: the book cannot be read.
+    The rubric in it has no items: the file of that rubric may be gone, and the card has the names.
     """
-    for mark in _marks(book, assignment):
-        card = mark.entry.card
+    for each in _shared(book, assignment):
+        card = each.grade.card
         rubric = Rubric(name=card.rubric, assignment=assignment, points=card.points.possible, items=())
-        yield staff_view(rubric, book.evidence(mark.entry.attempt), card)
+        yield staff_view(rubric, book.evidence(each.grade.attempt), card)
 
 
-def _marks(book: Gradebook, assignment: str) -> list[Holding]:
-    """A team has one mark, as long as it holds for more than one of them."""
-    found: dict[int, list[Entry]] = {}
-    for entry in book.entries(assignment=assignment):
-        found.setdefault(entry.score, []).append(entry)
-    marks = [
-        Holding(entry=entries[0], students=tuple(entry.student for entry in entries))
-        for entries in found.values()
+def _shared(book: Gradebook, assignment: str) -> list[SharedGrade]:
+    """Collect the students of each score, so that a team comes once."""
+    by_score: dict[int, list[RecordedGrade]] = {}
+    for grade in book.grades(assignment=assignment):
+        by_score.setdefault(grade.score, []).append(grade)
+    shared = [
+        SharedGrade(grade=grades[0], students=tuple(grade.student for grade in grades))
+        for grades in by_score.values()
     ]
-    return sorted(marks, key=lambda mark: (mark.entry.card.student, mark.entry.score))
+    return sorted(shared, key=lambda each: (each.grade.card.student, each.grade.score))

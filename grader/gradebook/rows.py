@@ -1,181 +1,86 @@
-"""The nouns as the book keeps them: evidence in two parts, without what is as a field's default says.
+"""The codec of the gradebook's rows: observations as compressed MessagePack in two parts, scorecards as JSON.
 
-Reading it back is nearly all that re-scoring a class costs. So it is not checked again, the texts that only
-people look at are read only where they are wanted, and a measured value is made when somebody asks for it.
+Reading observations is most of the time of rescoring a class. So they are not checked again, and texts for
+people are in a part of their own, which is read only where they are needed.
 """
 
 from __future__ import annotations
 
-import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
-from datetime import datetime
-from enum import StrEnum
-from functools import cache
-from operator import attrgetter
-from types import UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from grader.config.codec import FLOAT, loads, to_plain
-from grader.config.decode import keys_of
-from grader.model.observation import Observation, Quantity
+import msgspec
+
+from grader.config.codec import dumps, loads
+from grader.model.observation import Observation
 from grader.model.score import Scorecard
 
 T = TypeVar("T")
-Read = Callable[[Any], Any]
-
 TEXTS = ("called", "returned", "expected", "inputs")
-"""Of a case, what only people look at: most of what is stored, and no built-in kind judges by it."""
+"""Fields of a case for people alone: most of the bytes, and no built-in kind judges by them."""
+_NO_TEXTS: Mapping[str, Any] = {"called": "", "returned": "", "expected": "", "inputs": None}
+_OBSERVATIONS = msgspec.msgpack.Decoder(dict[str, Observation])
+_SHOWN = msgspec.msgpack.Decoder(dict[str, tuple[str, tuple[tuple[str, str, str, Any], ...]]])
+_AS_JSON = b"\xc1"
+"""The byte that MessagePack never uses, before rows that it cannot hold."""
+_CARD = msgspec.json.Decoder(Scorecard)
 
 
 def card_text(card: Scorecard) -> str:
-    """A card as one line of JSON; equal cards give equal text."""
-    return json.dumps(card, default=_plain, separators=(",", ":"), allow_nan=False)
+    """Return a card as one line of JSON; equal cards give equal text."""
+    try:
+        return msgspec.json.encode(card).decode()
+    except UnicodeEncodeError:
+        return dumps(card)
 
 
 def read_card(text: str) -> Scorecard:
-    """The card that `card_text` wrote."""
-    return revive(Scorecard, json.loads(text))
+    """Read what `card_text` wrote."""
+    try:
+        return _CARD.decode(text)
+    except msgspec.DecodeError:
+        return revive(Scorecard, text)
 
 
 def split(observations: Mapping[str, Observation]) -> tuple[bytes, bytes]:
-    """Observations as what is judged and what is only shown, both packed."""
-    judged: dict[str, Any] = _terse(observations)
-    shown: dict[str, Any] = {}
-    for name, seen in judged.items():
-        cases = [{text: case.pop(text) for text in TEXTS if text in case} for case in seen.get("cases", ())]
-        shown[name] = {"output": seen.pop("output", ""), "cases": cases}
+    """Return the judged and the shown part of observations, both compressed."""
+    judged, shown = {}, {}
+    for name, observation in observations.items():
+        cases = tuple(replace(case, **_NO_TEXTS) for case in observation.cases)
+        judged[name] = replace(observation, output="", cases=cases)
+        texts = [[getattr(case, field) for field in TEXTS] for case in observation.cases]
+        shown[name] = (observation.output, texts)
     return _packed(judged), _packed(shown)
 
 
 def join(judged: bytes, shown: bytes | None = None) -> dict[str, Observation]:
-    """The observations of a row by item; without `shown` their texts are empty."""
-    found = _unpacked(judged)
-    for name, texts in (_unpacked(shown) if shown is not None else {}).items():
-        found[name]["output"] = texts["output"]
-        for case, more in zip(found[name].get("cases", ()), texts["cases"], strict=True):
-            case.update(more)
-    return {name: revive(Observation, seen) for name, seen in found.items()}
+    """Read the observations of a row by item; without `shown` their texts are empty."""
+    observations = _unpacked(judged, _OBSERVATIONS)
+    for name, (output, texts) in _unpacked(shown, _SHOWN).items() if shown else ():
+        cases = tuple(
+            replace(case, **dict(zip(TEXTS, of, strict=True)))
+            for case, of in zip(observations[name].cases, texts, strict=True)
+        )
+        observations[name] = replace(observations[name], output=output, cases=cases)
+    return observations
 
 
-def revive(kind: type[T], data: Any) -> T:
-    """A noun out of plain data that was made from one; takes the data apart."""
-    noun: Any = kind
-    value: T = (_reader(noun) or noun)(data)
-    return value
-
-
-class Quantities(Mapping[str, Quantity]):
-    """Measured values by name, each made when it is asked for.
-
-    What `_quantity` stores is a value, or where unit and taker are not the usual ones, a list of all three.
-    """
-
-    __slots__ = ("_plain",)
-
-    def __init__(self, plain: Mapping[str, Any]) -> None:
-        self._plain = plain
-
-    def __getitem__(self, name: str) -> Quantity:
-        said = self._plain[name]
-        if not isinstance(said, list):
-            return Quantity(value=said)
-        value, unit, taken_by = said
-        return Quantity(value=value, unit=unit, taken_by=taken_by)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._plain)
-
-    def __len__(self) -> int:
-        return len(self._plain)
-
-
-def _terse(value: Any) -> Any:
-    """Plain data without the fields that have their default."""
-    if isinstance(value, Mapping):
-        return {name: _terse(entry) for name, entry in value.items()}
-    if isinstance(value, tuple):
-        return [_terse(entry) for entry in value]
-    if isinstance(value, Quantity):
-        return _quantity(value)
-    if not is_dataclass(value):
-        return to_plain(value)
-    entries = ((field, getattr(value, field.name)) for field in fields(value))
-    return {field.name: _terse(entry) for field, entry in entries if entry != _default(field)}
-
-
-def _quantity(quantity: Quantity) -> Any:
-    value = to_plain(quantity.value)
-    usual = quantity == Quantity(value=quantity.value)
-    return value if usual else [value, quantity.unit, quantity.taken_by]
-
-
-def _default(field: Field[Any]) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()
+def revive(kind: type[T], text: str) -> T:
+    """Read a value of the model from the JSON of `grader.config.codec.dumps`, without checking it."""
+    return msgspec.convert(loads(text), kind)
 
 
 def _packed(value: Any) -> bytes:
-    return zlib.compress(json.dumps(value, allow_nan=False, separators=(",", ":")).encode(), 6)
+    try:
+        return zlib.compress(msgspec.msgpack.encode(value), 6)
+    except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, half a surrogate pair
+        return zlib.compress(_AS_JSON + dumps(value).encode(), 6)
 
 
-def _unpacked(packed: bytes) -> dict[str, Any]:
-    text = zlib.decompress(packed)
-    # looking for numbers that JSON lacks costs more than all the rest
-    data: dict[str, Any] = loads(text) if FLOAT.encode() in text else json.loads(text)
-    return data
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    kind: Any = type(value)
-    names, get = _getter(kind)
-    return dict(zip(names, get(value), strict=True))
-
-
-@cache
-def _getter(kind: Any) -> tuple[tuple[str, ...], Read]:
-    names = tuple(field.name for field in fields(kind))
-    return names, attrgetter(*names)
-
-
-@cache
-def _reader(kind: Any) -> Read | None:
-    """What makes a value of a type; None if plain data is one already."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if kind in _BY_TYPE:
-        return _BY_TYPE[kind]
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return {str(member): member for member in kind}.__getitem__
-    if origin is tuple:
-        return _tuples(_reader(arguments[0]))
-    if origin in {Union, UnionType}:
-        return _optional([read for kind in arguments if (read := _reader(kind))])
-    return _dataclasses(kind) if is_dataclass(kind) else None
-
-
-def _tuples(read: Read | None) -> Read:
-    return tuple if read is None else lambda data: tuple(map(read, data))
-
-
-def _optional(readers: list[Read]) -> Read | None:
-    if not readers:
-        return None
-    (read,) = readers
-    return lambda data: None if data is None else read(data)
-
-
-def _dataclasses(kind: Any) -> Read:
-    parts = [(name, read) for name, key in keys_of(kind).items() if (read := _reader(key.kind))]
-
-    def read_fields(data: Any) -> Any:
-        for name, read in parts:
-            if name in data:
-                data[name] = read(data[name])
-        return kind(**data)
-
-    return read_fields
-
-
-_BY_TYPE: dict[Any, Read] = {datetime: datetime.fromisoformat, Mapping[str, Quantity]: Quantities}
+def _unpacked(packed: bytes, decoder: msgspec.msgpack.Decoder[T]) -> T:
+    data = zlib.decompress(packed)
+    if not data.startswith(_AS_JSON):
+        return decoder.decode(data)
+    return msgspec.convert(loads(data.removeprefix(_AS_JSON)), decoder.type)

@@ -1,74 +1,126 @@
-"""The tables as they are after the last step, for queries to name."""
+"""The tables of a gradebook, described once for every database: columns, indexes and append-only triggers."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, Integer, LargeBinary, MetaData, String, Table
+from itertools import product
 
-METADATA = MetaData()
+import sqlalchemy as sa
+from sqlalchemy.event import listens_for
 
-
-def _key() -> Column[int]:
-    return Column("id", Integer, primary_key=True)
-
-
-def _text(*names: str) -> tuple[Column[str], ...]:
-    return tuple(Column(name, String, nullable=False) for name in names)
+METADATA = sa.MetaData()
 
 
-def _of(name: str) -> Column[int]:
-    return Column(name, Integer, nullable=False)
+def _key() -> sa.Column[int]:
+    return sa.Column("id", sa.Integer, primary_key=True)
 
 
-STEPS = Table("steps", METADATA, Column("number", Integer, primary_key=True), *_text("about", "grader", "at"))
+def _text(*names: str) -> tuple[sa.Column[str], ...]:
+    return tuple(sa.Column(name, sa.String, nullable=False) for name in names)
 
-SUBMISSIONS = Table("submissions", METADATA, _key(), *_text("assignment", "student", "digest", "body", "at"))
-"""What was handed in: `student` is the student or the team, `body` the `Submission` as JSON."""
 
-ATTEMPTS = Table("attempts", METADATA, _key(), _of("submission"), *_text("exam", "began", "exams", "at"))
-"""What was observed of it so far: the last exam, when that began (empty if there was none), all as JSON."""
+def _of(table: str, *, key: bool = False) -> sa.Column[int]:
+    """Reference a row of another table, by a column that is called as one of its rows."""
+    return sa.Column(
+        table.removesuffix("s"), sa.Integer, sa.ForeignKey(f"{table}.id"), primary_key=key, nullable=False
+    )
 
-EVIDENCE = Table(
+
+MIGRATIONS = sa.Table(
+    "migrations",
+    METADATA,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    *_text("about", "grader", "at"),
+)
+"""The migrations that were applied; this table makes a database a gradebook."""
+
+SUBMISSIONS = sa.Table(
+    "submissions",
+    METADATA,
+    _key(),
+    *_text("assignment", "student", "digest", "body", "at"),
+    sa.Index("submissions_of", "assignment", "student"),
+)
+"""Submissions: `student` is the student or the team, `body` the `Submission` as JSON."""
+
+ATTEMPTS = sa.Table(
+    "attempts",
+    METADATA,
+    _key(),
+    _of("submissions"),
+    *_text("exam", "began", "exams", "at"),
+    sa.Index("attempts_of", "submission"),
+)
+"""Exams of a submission so far: the last one, when it began (empty without one), and all as JSON."""
+
+EVIDENCE = sa.Table(
     "evidence",
     METADATA,
-    Column("attempt", Integer, primary_key=True),
-    Column("judged", LargeBinary, nullable=False),
-    Column("shown", LargeBinary, nullable=False),
+    _of("attempts", key=True),
+    sa.Column("judged", sa.LargeBinary, nullable=False),
+    sa.Column("shown", sa.LargeBinary, nullable=False),
 )
 """The observations of an attempt; see `grader.gradebook.rows`."""
 
-SCORES = Table("scores", METADATA, _key(), _of("attempt"), *_text("card", "how", "grader", "at"))
-"""What a rubric made of it: the `Scorecard` as JSON; `how` it came is `run`, `record` or `rescore`."""
+SCORES = sa.Table(
+    "scores",
+    METADATA,
+    _key(),
+    _of("attempts"),
+    *_text("card", "how", "grader", "at"),
+    sa.Index("scores_of", "attempt"),
+)
+"""The `Scorecard` of an attempt as JSON; `how` it came is `run`, `record` or `rescore`."""
 
-TOTALS = Table(
+TOTALS = sa.Table(
     "totals",
     METADATA,
-    Column("score", Integer, primary_key=True),
+    _of("scores", key=True),
     *_text("assignment"),
-    Column("student", String, primary_key=True),
-    Column("adjusted", Float, nullable=False),
-    Column("final", Float),
+    sa.Column("student", sa.String, primary_key=True),
+    sa.Column("adjusted", sa.Float, nullable=False),
+    sa.Column("final", sa.Float),
+    sa.Index("totals_of", "assignment", "student", "score"),
+    sa.Index("totals_by", "student", "score"),
 )
 """A row for each student of a score, so that a member of a team is found as well."""
 
-POINTS = Table(
+POINTS = sa.Table(
     "points",
     METADATA,
     _key(),
-    _of("submission"),
+    _of("submissions"),
     *_text("item"),
-    Column("points", Float, nullable=False),
-    Column("possible", Float, nullable=False),
+    sa.Column("points", sa.Float, nullable=False),
+    sa.Column("possible", sa.Float, nullable=False),
     *_text("by", "given_at", "comment", "at"),
+    sa.Index("points_of", "submission"),
 )
-"""What people gave; the evidence has the latest in it already."""
+"""Points given by people; the evidence has the latest in it already."""
 
-POSTS = Table(
+POSTS = sa.Table(
     "posts",
     METADATA,
     _key(),
-    _of("score"),
-    *_text("student", "platform", "key"),
-    Column("points", Float),
-    *_text("outcome", "said", "at"),
+    _of("scores"),
+    *_text("student", "platform", "marker"),
+    sa.Column("points", sa.Float),
+    *_text("outcome", "message", "at"),
+    sa.Index("posts_of", "score"),
 )
-"""What a learning platform was told; `key` marks a message, so that it is recognised and never sent twice."""
+"""Changes sent to learning platforms; `marker` is the idempotency key in the comment, empty without one."""
+
+
+@listens_for(METADATA, "after_create")
+def _make_append_only(_metadata: sa.MetaData, connection: sa.Connection, **_: object) -> None:
+    """Create triggers that refuse UPDATE and DELETE, whoever connects."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            "CREATE FUNCTION rows_are_only_added() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$BEGIN RAISE EXCEPTION '%%: rows are only added', TG_TABLE_NAME; END$$"
+        )
+        actions, refusal = ["UPDATE", "DELETE", "TRUNCATE"], "EXECUTE FUNCTION rows_are_only_added()"
+    else:
+        actions, refusal = ["UPDATE", "DELETE"], "BEGIN SELECT RAISE(ABORT, '{}: rows are only added'); END"
+    for table, action in product(METADATA.tables, actions):
+        trigger = f"CREATE TRIGGER {table}_no_{action.lower()} BEFORE {action} ON {table}"
+        connection.exec_driver_sql(f"{trigger} {refusal.format(table)}")

@@ -10,9 +10,9 @@ from grader.errors import GraderError
 from grader.grading.grade import Grading
 from grader.grading.score import Graded
 from grader.grading.submission import Request
-from grader.intake.hand_in import HandIn
 from grader.intake.names import Sender
-from grader.intake.receive import sender_of_hand_in
+from grader.intake.receive import sender_of_upload
+from grader.intake.upload import Upload
 
 Results = Iterator[tuple[int, Graded | Exception]]
 
@@ -37,7 +37,7 @@ class Attempts:
         """`roster` says which student has which id of a platform, `tell` shows a line to a person."""
         self._grading, self._roster, self._tell = grading, roster, tell
 
-    def grade(self, requests: Sequence[Request], older: Sequence[tuple[HandIn, ...]]) -> Results:
+    def grade(self, requests: Sequence[Request], older: Sequence[tuple[Upload, ...]]) -> Results:
         """Yield the score of each request: that of the newest attempt, or of the best if the rubric says so.
 
         `older` has the earlier attempts of each, the later first. The newest are graded first. The best is
@@ -89,7 +89,7 @@ class Attempts:
         return replace(best.request, fresh=False, one_of_several=False)
 
 
-def waves(hand_ins: Sequence[HandIn], roster: Mapping[str, str]) -> list[list[int]]:
+def waves(hand_ins: Sequence[Upload], roster: Mapping[str, str]) -> list[list[int]]:
     """The places of archives, in as few waves as no student is in twice: they would share a folder."""
     students: list[set[str]] = []
     places: list[list[int]] = []
@@ -105,10 +105,10 @@ def waves(hand_ins: Sequence[HandIn], roster: Mapping[str, str]) -> list[list[in
     return places
 
 
-def sender_named_by(hand_in: HandIn, roster: Mapping[str, str]) -> Sender | None:
+def sender_named_by(hand_in: Upload, roster: Mapping[str, str]) -> Sender | None:
     """Who handed it in; None if its name does not say, which is told when it is opened."""
     try:
-        return sender_of_hand_in(hand_in, roster)
+        return sender_of_upload(hand_in, roster)
     except GraderError:
         return None
 

@@ -28,7 +28,7 @@ from grader.scoring.score import lasting, score
 
 if TYPE_CHECKING:
     from grader.config.course import Course
-    from grader.intake.hand_in import HandIn
+    from grader.intake.upload import Upload
     from grader.plugins import Plugins
 
 SCORE = "score.json"
@@ -118,7 +118,7 @@ def replay(  # noqa: PLR0913 - what was, what is now, and where
     session: Session,
     *,
     place: Path,
-    archive: HandIn | None = None,
+    archive: Upload | None = None,
     rubric: str | None = None,
 ) -> Replay:
     """Observe an item again in `place`, an empty folder; the results folder stays as it is.

@@ -14,7 +14,7 @@ from grader.model.observation import Fault
 from grader.model.rubric import Rubric
 from grader.model.score import Scorecard, Standing
 from grader.model.submission import Submission
-from grader.model.view import View
+from grader.model.view import AudienceView
 from grader.plugins import Plugins
 from grader.scoring.redact import closes, staff_view, student_view
 from grader.scoring.score import score
@@ -91,7 +91,7 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
     )
 
 
-def _write(view: View, plugins: Plugins, results: Results, place: str = "") -> tuple[Path, ...]:
+def _write(view: AudienceView, plugins: Plugins, results: Results, place: str = "") -> tuple[Path, ...]:
     """A file in every format, of what one audience may know."""
     return tuple(
         results.write(place + report.filename, report.render(view)) for report in plugins.reports.values()

@@ -18,8 +18,8 @@ from grader.contracts import CheckKind
 from grader.errors import CourseError, UsageError
 from grader.grading.results import Results, incoming
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
-from grader.intake.hand_in import HandIn
 from grader.intake.receive import receive
+from grader.intake.upload import Upload
 from grader.model.job import Task
 from grader.model.observation import Observation
 from grader.model.rubric import Rubric
@@ -32,7 +32,7 @@ from grader.scoring.score import lasting
 class Request:
     """One archive to grade, and what is known of it beside its files."""
 
-    archive: HandIn
+    archive: Upload
     out: Path
     student: str | None = None
     assignment: str | None = None

@@ -1,4 +1,4 @@
-"""Which files of a hand-in belong to an assignment: its patterns decide, everything else stays outside."""
+"""Selects the files of a submission that match the patterns of an assignment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOT_BY_WILDCARD = r"(?!(?:[^/]*/)*(?:(?:(?:site|user)customize|conftest)(?:\.py
 
 
 def matcher(accepts: Iterable[str], *, anywhere: bool = False) -> Matches:
-    """Whether a path fits one of the patterns, in which `*` and `?` stand for anything but `/`.
+    """Return a predicate for paths that match a pattern, in which `*` and `?` stand for anything but `/`.
 
     With `anywhere`, also below folders that the patterns do not name.
     """
@@ -22,7 +22,7 @@ def matcher(accepts: Iterable[str], *, anywhere: bool = False) -> Matches:
 
 
 def accepted(paths: Collection[str], accepts: Iterable[str]) -> dict[str, str]:
-    """Where each file of the assignment goes in the workspace, and its path in the archive; sorted.
+    """Map workspace paths of the assignment's files to their paths in the archive, sorted.
 
     If nothing fits and all files lie in one folder, that folder is looked through, and so on down.
     """

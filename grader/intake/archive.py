@@ -1,4 +1,4 @@
-"""Opens whatever is handed in, an archive, a folder or loose files, as a stream of checked entries."""
+"""Opens an upload (an archive, a folder or loose files) as a stream of checked files."""
 
 from __future__ import annotations
 
@@ -8,53 +8,52 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.intake.entry import Entry, Kind, Member, Read, Refused, counted
+from grader.intake.entry import ArchiveFile, Member, MemberKind, Read, SubmissionRefused, counted
 from grader.intake.formats import CHUNK, members
-from grader.intake.hand_in import HandIn, Loose
 from grader.intake.junk import junk_part
-from grader.intake.limits import MIB, ArchiveLimits, Meter
-from grader.intake.paths import Names, safe_path, shown
+from grader.intake.limits import MIB, ArchiveLimits, UnpackMeter
+from grader.intake.paths import DistinctPaths, safe_path, shown
+from grader.intake.upload import LooseFiles, Upload
 
 _ADVICE = {
-    Kind.SYMBOLIC_LINK: "hand in the file itself",
-    Kind.HARD_LINK: "hand in the file itself",
-    Kind.SPARSE: "pack the files without --sparse",
-    Kind.ENCRYPTED: "pack the files without a password",
-    Kind.ODDLY_PACKED: "pack the files with the usual method (deflate)",
+    MemberKind.SYMBOLIC_LINK: "hand in the file itself",
+    MemberKind.HARD_LINK: "hand in the file itself",
+    MemberKind.SPARSE: "pack the files without --sparse",
+    MemberKind.ENCRYPTED: "pack the files without a password",
+    MemberKind.ODDLY_PACKED: "pack the files with the usual method (deflate)",
 }
 
 
-def entries(source: HandIn, limits: ArchiveLimits) -> Generator[Entry, None, None]:
-    """Every file of a hand-in, in its order, each path safe and each byte counted.
+def entries(source: Upload, limits: ArchiveLimits) -> Generator[ArchiveFile, None, None]:
+    """Yield every file of an upload, in its order, each path safe and each byte counted.
 
-    Junk is yielded too, for its name: nothing of it is read, whatever it is. Close the iterator if it
-    is left early.
+    Junk is yielded too, for its name, but never read. Close the iterator if it is left early.
 
     Raises:
-        Refused: the archive is unsound, or holds something that a hand-in may not hold.
+        SubmissionRefused: the archive is unsound, or holds something that a submission may not hold.
         UsageError: there is nothing at `source` that can be read.
     """
-    names = Names()
+    names = DistinctPaths()
     with ExitStack() as stack:
-        found, meter = _opened(source, limits, stack)
-        for member in found:
+        members_found, meter = _opened(source, limits, stack)
+        for member in members_found:
             meter.entry()
             path = safe_path(member.name, limits)
             if junk := junk_part(path):
-                yield Entry(path=path, read=member.read, junk=junk)
+                yield ArchiveFile(path=path, read=member.read, junk=junk)
                 continue
-            if member.kind is Kind.FOLDER:
+            if member.kind is MemberKind.FOLDER:
                 continue
             _check(member, path)
             names.add(path)
             read = _bounded(member.read, path, limits)
-            yield Entry(path=path, read=read)
+            yield ArchiveFile(path=path, read=read)
             while read(CHUNK):
                 pass
 
 
 def is_folder(source: Path) -> bool:
-    """Whether it is a folder; if not, it is a file.
+    """Tell whether an upload is a folder; otherwise it is a file.
 
     Raises:
         UsageError: it is neither, or not there, or out of reach.
@@ -68,22 +67,22 @@ def is_folder(source: Path) -> bool:
     return stat.S_ISDIR(mode)
 
 
-def _opened(source: HandIn, limits: ArchiveLimits, stack: ExitStack) -> tuple[Iterator[Member], Meter]:
-    if isinstance(source, Loose) or is_folder(source):
-        meter = Meter(limits, None)
+def _opened(source: Upload, limits: ArchiveLimits, stack: ExitStack) -> tuple[Iterator[Member], UnpackMeter]:
+    if isinstance(source, LooseFiles) or is_folder(source):
+        meter = UnpackMeter(limits, None)
         return counted(_lying_open(source), meter.count), meter
     try:
         file = stack.enter_context(source.open("rb"))
     except OSError as error:
         raise _unreadable(source, error) from None
-    meter = Meter(limits, source.stat().st_size)
+    meter = UnpackMeter(limits, source.stat().st_size)
     return members(file, source.name, meter, stack), meter
 
 
-def _lying_open(source: HandIn) -> Iterator[Member]:
-    from grader.intake import folder, hand_in
+def _lying_open(source: Upload) -> Iterator[Member]:
+    from grader.intake import folder, upload
 
-    return hand_in.members(source) if isinstance(source, Loose) else folder.members(source)
+    return upload.members(source) if isinstance(source, LooseFiles) else folder.members(source)
 
 
 def _unreadable(source: Path, error: Exception) -> UsageError:
@@ -93,11 +92,11 @@ def _unreadable(source: Path, error: Exception) -> UsageError:
 
 def _check(member: Member, path: str) -> None:
     if not path:
-        raise Refused("holds a file without a name; pack the files again")
-    if member.kind is not Kind.FILE:
+        raise SubmissionRefused("holds a file without a name; pack the files again")
+    if member.kind is not MemberKind.FILE:
         what = f"{shown(path)} -> {shown(member.target)}" if member.target else shown(path)
         advice = _ADVICE.get(member.kind, "hand in plain files only")
-        raise Refused(f"holds {member.kind} ({what}); {advice}")
+        raise SubmissionRefused(f"holds {member.kind} ({what}); {advice}")
 
 
 def _bounded(read: Read, path: str, limits: ArchiveLimits) -> Read:
@@ -109,7 +108,7 @@ def _bounded(read: Read, path: str, limits: ArchiveLimits) -> Read:
         left -= len(data)
         if left < 0:
             most = limits.file_bytes // MIB
-            raise Refused(
+            raise SubmissionRefused(
                 f"holds a file larger than {most} MiB ({shown(path)}); hand in the source files only"
             )
         return data

@@ -1,4 +1,4 @@
-"""Which hand-ins are attempts of one student at the same."""
+"""Groups uploads that are attempts of one student at the same work."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from grader.errors import GraderError
-from grader.intake.hand_in import HandIn
 from grader.intake.names import Sender
-from grader.intake.receive import sender_of_hand_in
+from grader.intake.receive import sender_of_upload
+from grader.intake.upload import Upload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempts:
-    """One hand-in, and those of the same student that a platform numbered as earlier ones."""
+class AttemptGroup:
+    """The newest upload of a student, with the earlier attempts that a platform numbered."""
 
-    newest: HandIn
-    older: tuple[HandIn, ...] = ()
-    """The later first."""
+    newest: Upload
+    older: tuple[Upload, ...] = ()
+    """Earlier attempts, the latest first."""
 
 
-def attempts_of(hand_ins: Sequence[HandIn], roster: Mapping[str, str]) -> tuple[Attempts, ...]:
-    """The hand-ins, those together that are attempts at one, in the order in which the first of each stands.
+def attempts_of(uploads: Sequence[Upload], roster: Mapping[str, str]) -> tuple[AttemptGroup, ...]:
+    """Group uploads by student, in the order of each student's first one.
 
-    Only what a platform numbered is told apart: that a name stands twice says nothing of time.
+    Only attempts that a platform numbered are grouped: a repeated name alone gives no order in time.
     """
-    numbered: dict[tuple[str, str] | int, list[tuple[int, HandIn]]] = {}
-    for place, hand_in in enumerate(hand_ins):
+    numbered: dict[tuple[str, str] | int, list[tuple[int, Upload]]] = {}
+    for place, upload in enumerate(uploads):
         key: tuple[str, str] | int = place
         number = 0
-        with suppress(GraderError):  # whoever grades it says what is wrong
-            sender = sender_of_hand_in(hand_in, roster)
+        with suppress(GraderError):  # the error is reported when it is graded
+            sender = sender_of_upload(upload, roster)
             number = sender.attempt or 0
             if sender.lms_id and number not in {other for other, _ in numbered.get(_key(sender), ())}:
                 key = _key(sender)
-        numbered.setdefault(key, []).append((number, hand_in))
-    found = []
+        numbered.setdefault(key, []).append((number, upload))
+    groups = []
     for attempts in numbered.values():
-        newest, *older = (one for _, one in sorted(attempts, key=lambda pair: -pair[0]))
-        found.append(Attempts(newest=newest, older=tuple(older)))
-    return tuple(found)
+        newest, *older = (upload for _, upload in sorted(attempts, key=lambda pair: -pair[0]))
+        groups.append(AttemptGroup(newest=newest, older=tuple(older)))
+    return tuple(groups)
 
 
 def _key(sender: Sender) -> tuple[str, str]:
-    """What attempts have in common; the number alone tells them apart."""
+    """Return the key that all attempts at one work share."""
     return sender.student, sender.file

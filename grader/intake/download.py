@@ -1,4 +1,4 @@
-"""The hand-ins of a class in one place: a folder of archives, or the zip that Canvas or Moodle gives out."""
+"""Downloads of a class: a folder of archives, or the zip that Canvas or Moodle gives out."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from typing import IO
 
 from grader.errors import NotObservedError, SubmissionError, UsageError
 from grader.intake.archive import is_folder
-from grader.intake.entry import Kind, Member, Refused, counted
+from grader.intake.entry import Member, MemberKind, SubmissionRefused, counted
 from grader.intake.formats import CHUNK, ZIP, split_ending
 from grader.intake.junk import is_litter
-from grader.intake.limits import MIB, ArchiveLimits, Meter
+from grader.intake.limits import MIB, ArchiveLimits, UnpackMeter
 from grader.intake.names import made_by_moodle, uploader_of
-from grader.intake.paths import Names, safe_path, shown
+from grader.intake.paths import DistinctPaths, safe_path, shown
 
 CLASS_LIMITS = ArchiveLimits(
     total_bytes=64 << 30, file_bytes=1 << 30, ratio=1032, ratio_from_bytes=64 * MIB, entries=100_000, depth=3
 )
-"""What a platform's zip may hold: the archives in it have limits of their own."""
+"""Limits of a platform's zip; the archives in it have limits of their own."""
 _TYPED_IN = re.compile(r"[^A-Z]*_[A-Za-z0-9]+_(?:text|link)\.html|.*_assignsubmission_onlinetext(?:_.*)?")
-"""What Canvas and Moodle write of a text or a link that was typed into a form."""
+"""Names of the files that Canvas and Moodle make from a text or a link typed into a form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """What paths stand for."""
+    """The uploads that a list of paths contains."""
 
-    hand_ins: tuple[Path, ...]
+    uploads: tuple[Path, ...]
     several: bool = False
-    """Whether one of the paths was a folder or a zip of hand-ins."""
+    """Whether one of the paths was a folder or a zip of uploads."""
     problems: tuple[str, ...] = ()
-    """What of it is no hand-in, or cannot be read: a line each."""
+    """A line for each part that is no submission or cannot be read."""
 
 
 def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
-    """The hand-ins that paths stand for: of a folder of hand-ins, or a platform's zip of them, each one.
+    """Expand paths: a folder of uploads, or a platform's zip of them, becomes its uploads.
 
-    A path that is a hand-in itself stands for itself, whether it is there or not. What was in a zip is put
-    below a `place`, which is asked for when it is needed.
+    Any other path is one upload, whether it exists or not. A zip is unpacked below the folder that `place`
+    returns when it is first needed.
 
     Raises:
         SubmissionError: a platform's zip holds what none holds.
         NotObservedError: it cannot be unpacked for want of space.
     """
-    hand_ins: list[Path] = []
+    uploads: list[Path] = []
     problems: list[str] = []
     several = False
     for number, path in enumerate(paths):
@@ -62,25 +62,25 @@ def spread(paths: Iterable[Path], place: Callable[[], Path]) -> Spread:
             if _TYPED_IN.fullmatch(name):
                 problems.append(f"{shown(name)}: was typed into the platform and is no file; read it there")
             else:
-                hand_ins.append(folder / name)
+                uploads.append(folder / name)
         if not (names or zipped):
-            hand_ins.append(path)
-    return Spread(hand_ins=tuple(hand_ins), several=several, problems=tuple(problems))
+            uploads.append(path)
+    return Spread(uploads=tuple(uploads), several=several, problems=tuple(problems))
 
 
 def _by_platform(name: str) -> bool:
-    """Whether Canvas or Moodle named the file or folder."""
+    """Tell whether a name has the form that Canvas or Moodle gives to an upload."""
     named = made_by_moodle(split_ending(name)[0]) or uploader_of(name) is not None
     return named or _TYPED_IN.fullmatch(name) is not None
 
 
 def _lying(folder: Path) -> list[str]:
-    """The hand-ins in a folder, if it holds nothing else: archives, and what platforms named."""
+    """List the uploads in a folder, if it holds nothing else: archives, and names that platforms give."""
     try:
         if not is_folder(folder) or made_by_moodle(folder.name):
             return []
         names = sorted(path.name for path in folder.iterdir() if not is_litter(path.name))
-    except (UsageError, OSError):  # whoever opens it says what is wrong
+    except (UsageError, OSError):  # the error is reported when it is opened
         return []
     return names if all(_by_platform(name) or _is_archive(folder / name) for name in names) else []
 
@@ -90,13 +90,13 @@ def _is_archive(path: Path) -> bool:
 
 
 def _zipped(path: Path) -> list[str]:
-    """What lies on top in a zip, if a platform named all of it."""
+    """List the top level of a zip, if a platform named all of it."""
     if split_ending(path.name)[1] not in ZIP.endings:
         return []
     try:
         with path.open("rb") as file:
             tops = {safe_path(member.name, CLASS_LIMITS).partition("/")[0] for member in _members(file)}
-    except (OSError, Refused):  # whoever opens it says what is wrong
+    except (OSError, SubmissionRefused):  # the error is reported when it is opened
         return []
     named = sorted(top for top in tops if top and not is_litter(top))
     return named if all(map(_by_platform, named)) else []
@@ -109,8 +109,8 @@ def _members(file: IO[bytes]) -> Iterator[Member]:
 
 
 def _unpack(path: Path, into: Path) -> dict[str, str]:
-    """Put the files of a zip into a folder; by what lies on top, a line on what could not be read."""
-    names, meter = Names(), Meter(CLASS_LIMITS, path.stat().st_size)
+    """Unpack a zip into a folder; return the errors by top-level name."""
+    names, meter = DistinctPaths(), UnpackMeter(CLASS_LIMITS, path.stat().st_size)
     broken: dict[str, str] = {}
     try:
         into.mkdir()
@@ -118,12 +118,12 @@ def _unpack(path: Path, into: Path) -> dict[str, str]:
             for member in counted(_members(file), meter.count):
                 meter.entry()
                 name = safe_path(member.name, CLASS_LIMITS)
-                if member.kind is Kind.FOLDER or is_litter(name.partition("/")[0]):
+                if member.kind is MemberKind.FOLDER or is_litter(name.partition("/")[0]):
                     continue
                 names.add(name)
                 if why := _write(member, into / name):
                     broken[name.partition("/")[0]] = f"{shown(path.name)}: {shown(name)} {why}"
-    except Refused as refusal:
+    except SubmissionRefused as refusal:
         raise SubmissionError(f"{shown(path.name)}: {refusal}") from None
     except OSError as error:
         raise NotObservedError(f"{shown(str(path))}: cannot be unpacked ({error.strerror})") from None
@@ -131,8 +131,8 @@ def _unpack(path: Path, into: Path) -> dict[str, str]:
 
 
 def _write(member: Member, file: Path) -> str:
-    """Write one file of a zip; why it could not be read, or nothing."""
-    if member.kind is not Kind.FILE:
+    """Write one file of a zip; return why it could not be read, or an empty text."""
+    if member.kind is not MemberKind.FILE:
         return f"is {member.kind}; download it again"
     file.parent.mkdir(exist_ok=True)
     try:
@@ -140,7 +140,7 @@ def _write(member: Member, file: Path) -> str:
             while data := member.read(CHUNK):
                 target.write(data)
             os.fchmod(target.fileno(), 0o644)
-    except Refused:
+    except SubmissionRefused:
         file.unlink()
         return "is damaged in it; download it again"
     return ""

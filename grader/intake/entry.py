@@ -1,4 +1,4 @@
-"""What the readers of archives and folders yield, and how they say no."""
+"""Members and files that readers of archives and folders yield, and the exception for refusals."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 Read = Callable[[int], bytes]
-"""Up to that many bytes, fewer at the end, then none."""
+"""Reads up to that many bytes, fewer at the end, then none."""
 
 
-class Refused(Exception):
-    """Why a hand-in is not taken and what to do about it, in one line without the archive's name."""
+class SubmissionRefused(Exception):
+    """A submission is refused: one line with the cause and advice, without the archive's name."""
 
 
-class Kind(StrEnum):
-    """What a member of an archive is, in the words of a refusal."""
+class MemberKind(StrEnum):
+    """The type of an archive member, as refusals name it."""
 
     FILE = "a file"
     FOLDER = "a folder"
@@ -37,18 +37,18 @@ def nothing(_size: int) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One member as a reader found it: nothing of it has been checked."""
+    """One member of an archive, unchecked."""
 
     name: str
     """As written; bytes that are not UTF-8 are surrogates."""
-    kind: Kind
+    kind: MemberKind
     read: Read = nothing
     target: str = ""
-    """Where a link points."""
+    """The target of a link."""
 
 
 def counted(members: Iterable[Member], count: Callable[[bytes], bytes]) -> Iterator[Member]:
-    """The same members, with what is read of them passed through `count`."""
+    """Yield the members with their data passed through `count`."""
     for member in members:
         yield replace(member, read=_passed(member.read, count))
 
@@ -58,12 +58,12 @@ def _passed(read: Read, count: Callable[[bytes], bytes]) -> Read:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One file of a hand-in, with a path that is safe below any folder."""
+class ArchiveFile:
+    """One file of a submission, with a path that is safe below any folder."""
 
     path: str
     """Relative, `/` between its parts, in Unicode's composed form (NFC)."""
     read: Read
-    """Only until the next entry is asked for."""
+    """Valid until the next file is yielded."""
     junk: str = ""
-    """For what is nobody's work: the part of `path` to list, such as `hw1/.git/`."""
+    """The part of `path` to list if the file is junk, such as `hw1/.git/`; empty otherwise."""

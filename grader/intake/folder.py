@@ -1,4 +1,4 @@
-"""The files of a folder that is handed in as it lies."""
+"""Reads an upload that is a plain folder."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.intake.entry import Kind, Member, Read
+from grader.intake.entry import Member, MemberKind, Read
 from grader.intake.junk import junk_part
 
 _KINDS = {
-    stat.S_IFREG: Kind.FILE,
-    stat.S_IFDIR: Kind.FOLDER,
-    stat.S_IFLNK: Kind.SYMBOLIC_LINK,
-    stat.S_IFBLK: Kind.DEVICE,
-    stat.S_IFCHR: Kind.DEVICE,
-    stat.S_IFIFO: Kind.PIPE,
-    stat.S_IFSOCK: Kind.SOCKET,
+    stat.S_IFREG: MemberKind.FILE,
+    stat.S_IFDIR: MemberKind.FOLDER,
+    stat.S_IFLNK: MemberKind.SYMBOLIC_LINK,
+    stat.S_IFBLK: MemberKind.DEVICE,
+    stat.S_IFCHR: MemberKind.DEVICE,
+    stat.S_IFIFO: MemberKind.PIPE,
+    stat.S_IFSOCK: MemberKind.SOCKET,
 }
 
 
 def members(top: Path) -> Iterator[Member]:
-    """Each file and folder below, sorted, parents first; no link is followed, junk is not looked into.
+    """Yield each file and folder below `top`, sorted, parents first; links and junk are not entered.
 
     Raises:
         UsageError: something in it cannot be read.
@@ -38,23 +38,23 @@ def members(top: Path) -> Iterator[Member]:
         for name in names:
             member = _member(top, f"{folder}{name}")
             yield member
-            if member.kind is Kind.FOLDER and not junk_part(member.name):
+            if member.kind is MemberKind.FOLDER and not junk_part(member.name):
                 waiting.append(member.name)
 
 
 def _member(top: Path, name: str) -> Member:
     try:
-        kind = _KINDS.get(stat.S_IFMT(os.lstat(top / name).st_mode), Kind.UNKNOWN)
-        target = str(Path.readlink(top / name)) if kind is Kind.SYMBOLIC_LINK else ""
+        kind = _KINDS.get(stat.S_IFMT(os.lstat(top / name).st_mode), MemberKind.UNKNOWN)
+        target = str(Path.readlink(top / name)) if kind is MemberKind.SYMBOLIC_LINK else ""
     except OSError as error:
         raise _unreadable(top / name, error) from None
-    if kind is Kind.FOLDER:
+    if kind is MemberKind.FOLDER:
         return Member(name=f"{name}/", kind=kind)
     return Member(name=name, kind=kind, target=target, read=reading(top / name))
 
 
 def reading(path: Path) -> Read:
-    """Reads a file piece by piece, holds it open for no longer than one piece, and follows no link.
+    """Return a reader that opens the file for each piece (O_NOFOLLOW), so that few descriptors are open.
 
     The reader raises `UsageError` if the file cannot be read.
     """

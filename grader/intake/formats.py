@@ -1,4 +1,4 @@
-"""The forms of archive that are taken: told by their contents, then held against their names."""
+"""Supported archive formats, recognised by content and then checked against the file name."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from io import BufferedIOBase
 from typing import IO
 
-from grader.intake.entry import Member, Read, Refused, counted
-from grader.intake.limits import Meter
+from grader.intake.entry import Member, Read, SubmissionRefused, counted
+from grader.intake.limits import UnpackMeter
 from grader.intake.tar import BLOCK, CUT_OFF, is_tar
 from grader.intake.tar import members as tar_members
 
 CHUNK = 1 << 16
 
 Unpack = Callable[[IO[bytes]], tuple[BufferedIOBase, type[Exception]]]
-"""The decompressor, and what it raises over damage beside OSError and EOFError."""
+"""Returns the decompressor, and the exception beside OSError and EOFError that damaged data raises."""
 
 
 def _gzip(file: IO[bytes]) -> tuple[BufferedIOBase, type[Exception]]:
@@ -43,10 +43,10 @@ def _xz(file: IO[bytes]) -> tuple[BufferedIOBase, type[Exception]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One form of archive, told by its first bytes."""
+    """One archive format, recognised by its first bytes."""
 
     endings: tuple[str, ...]
-    """What its name may end in; the first is the one to recommend."""
+    """Endings of its file names; messages recommend the first."""
     magic: tuple[bytes, ...] = ()
     unpack: Unpack | None = None
 
@@ -72,7 +72,7 @@ _STRANGERS = {
 
 
 def split_ending(name: str) -> tuple[str, str]:
-    """A file's name without the ending of an archive, and that ending, empty if it has none.
+    """Split a file name into stem and archive ending, which is empty if it has none.
 
     Canvas numbers files of one name before their ending, which it took to be `.gz`: `hw1.tar-2.gz` is
     `hw1-2` and `.tar.gz`.
@@ -82,16 +82,16 @@ def split_ending(name: str) -> tuple[str, str]:
     return name[: len(name) - len(ending)], ending
 
 
-def members(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> Iterator[Member]:
-    """The members of an archive of any form; what is opened on the way is closed with `stack`.
+def members(file: IO[bytes], name: str, meter: UnpackMeter, stack: ExitStack) -> Iterator[Member]:
+    """Yield the members of an archive of any format; `stack` closes the files opened for it.
 
     Raises:
-        Refused: it is no archive, or unsound, or not what its name says.
+        SubmissionRefused: it is no archive, or unsound, or not what its name says.
     """
     form, read = _recognised(file, name, meter, stack)
     if split_ending(name)[1] not in form.endings:
         packed_as = form.endings[0]
-        raise Refused(f"is a {packed_as} archive by another name; let its name end in {packed_as}")
+        raise SubmissionRefused(f"is a {packed_as} archive by another name; let its name end in {packed_as}")
     if form is ZIP:
         from grader.intake.zip import members as zip_members
 
@@ -103,12 +103,12 @@ def members(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> Itera
         pass
 
 
-def _recognised(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> tuple[Format, Read]:
-    """The archive's form by its contents, and how to read the tar stream in it."""
+def _recognised(file: IO[bytes], name: str, meter: UnpackMeter, stack: ExitStack) -> tuple[Format, Read]:
+    """Recognise the format by content; return it with a reader of its tar stream."""
     start = file.read(BLOCK)
     file.seek(0)
     if not start:
-        raise Refused("is empty (0 bytes); upload the file again")
+        raise SubmissionRefused("is empty (0 bytes); upload the file again")
     # First, because a tar begins with the name of its first file, which may be anything.
     if is_tar(start):
         return TAR, lambda size: meter.count(file.read(size))
@@ -119,13 +119,13 @@ def _recognised(file: IO[bytes], name: str, meter: Meter, stack: ExitStack) -> t
             read = _unpacked(form.unpack, file, meter, stack)
             if is_tar(first := read(BLOCK)):
                 return form, _after(first, read)
-            raise Refused(f"is compressed but holds no tar archive; {_TAKEN}")
+            raise SubmissionRefused(f"is compressed but holds no tar archive; {_TAKEN}")
     what = next((what for magic, what in _STRANGERS.items() if start.startswith(magic)), "no archive")
     despite = ", whatever its name says" if split_ending(name)[1] else ""
-    raise Refused(f"is {what}{despite}; {_TAKEN}")
+    raise SubmissionRefused(f"is {what}{despite}; {_TAKEN}")
 
 
-def _unpacked(unpack: Unpack, file: IO[bytes], meter: Meter, stack: ExitStack) -> Read:
+def _unpacked(unpack: Unpack, file: IO[bytes], meter: UnpackMeter, stack: ExitStack) -> Read:
     unpacked, damage = unpack(file)
     stack.enter_context(unpacked)
 
@@ -133,12 +133,12 @@ def _unpacked(unpack: Unpack, file: IO[bytes], meter: Meter, stack: ExitStack) -
         try:
             return meter.count(unpacked.read(size))
         except EOFError:
-            raise Refused(CUT_OFF) from None
+            raise SubmissionRefused(CUT_OFF) from None
         except (OSError, damage, MemoryError) as error:
             # An error number is the disk's; the decompressors raise OSError without one.
             if getattr(error, "errno", None) is not None:
                 raise
-            raise Refused("is damaged; pack the files again") from None
+            raise SubmissionRefused("is damaged; pack the files again") from None
 
     return read
 

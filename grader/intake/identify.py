@@ -1,11 +1,11 @@
-"""Which assignment a hand-in is for: the one whose patterns fit most of its files."""
+"""Identifies the assignment of a submission: the one whose patterns match most of its files."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
 from grader.intake.accept import accepted, matcher
-from grader.intake.entry import Refused
+from grader.intake.entry import SubmissionRefused
 from grader.intake.junk import ARCHIVE_ENDINGS
 from grader.intake.paths import shown
 from grader.model.assignment import Assignment
@@ -16,20 +16,22 @@ _LISTED = 8
 def identify(
     paths: Collection[str], junk: Collection[str], assignments: Mapping[str, Assignment]
 ) -> tuple[str, dict[str, str]]:
-    """The assignment's name, and its files as `accepted` gives them.
+    """Return the assignment's name, and its files as `accepted` returns them.
 
     Raises:
-        Refused: no assignment fits, or several do equally well.
+        SubmissionRefused: no assignment fits, or several do equally well.
     """
     if not paths and not junk:
-        raise Refused("holds no files; pack the homework's files")
+        raise SubmissionRefused("holds no files; pack the homework's files")
     fitting = {name: accepted(paths, assignment.accepts) for name, assignment in assignments.items()}
     most = max(map(len, fitting.values()))
     if most == 0:
-        raise Refused(_nothing_fits(paths, junk, assignments))
+        raise SubmissionRefused(_nothing_fits(paths, junk, assignments))
     best = [name for name, files in fitting.items() if len(files) == most]
     if len(best) > 1:
-        raise Refused(f"fits several assignments alike ({_some(best)}); say which with --assignment NAME")
+        raise SubmissionRefused(
+            f"fits several assignments alike ({_some(best)}); say which with --assignment NAME"
+        )
     return best[0], fitting[best[0]]
 
 

@@ -1,4 +1,4 @@
-"""Files that are nobody's work: what tools and systems leave behind, build products, archives in archives."""
+"""Junk in submissions: files of tools and operating systems, build products, archives in archives."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ARCHIVE_ENDINGS = (
 
 
 def junk_part(path: str) -> str:
-    """The part of a path that makes it junk, up to and with it; empty for somebody's work.
+    """Return the path up to the part that makes it junk; empty for a student's work.
 
     A junk folder is named once, as `hw1/.git/`, however much it holds.
     """
@@ -55,5 +55,5 @@ def junk_part(path: str) -> str:
 
 
 def is_litter(name: str) -> bool:
-    """Whether a file or folder on top of a class's hand-ins is what tools and systems leave there."""
+    """Tell whether a name beside the uploads of a class belongs to a tool or operating system."""
     return name in _FOLDERS or name in _FILES or name.startswith("._")

@@ -1,17 +1,17 @@
-"""How much an archive may hold, and the meter that counts what it really unpacks to."""
+"""Limits of an archive, and the meter that counts the bytes it unpacks to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.intake.entry import Refused
+from grader.intake.entry import SubmissionRefused
 
 MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveLimits:
-    """What a hand-in may hold before it is refused; homework stays far below each."""
+    """Limits beyond which a submission is refused; homework stays far below each."""
 
     total_bytes: int = 512 * MIB
     """Everything unpacked, files that are dropped included."""
@@ -29,11 +29,11 @@ class ArchiveLimits:
     """Length of one path in UTF-8."""
 
 
-class Meter:
-    """Counts bytes and entries as they are read: what headers announce is not believed."""
+class UnpackMeter:
+    """Counts bytes and entries as they are read, because sizes in headers may be forged."""
 
     def __init__(self, limits: ArchiveLimits, packed_bytes: int | None) -> None:
-        """`packed_bytes` is the archive's own size; None for a folder, which has no ratio."""
+        """Start at zero; `packed_bytes` is the archive's size, None for a folder, which has no ratio."""
         self._limits = limits
         self._entries = 0
         self._bytes = 0
@@ -49,19 +49,21 @@ class Meter:
         """Count one file or folder.
 
         Raises:
-            Refused: there are too many.
+            SubmissionRefused: there are too many.
         """
         self._entries += 1
         if self._entries > self._limits.entries:
-            raise Refused(f"holds more than {self._limits.entries} entries; hand in the source files only")
+            raise SubmissionRefused(
+                f"holds more than {self._limits.entries} entries; hand in the source files only"
+            )
 
     def count(self, data: bytes) -> bytes:
         """Count unpacked bytes and give them back.
 
         Raises:
-            Refused: they are too many.
+            SubmissionRefused: they are too many.
         """
         self._bytes += len(data)
         if self._bytes > self._most:
-            raise Refused(f"{self._too_much}; hand in the source files only")
+            raise SubmissionRefused(f"{self._too_much}; hand in the source files only")
         return data

@@ -1,4 +1,4 @@
-"""Who handed in: read from the archive's name, as students and learning platforms write it, or given."""
+"""Parses the sender of a submission from the archive's name, in the forms of students and platforms."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _CANVAS = (
 _LAST_ENDING = r"(.*[^_])(\.[A-Za-z0-9]{1,10})"
 """Canvas numbers `utils.py` as `utils-2.py`."""
 _MOODLE = f"(?P<name>[^_]*)(?:_{_ID})?_assignsubmission_file(?:_(?P<file>.*))?"
-"""A folder for each hand-in, or all files in one folder."""
+"""A folder for each submission, or all files in one folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
-    """Who handed in, and what else the name of an archive tells."""
+    """The sender of a submission, and other parts of an archive's name."""
 
     student: str
     """The student or the team, safe as the name of a folder.
@@ -46,18 +46,18 @@ class Sender:
     members: tuple[str, ...] = ()
     """The students of a team, sorted; empty for one student."""
     file: str
-    """What the student called the archive, or the file."""
+    """The student's own name of the archive or file."""
     lms_id: str | None = None
-    """The id in the name: in Canvas a user's, or an anonymous hand-in's; in Moodle a participant's or a
+    """The id in the name: in Canvas a user's, or an anonymous submission's; in Moodle a participant's or a
     group's, which have other ones in every assignment."""
     attempt: int | None = None
-    """What Canvas counts further files of one name by: 2 in `hw1-2.zip`. Larger is later, None is first."""
+    """Canvas' number of a further file of one name: 2 in `hw1-2.zip`. Larger is later, None is first."""
     late: bool = False
-    """Whether the platform calls it late: a remark, since its clock and its rule are not the rubric's."""
+    """Whether the platform marked it late; informative only: its clock and rule are not the rubric's."""
 
 
 def sender_of(name: str, *, folder: str = "", roster: Mapping[str, str] | None = None) -> Sender:
-    """Who sent the archive or folder of this name, which lies in a folder of that name.
+    """Parse the sender from an archive's name and that of the folder around it.
 
     `alice.tar.gz` is alice's and `alice+bob.tar.gz` a team's, in whatever order it is written. The names
     that Canvas and Moodle give are understood; in a folder that Moodle made an archive may have any name.
@@ -69,17 +69,17 @@ def sender_of(name: str, *, folder: str = "", roster: Mapping[str, str] | None =
         UsageError: the name does not say, or not in a way that is safe as a folder's name.
         CourseError: the roster's name for the id is not safe as a folder's name.
     """
-    if found := re.fullmatch(_MOODLE, folder):
-        return _from_platform(found, name, name, roster or {})
+    if match := re.fullmatch(_MOODLE, folder):
+        return _from_platform(match, name, name, roster or {})
     stem, ending = split_ending(name)
-    if found := re.fullmatch(_MOODLE, stem):
-        own = f"{found['file']}{ending}" if found["file"] else name
-        return _from_platform(found, own, name, roster or {})
+    if match := re.fullmatch(_MOODLE, stem):
+        file = f"{match['file']}{ending}" if match["file"] else name
+        return _from_platform(match, file, name, roster or {})
     return uploader_of(name, roster=roster) or _sender(stem, name, _unsaid(name))
 
 
 def uploader_of(name: str, *, roster: Mapping[str, str] | None = None) -> Sender | None:
-    """Who uploaded the file that Canvas gave this name, whatever kind of file; None if Canvas did not.
+    """Parse the sender of any file from the name that Canvas gave it; None for other names.
 
     Raises:
         CourseError: the roster's name for the id is not safe as a folder's name.
@@ -88,13 +88,13 @@ def uploader_of(name: str, *, roster: Mapping[str, str] | None = None) -> Sender
     if not ending and (parts := re.fullmatch(_LAST_ENDING, name)):
         stem, ending = parts.groups()
     for naming in _CANVAS:
-        if found := re.fullmatch(naming, stem):
-            return _from_platform(found, f"{found['file']}{ending}", name, roster or {})
+        if match := re.fullmatch(naming, stem):
+            return _from_platform(match, f"{match['file']}{ending}", name, roster or {})
     return None
 
 
 def sender_named(student: str, name: str) -> Sender:
-    """The student or the team as given with `--student`, whatever the name of the archive says.
+    """Return the student or team named by `--student`, ignoring the name of the archive.
 
     Raises:
         UsageError: it is not safe as the name of a folder.
@@ -104,25 +104,25 @@ def sender_named(student: str, name: str) -> Sender:
 
 
 def made_by_moodle(folder: str) -> bool:
-    """Whether a folder of this name is what Moodle puts one hand-in into."""
+    """Tell whether a folder has the name that Moodle gives to one submission."""
     return re.fullmatch(_MOODLE, folder) is not None
 
 
-def _from_platform(found: re.Match[str], file: str, name: str, roster: Mapping[str, str]) -> Sender:
-    lms_id: str | None = found["id"]
-    said = found.groupdict()
+def _from_platform(match: re.Match[str], file: str, name: str, roster: Mapping[str, str]) -> Sender:
+    lms_id: str | None = match["id"]
+    parts = match.groupdict()
     if lms_id is not None and lms_id in roster:
         party = roster[lms_id]
         message = f"roster: {shown(party)!r} for id {lms_id}: is no name that can be used; write {_ALLOWED}"
         sender = _sender(party, file, CourseError(message))
     else:
-        sender = _sender(_readable(found["name"], lms_id), file, _unsaid(name))
-    attempt = said.get("attempt")
+        sender = _sender(_readable(match["name"], lms_id), file, _unsaid(name))
+    attempt = parts.get("attempt")
     return replace(
         sender,
         lms_id=lms_id,
         attempt=int(attempt) if attempt else None,
-        late=said.get("late") is not None,
+        late=parts.get("late") is not None,
     )
 
 

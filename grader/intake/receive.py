@@ -1,4 +1,4 @@
-"""Receives a hand-in: from an archive, a folder or loose files to a `Submission` and a workspace."""
+"""Turns an upload (an archive, a folder or loose files) into a `Submission` and a workspace."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pathlib import Path
 from grader.errors import CourseError, SubmissionError, UsageError
 from grader.intake.accept import matcher
 from grader.intake.archive import entries, is_folder
-from grader.intake.entry import Entry, Refused
+from grader.intake.entry import ArchiveFile, SubmissionRefused
 from grader.intake.formats import CHUNK, split_ending
-from grader.intake.hand_in import HandIn, Loose
 from grader.intake.identify import identify
 from grader.intake.limits import ArchiveLimits
 from grader.intake.names import Sender, made_by_moodle, sender_named, sender_of
 from grader.intake.paths import shown
+from grader.intake.upload import LooseFiles, Upload
 from grader.intake.workspace import lay_out, staging
 from grader.model.assignment import Assignment
 from grader.model.submission import Submission
@@ -27,7 +27,7 @@ DEFAULT_LIMITS = ArchiveLimits()
 
 
 def receive(
-    source: HandIn,
+    source: Upload,
     *,
     assignments: Mapping[str, Assignment],
     workspace: Path,
@@ -36,13 +36,13 @@ def receive(
     roster: Mapping[str, str] | None = None,
     limits: ArchiveLimits = DEFAULT_LIMITS,
 ) -> Submission:
-    """Take a hand-in and put the files of its assignment, and nothing else, into `workspace`.
+    """Put the files of an upload that belong to its assignment, and no others, into `workspace`.
 
     The workspace appears whole or not at all; it must not exist, or be empty. `student` and `assignment`
     say what the archive's name and its files would otherwise tell; `roster` says which student or team has
     which id of a learning platform. Its time is left unknown.
 
-    A folder that Moodle made for one hand-in stands for the archive in it, if it holds nothing else.
+    A folder that Moodle made for one submission stands for the archive in it, if it holds nothing else.
 
     Raises:
         SubmissionError: the archive is not accepted; one line for the student.
@@ -58,7 +58,7 @@ def receive(
             arrivals = _unpack(source, beside, candidates, limits)
             chosen, files = identify(arrivals.paths, arrivals.junk, candidates)
             lay_out({path: arrivals.staged[files[path]] for path in files}, beside, workspace)
-    except Refused as refusal:
+    except SubmissionRefused as refusal:
         raise SubmissionError(f"{shown(name)}: {refusal}") from None
     return Submission(
         student=sender.student,
@@ -67,7 +67,7 @@ def receive(
         archive=name,
         digest=_digest({path: arrivals.sha256[files[path]] for path in files}),
         files=tuple(files),
-        top=next(found.removesuffix(file) for file, found in files.items()),
+        top=next(path.removesuffix(file) for file, path in files.items()),
         dropped=tuple(sorted({*arrivals.paths, *arrivals.junk} - set(files.values()))),
         marked_late=sender.late,
         lms_id=sender.lms_id,
@@ -77,22 +77,22 @@ def receive(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrivals:
-    """What a hand-in held."""
+    """Contents of an upload."""
 
     paths: list[str] = field(default_factory=list)
-    """Every file but junk."""
+    """Paths of all files but junk."""
     junk: set[str] = field(default_factory=set)
     staged: dict[str, Path] = field(default_factory=dict)
-    """Where each file that may be accepted was written, under a name of ours."""
+    """The staged copy of each file that may be accepted, under a name of ours."""
     sha256: dict[str, str] = field(default_factory=dict)
     """In hexadecimal, of each of these."""
 
 
 def _signed(
-    source: HandIn, student: str | None, roster: Mapping[str, str] | None
-) -> tuple[HandIn, str, Sender]:
-    """What to open, what lines about it call it, and who handed it in."""
-    if isinstance(source, Loose):
+    source: Upload, student: str | None, roster: Mapping[str, str] | None
+) -> tuple[Upload, str, Sender]:
+    """Return the upload to open, its name in messages, and its sender."""
+    if isinstance(source, LooseFiles):
         sender = source.sender(roster) if student is None else sender_named(student, source.name)
         return source, source.name, sender
     place = Path(os.path.abspath(source))  # noqa: PTH100 - `.` and `..` have names, links keep theirs
@@ -103,8 +103,8 @@ def _signed(
     return source, place.name, sender_of(place.name, folder=place.parent.name, roster=roster)
 
 
-def sender_of_hand_in(source: HandIn, roster: Mapping[str, str] | None = None) -> Sender:
-    """Who handed it in, as its name says.
+def sender_of_upload(source: Upload, roster: Mapping[str, str] | None = None) -> Sender:
+    """Parse the sender of an upload from its name.
 
     Raises:
         UsageError: the name does not say.
@@ -124,7 +124,7 @@ def _candidates(assignments: Mapping[str, Assignment], name: str | None) -> Mapp
     return {name: assignments[name]}
 
 
-def _check_places(source: HandIn, workspace: Path) -> None:
+def _check_places(source: Upload, workspace: Path) -> None:
     inside = (
         isinstance(source, Path)
         and is_folder(source)
@@ -143,7 +143,7 @@ def _check_places(source: HandIn, workspace: Path) -> None:
 
 
 def _archive_in(folder: Path) -> Path | None:
-    """The only file of a folder that Moodle made, if it is an archive."""
+    """Return the only file of a folder that Moodle made, if it is an archive."""
     if not made_by_moodle(folder.name) or not is_folder(folder):
         return None
     try:
@@ -154,26 +154,26 @@ def _archive_in(folder: Path) -> Path | None:
 
 
 def _unpack(
-    source: HandIn, beside: Path, candidates: Mapping[str, Assignment], limits: ArchiveLimits
+    source: Upload, beside: Path, candidates: Mapping[str, Assignment], limits: ArchiveLimits
 ) -> Arrivals:
-    """Write what may be accepted; what cannot belong to any candidate never reaches the disk."""
+    """Write the files that may belong to a candidate; others never reach the disk."""
     patterns = [pattern for candidate in candidates.values() for pattern in candidate.accepts]
     possible = matcher(patterns, anywhere=True)
     arrivals = Arrivals()
-    with closing(entries(source, limits)) as found:
-        for entry in found:
+    with closing(entries(source, limits)) as files:
+        for entry in files:
             if entry.junk:
                 arrivals.junk.add(entry.junk)
                 continue
             arrivals.paths.append(entry.path)
             if possible(entry.path):
-                # Numbered: however its path looks, it cannot matter to where it is written.
+                # Numbered, so that a hostile path cannot influence where it is written.
                 file = arrivals.staged[entry.path] = beside / str(len(arrivals.staged))
                 arrivals.sha256[entry.path] = _write(entry, file)
     return arrivals
 
 
-def _write(entry: Entry, file: Path) -> str:
+def _write(entry: ArchiveFile, file: Path) -> str:
     digest = hashlib.sha256()
     with file.open("xb") as target:
         while data := entry.read(CHUNK):
@@ -184,6 +184,6 @@ def _write(entry: Entry, file: Path) -> str:
 
 
 def _digest(sha256: Mapping[str, str]) -> str:
-    """What `sha256sum` prints of the files, sorted by path, digested once more."""
+    """Digest the output of `sha256sum` over the files, sorted by path."""
     lines = "".join(f"{sha256[path]}  {path}\n" for path in sorted(sha256))
     return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from grader.intake.entry import Kind, Member, Read, Refused
+from grader.intake.entry import Member, MemberKind, Read, SubmissionRefused
 
 BLOCK = 512
 _CHUNK = 1 << 16
 _EXTENSION_BYTES = 1 << 20
-"""The longest extended header; macOS keeps whole file attributes there, a few kB each."""
+"""The longest extended header; macOS stores file attributes of a few kB there."""
 _EXTENSIONS_IN_A_ROW = 8
 """Extended headers before one member; honest ones have three, half a million take 10 s to read."""
 
@@ -22,56 +22,56 @@ _DAMAGED = "is damaged; pack the files again"
 CUT_OFF = "is cut off; upload the whole file again"
 
 _KINDS = {
-    b"\0": Kind.FILE,
-    b"0": Kind.FILE,
-    b"7": Kind.FILE,
-    b"1": Kind.HARD_LINK,
-    b"2": Kind.SYMBOLIC_LINK,
-    b"3": Kind.DEVICE,
-    b"4": Kind.DEVICE,
-    b"5": Kind.FOLDER,
-    b"6": Kind.PIPE,
-    b"S": Kind.SPARSE,
+    b"\0": MemberKind.FILE,
+    b"0": MemberKind.FILE,
+    b"7": MemberKind.FILE,
+    b"1": MemberKind.HARD_LINK,
+    b"2": MemberKind.SYMBOLIC_LINK,
+    b"3": MemberKind.DEVICE,
+    b"4": MemberKind.DEVICE,
+    b"5": MemberKind.FOLDER,
+    b"6": MemberKind.PIPE,
+    b"S": MemberKind.SPARSE,
 }
 _WITHOUT_DATA = b"123456"
 """Types whose size field is not followed by that much data."""
 
 
 def is_tar(start: bytes) -> bool:
-    """Whether these first bytes are a tar header, or the end mark of an empty archive."""
+    """Tell whether these first bytes are a tar header, or the end mark of an empty archive."""
     return len(start) >= BLOCK and (not any(start[:BLOCK]) or _sum_agrees(start[:BLOCK]))
 
 
 def members(read: Read) -> Iterator[Member]:
-    """Each member in turn; its data can be read until the next one is asked for.
+    """Yield each member in turn; its data can be read until the next one is asked for.
 
     Raises:
-        Refused: the stream is damaged or ends early.
+        SubmissionRefused: the stream is damaged or ends early.
     """
     fields: dict[str, bytes] = {}
     extensions = 0
     while any(header := _exactly(read, BLOCK)):
         try:
             if not _sum_agrees(header):
-                raise Refused(_DAMAGED)
+                raise SubmissionRefused(_DAMAGED)
             size, flag = _number(header[124:136]), header[156:157]
             if parse := _EXTENSIONS.get(flag):
                 extensions += 1
                 if extensions > _EXTENSIONS_IN_A_ROW:
-                    raise Refused(_DAMAGED)
+                    raise SubmissionRefused(_DAMAGED)
                 fields |= parse(_extension(read, size))
                 continue
             size = int(fields.get("size", size))
             if size < 0:
-                raise Refused(_DAMAGED)
+                raise SubmissionRefused(_DAMAGED)
         except ValueError:
-            raise Refused(_DAMAGED) from None
+            raise SubmissionRefused(_DAMAGED) from None
         name = fields.get("path", _name(header))
-        kind = _KINDS.get(flag, Kind.UNKNOWN)
+        kind = _KINDS.get(flag, MemberKind.UNKNOWN)
         if any(key.startswith("GNU.sparse") for key in fields):
-            kind = Kind.SPARSE
+            kind = MemberKind.SPARSE
         elif flag == b"\0" and name.endswith(b"/"):
-            kind = Kind.FOLDER
+            kind = MemberKind.FOLDER
         data = _Data(read, 0 if flag in _WITHOUT_DATA else size)
         target = fields.get("linkpath", _text(header[157:257]))
         yield Member(name=_decoded(name), kind=kind, read=data.read, target=_decoded(target))
@@ -101,20 +101,20 @@ class _Data:
 def _exactly(read: Read, size: int) -> bytes:
     data = read(size) if size else b""
     if len(data) < size:
-        raise Refused(CUT_OFF)
+        raise SubmissionRefused(CUT_OFF)
     return data
 
 
 def _extension(read: Read, size: int) -> bytes:
     if size > _EXTENSION_BYTES:
-        raise Refused(_DAMAGED)
+        raise SubmissionRefused(_DAMAGED)
     data = _exactly(read, size)
     _exactly(read, -size % BLOCK)
     return data
 
 
 def _pax(data: bytes) -> dict[str, bytes]:
-    """The records of an extended header, each `<its own length> key=value` and a line end."""
+    """Parse the records of an extended header, each `<its own length> key=value` and a line end."""
     fields: dict[str, bytes] = {}
     at = 0
     while at < len(data) and data[at]:
@@ -122,15 +122,15 @@ def _pax(data: bytes) -> dict[str, bytes]:
         start, at = at + len(length) + 1, at + int(length)
         key, equals, value = data[start:at].partition(b"=")
         if not (length.isdigit() and at <= len(data) and equals and value.endswith(b"\n")):
-            raise Refused(_DAMAGED)
+            raise SubmissionRefused(_DAMAGED)
         fields[key.decode(errors="replace")] = value[:-1]
     return fields
 
 
 def _global_pax(data: bytes) -> dict[str, bytes]:
-    """Comments, as git writes them; names or sizes for all members at once have no honest use."""
+    """Accept a global header with comments, as git writes them; names or sizes have no honest use there."""
     if _pax(data).keys() & {"path", "linkpath", "size"}:
-        raise Refused(_DAMAGED)
+        raise SubmissionRefused(_DAMAGED)
     return {}
 
 

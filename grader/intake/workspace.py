@@ -1,4 +1,4 @@
-"""Puts files where a student's program will find them: whole, or not at all."""
+"""Creates a workspace atomically: with all of its files, or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.errors import NotObservedError
 
 @contextmanager
 def staging(workspace: Path) -> Iterator[Path]:
-    """A folder beside the workspace to work in, gone at the end; on failure nothing is left at all.
+    """Provide a temporary folder beside the workspace; on failure the workspace is removed as well.
 
     Raises:
         NotObservedError: a file could not be written or read.

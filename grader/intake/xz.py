@@ -6,11 +6,11 @@ from io import BufferedIOBase
 from lzma import FORMAT_XZ, LZMADecompressor, LZMAError
 from typing import IO
 
-from grader.intake.entry import Refused
+from grader.intake.entry import SubmissionRefused
 
 _CHUNK = 1 << 16
 _MEMORY_BYTES = 66 << 20
-"""What `xz -9` takes to unpack, and no more: a header may ask for 4 GiB."""
+"""Memory limit, enough for `xz -9`: a header may ask for 4 GiB."""
 
 
 class XzFile(BufferedIOBase):
@@ -22,12 +22,12 @@ class XzFile(BufferedIOBase):
         self._stream = _stream()
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """So many bytes, fewer only at the end.
+        """Read `size` bytes, fewer only at the end.
 
         Raises:
             LZMAError: the file is damaged.
             EOFError: it is cut off.
-            Refused: it takes too much memory to unpack.
+            SubmissionRefused: it takes too much memory to unpack.
         """
         if size is None or size < 0:
             raise ValueError("an archive is read piece by piece")
@@ -66,7 +66,9 @@ class XzFile(BufferedIOBase):
             return self._stream.decompress(packed, size)
         except LZMAError as error:
             if str(error) == "Memory usage limit exceeded":
-                raise Refused("takes too much memory to unpack; pack the files as .tar.gz or .zip") from None
+                raise SubmissionRefused(
+                    "takes too much memory to unpack; pack the files as .tar.gz or .zip"
+                ) from None
             raise
 
 

@@ -11,7 +11,7 @@ from struct import error as StructError
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from grader.intake.entry import Kind, Member, Refused
+from grader.intake.entry import Member, MemberKind, SubmissionRefused
 
 _DAMAGED = "is damaged or cut off; pack the files again and upload the whole file"
 _DIRECTORY_BYTES = 4 << 20
@@ -20,22 +20,22 @@ _TARGET_BYTES = 255
 _ENCRYPTED = 0x1
 
 _KINDS = {
-    0: Kind.FILE,
-    stat.S_IFREG: Kind.FILE,
-    stat.S_IFDIR: Kind.FOLDER,
-    stat.S_IFLNK: Kind.SYMBOLIC_LINK,
-    stat.S_IFBLK: Kind.DEVICE,
-    stat.S_IFCHR: Kind.DEVICE,
-    stat.S_IFIFO: Kind.PIPE,
-    stat.S_IFSOCK: Kind.SOCKET,
+    0: MemberKind.FILE,
+    stat.S_IFREG: MemberKind.FILE,
+    stat.S_IFDIR: MemberKind.FOLDER,
+    stat.S_IFLNK: MemberKind.SYMBOLIC_LINK,
+    stat.S_IFBLK: MemberKind.DEVICE,
+    stat.S_IFCHR: MemberKind.DEVICE,
+    stat.S_IFIFO: MemberKind.PIPE,
+    stat.S_IFSOCK: MemberKind.SOCKET,
 }
 
 
 def members(file: IO[bytes]) -> Iterator[Member]:
-    """Each member in turn, in the order of the table of contents.
+    """Yield each member in turn, in the order of the table of contents.
 
     Raises:
-        Refused: the archive is damaged or cut off, or its table of contents is absurdly long.
+        SubmissionRefused: the archive is damaged or cut off, or its table of contents is absurdly long.
     """
     with _damage_refused():
         archive = ZipFile(_Bounded(file))
@@ -48,21 +48,21 @@ def _member(archive: ZipFile, info: ZipInfo) -> Member:
     # `filename` is cut at a NUL; `orig_filename` is what the archive says.
     name, kind = info.orig_filename, _kind(info)
     contents = _Contents(archive, info)
-    if kind is Kind.SYMBOLIC_LINK:
+    if kind is MemberKind.SYMBOLIC_LINK:
         target = contents.read(_TARGET_BYTES).decode("utf-8", "replace")
         return Member(name=name, kind=kind, target=target)
     return Member(name=name, kind=kind, read=contents.read)
 
 
-def _kind(info: ZipInfo) -> Kind:
+def _kind(info: ZipInfo) -> MemberKind:
     if info.orig_filename.endswith(("/", "\\")):
-        return Kind.FOLDER
+        return MemberKind.FOLDER
     if info.flag_bits & _ENCRYPTED:
-        return Kind.ENCRYPTED
+        return MemberKind.ENCRYPTED
     # The other methods unpack without a bound on memory in one step.
     if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
-        return Kind.ODDLY_PACKED
-    return _KINDS.get(stat.S_IFMT(info.external_attr >> 16), Kind.UNKNOWN)
+        return MemberKind.ODDLY_PACKED
+    return _KINDS.get(stat.S_IFMT(info.external_attr >> 16), MemberKind.UNKNOWN)
 
 
 @contextmanager
@@ -71,12 +71,12 @@ def _damage_refused() -> Iterator[None]:
     try:
         yield
     except (BadZipFile, StructError, zlib.error, EOFError, ValueError, NotImplementedError, OverflowError):
-        raise Refused(_DAMAGED) from None
+        raise SubmissionRefused(_DAMAGED) from None
     except OSError as error:
         # A position before the start of the file; anything else is the disk's trouble.
         if error.errno != errno.EINVAL:
             raise
-        raise Refused(_DAMAGED) from None
+        raise SubmissionRefused(_DAMAGED) from None
 
 
 class _Contents:
@@ -105,5 +105,7 @@ class _Bounded:
 
     def read(self, size: int = -1) -> bytes:
         if size > _DIRECTORY_BYTES:
-            raise Refused("has a table of contents longer than any homework's; hand in the source files only")
+            raise SubmissionRefused(
+                "has a table of contents longer than any homework's; hand in the source files only"
+            )
         return self._file.read(size)

@@ -1,1 +1,1 @@
-"""What learning platforms read: their own tables filled in, and results files."""
+"""Exchange with learning platforms: tables filled in, results files, and posting over their web services."""

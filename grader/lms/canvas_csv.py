@@ -1,4 +1,4 @@
-"""Canvas: the gradebook as it is exported there, with the grades of one assignment filled in."""
+"""Canvas: the exported gradebook, with the grades of one assignment filled in."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.config.problem import suggestion
 from grader.errors import UsageError
-from grader.lms.contract import Filled, Mark, Rules
-from grader.lms.fill import Layout, Place, fill, read_sheet
+from grader.lms.contract import FilledSheet, Grade, Rules
+from grader.lms.fill import GradeColumn, Layout, fill, read_sheet
 
 if TYPE_CHECKING:
     from grader.config.roster import Roster
@@ -43,8 +43,8 @@ class CanvasCsv:
     file: ClassVar[str] = "the gradebook that Canvas exports as CSV"
 
     def fill(
-        self, content: bytes, where: str, marks: Mapping[str, Mark], roster: Roster, rules: Rules
-    ) -> Filled:
+        self, content: bytes, where: str, grades: Mapping[str, Grade], roster: Roster, rules: Rules
+    ) -> FilledSheet:
         """Fill the column of one assignment; the row of possible points is checked and kept."""
         sheet = read_sheet(content, where, LAYOUT)
         student, column = sheet.column(LAYOUT.name), _column(sheet, rules.column)
@@ -59,12 +59,14 @@ class CanvasCsv:
         if worth.strip() == _READ_ONLY:
             heading = sheet.headings[column]
             raise UsageError(f"{where}:1: {heading}: is read only in Canvas; name another column")
-        return fill(sheet, LAYOUT, Place(column=column, maximum=lambda _row: worth), marks, roster, rules)
+        return fill(
+            sheet, LAYOUT, GradeColumn(index=column, maximum=lambda _row: worth), grades, roster, rules
+        )
 
 
 def _column(sheet: Sheet, named: str) -> int:
-    """Where the grades go: never into a column that is not there, for Canvas would make an assignment."""
-    ids = {found[1]: name for name in sheet.headings if (found := _ASSIGNMENT.fullmatch(name))}
+    """Choose the column of the grades; never a new one, for Canvas would make an assignment of it."""
+    ids = {match[1]: name for name in sheet.headings if (match := _ASSIGNMENT.fullmatch(name))}
     if not ids:
         raise UsageError(f"{sheet.where}:1: there is no column of an assignment, as in 'HW1 (4242)'")
     if named in ids.values() or named in ids:
@@ -73,6 +75,6 @@ def _column(sheet: Sheet, named: str) -> int:
         advice = suggestion(named, ids.values())
         raise UsageError(f"--column {named}: is no assignment of {sheet.where}; {advice}")
     if len(ids) > 1:
-        there = ", ".join(ids.values())
-        raise UsageError(f"{sheet.where}:1: has several assignments; name one by --column: {there}")
+        names = ", ".join(ids.values())
+        raise UsageError(f"{sheet.where}:1: has several assignments; name one by --column: {names}")
     return sheet.column(*ids.values())

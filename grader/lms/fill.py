@@ -1,4 +1,4 @@
-"""Marks into a platform's own table: what is written where, what is not, and what is said of it."""
+"""Filling grades into a platform's table."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from grader.config.points_csv import harmless
 from grader.errors import UsageError
-from grader.lms.contract import Fate, Filled, Mark, Outcome, Rules
-from grader.lms.grades import decimal_mark, exact, read, rounded, spelled
+from grader.lms.contract import FilledSheet, Grade, GradeRules, RowOutcome, RowResult, Rules
+from grader.lms.numbers import decimal_separator, exact, read, rounded, spelled
 from grader.lms.people import Person, matched
 from grader.lms.sheet import Sheet
 from grader.model.score import Standing
@@ -26,7 +26,7 @@ WAITS = {
     Standing.PROVISIONAL: "is not final: points are still open",
     Standing.HELD: "is held: a person has to look first",
 }
-"""What keeps a mark back."""
+"""Why a grade that is not final is held back."""
 UNTIMED = (
     "has no time of submission, and the rubric a late rule: grade again with --times, "
     "or --include-untimed takes nothing off"
@@ -35,47 +35,62 @@ UNTIMED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where a platform's table has what."""
+    """The headings of a platform's table."""
 
     required: tuple[str, ...]
     """Headings without which the platform does not take the table."""
     id: str
     """The heading of the id that it writes into the names of files."""
     ids: tuple[tuple[str, str], ...]
-    """Headings, each with the field of the roster that says the same."""
+    """Headings, each with the same field of the roster."""
     name: str
     """The heading of the students' names: for people, the platform finds nobody by it."""
     prefix: str = ""
-    """What stands before each id."""
+    """Text before each id."""
     bounded: bool = False
     """Whether it takes no grade below zero or above the maximum."""
     settled: Mapping[str, str] = field(default_factory=dict)
-    """What may stand instead of a grade and is never replaced, and why."""
+    """Cells that are never replaced, and why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where one student's grade goes."""
+class GradeColumn:
+    """The column of the grades."""
 
-    column: int
+    index: int
     maximum: Callable[[int], str]
-    """The cell, of a row, that says how many points the platform gives; empty if it says nothing."""
+    """The cell of a row with the most points that the platform gives; empty if there is none."""
     locked: Callable[[int], str] = lambda _row: ""
     """Why nothing may be written into a row; empty if it may."""
 
 
-def held_back(mark: Mark, *, include_provisional: bool, include_untimed: bool) -> str:
-    """Return why a mark is kept from a platform; empty if nothing is in the way."""
-    if mark.standing in WAITS and not include_provisional:
-        return WAITS[mark.standing]
-    return UNTIMED if mark.untimed and not include_untimed else ""
+def held_back(grade: Grade, rules: GradeRules) -> str:
+    """Return why a grade is not given to a platform; empty if nothing is in the way."""
+    if grade.standing in WAITS and not rules.include_provisional:
+        return WAITS[grade.standing]
+    return UNTIMED if grade.untimed and not rules.include_untimed else ""
+
+
+def scaled(grade: Grade, most: Decimal | None, rules: GradeRules, where: str) -> Decimal:
+    """Return the points on the scale of a platform where `most` is the maximum.
+
+    Raises:
+        UsageError: it is another maximum than the rubric's, and the rules do not convert.
+    """
+    points, possible = exact(grade.points), exact(grade.possible)
+    if most is None or most == possible:
+        return points
+    if not rules.scale or not possible:
+        wrong = f"the maximum is {spelled(most)} there, and {spelled(possible)} in the rubric"
+        raise UsageError(f"{where}: {wrong}; make them alike, or convert with --scale")
+    return points * most / possible
 
 
 def read_sheet(content: bytes, where: str, layout: Layout) -> Sheet:
-    """A platform's table.
+    """Read a platform's table.
 
     Raises:
-        UsageError: it is not what the platform writes.
+        UsageError: it is not in the platform's format.
     """
     sheet = Sheet(content, where)
     for heading in layout.required:
@@ -84,111 +99,103 @@ def read_sheet(content: bytes, where: str, layout: Layout) -> Sheet:
 
 
 def fill(
-    sheet: Sheet, layout: Layout, place: Place, marks: Mapping[str, Mark], roster: Roster, rules: Rules
-) -> Filled:
-    """Fill the marks, by student, into a table.
+    sheet: Sheet,
+    layout: Layout,
+    column: GradeColumn,
+    grades: Mapping[str, Grade],
+    roster: Roster,
+    rules: Rules,
+) -> FilledSheet:
+    """Fill the grades, by student, into a table.
 
     Raises:
         UsageError: numbers in it cannot be read for sure, or its maximum is another than the rubric's.
     """
     people = tuple(_people(sheet, layout))
-    cells = [sheet.value(one.row, place.column) for one in people]
-    maxima = [place.maximum(one.row) for one in people]
-    filling = _Filling(sheet, layout, place, rules, decimal_mark((*cells, *maxima), sheet.where))
-    students, said = matched(people, marks, roster)
-    outcomes = [
-        said.get(one.row) or filling.decide(one.row, students[one.row], marks.get(students[one.row]))
-        for one in people
+    rows = [person.row for person in people]
+    numbers = [cell for row in rows for cell in (sheet.value(row, column.index), column.maximum(row))]
+    filling = _Filling(sheet, layout, column, rules, decimal_separator(numbers, sheet.where))
+    students, unmatched = matched(people, grades, roster)
+    results = [
+        unmatched.get(row) or filling.decide(row, students[row], grades.get(students[row])) for row in rows
     ]
-    outcomes += [
-        Outcome(who=student, fate=Fate.NO_ROW, note="has a mark and no row of the file is sure to be theirs")
-        for student in sorted(marks)
+    note = "has a grade, but no row of the file could be matched with certainty"
+    results += [
+        RowResult(who=student, outcome=RowOutcome.NO_ROW, note=note)
+        for student in sorted(grades)
         if student not in students.values()
     ]
     remarks = tuple(_defused(sheet, layout, people))
-    return Filled(text=sheet.text(), outcomes=tuple(outcomes), rounded=filling.rounded, remarks=remarks)
+    return FilledSheet(text=sheet.text(), results=tuple(results), rounded=filling.rounded, remarks=remarks)
 
 
 class _Filling:
     """One table while it is filled."""
 
-    def __init__(self, sheet: Sheet, layout: Layout, place: Place, rules: Rules, mark: str) -> None:
-        self._sheet, self._layout, self._place, self._rules = sheet, layout, place, rules
-        self._mark = mark
+    def __init__(
+        self, sheet: Sheet, layout: Layout, column: GradeColumn, rules: Rules, separator: str
+    ) -> None:
+        self._sheet, self._layout, self._column, self._rules = sheet, layout, column, rules
+        self._separator = separator
         """Before decimals."""
         self.rounded = 0
 
-    def decide(self, row: int, student: str, mark: Mark | None) -> Outcome:
-        """Write a student's mark, or say why not."""
-        if mark is None:
-            return Outcome(who=student, fate=Fate.NO_MARK, note="is in the file and has no mark")
-        there = self._sheet.value(row, self._place.column).strip()
-        rules = self._rules
-        if why := held_back(
-            mark, include_provisional=rules.include_provisional, include_untimed=rules.include_untimed
-        ):
-            return Outcome(who=student, fate=Fate.HELD_BACK, note=why)
-        if why := self._layout.settled.get(there) or self._place.locked(row):
-            return Outcome(who=student, fate=Fate.LEFT, note=why)
-        points, most = self._points(row, mark)
-        grade = rounded(points, self._rules.digits)
-        if self._layout.bounded and not 0 <= grade <= (grade if most is None else most):
+    def decide(self, row: int, student: str, grade: Grade | None) -> RowResult:
+        """Write a student's grade, or return why not."""
+        if grade is None:
+            return RowResult(who=student, outcome=RowOutcome.NO_GRADE, note="is in the file and has no grade")
+        cell = self._sheet.value(row, self._column.index).strip()
+        if why := held_back(grade, self._rules):
+            return RowResult(who=student, outcome=RowOutcome.HELD_BACK, note=why)
+        if why := self._layout.settled.get(cell) or self._column.locked(row):
+            return RowResult(who=student, outcome=RowOutcome.UNCHANGED, note=why)
+        most = read(self._column.maximum(row), self._separator)
+        where = f"{self._sheet.where}:{self._sheet.line(row)}"
+        exact_points = scaled(grade, most, self._rules, where)
+        points = rounded(exact_points, self._rules.digits)
+        if self._layout.bounded and not 0 <= points <= (points if most is None else most):
             upwards = "" if most is None else f" to {spelled(most)}"
-            note = f"the mark is {spelled(grade)}, and grades from 0{upwards} are taken; give this one there"
-            return Outcome(who=student, fate=Fate.HELD_BACK, note=note)
-        return self._write(row, student, points, grade, there)
+            note = f"the grade is {spelled(points)}, and the range there is 0{upwards}; enter it by hand"
+            return RowResult(who=student, outcome=RowOutcome.HELD_BACK, note=note)
+        return self._write(row, student, exact_points, points, cell)
 
-    def _write(self, row: int, student: str, points: Decimal, grade: Decimal, there: str) -> Outcome:
-        empty, before = there in _EMPTY, read(there, self._mark)
-        if before is not None and rounded(before, self._rules.digits) == grade:
-            return Outcome(who=student, fate=Fate.SAME)
+    def _write(self, row: int, student: str, exact_points: Decimal, points: Decimal, cell: str) -> RowResult:
+        empty, before = cell in _EMPTY, read(cell, self._separator)
+        if before is not None and rounded(before, self._rules.digits) == points:
+            return RowResult(who=student, outcome=RowOutcome.SAME)
         if not empty and not self._rules.overwrite:
-            note = (
-                f"{one_line(there)} stands there, and the mark is {spelled(grade)}; --overwrite replaces it"
-            )
-            return Outcome(who=student, fate=Fate.LEFT, note=note)
-        self._sheet.put(row, self._place.column, spelled(grade, self._mark))
-        self.rounded += grade != points
+            note = f"{one_line(cell)} is there, and the grade is {spelled(points)}; --overwrite replaces it"
+            return RowResult(who=student, outcome=RowOutcome.UNCHANGED, note=note)
+        self._sheet.put(row, self._column.index, spelled(points, self._separator))
+        self.rounded += points != exact_points
         if empty:
-            return Outcome(who=student, fate=Fate.WRITTEN)
-        less = ", which is less" if before is not None and grade < before else ""
-        note = f"{one_line(there)} stood there, now it is {spelled(grade)}{less}"
-        return Outcome(who=student, fate=Fate.REPLACED, note=note)
-
-    def _points(self, row: int, mark: Mark) -> tuple[Decimal, Decimal | None]:
-        """The points on the platform's scale, and the most that it gives if it says so."""
-        points, possible = exact(mark.points), exact(mark.possible)
-        most = read(self._place.maximum(row), self._mark)
-        if most is None or most == possible:
-            return points, most
-        if not self._rules.scale or not possible:
-            where = f"{self._sheet.where}:{self._sheet.line(row)}"
-            wrong = f"the maximum is {spelled(most)} there, and {spelled(possible)} in the rubric"
-            raise UsageError(f"{where}: {wrong}; make them alike, or convert with --scale")
-        return points * most / possible, most
+            return RowResult(who=student, outcome=RowOutcome.WRITTEN)
+        less = ", which is less" if before is not None and points < before else ""
+        note = f"{one_line(cell)} was there, now it is {spelled(points)}{less}"
+        return RowResult(who=student, outcome=RowOutcome.REPLACED, note=note)
 
 
 def _people(sheet: Sheet, layout: Layout) -> Iterator[Person]:
-    """The rows that are of students: those with an id of the platform."""
-    own, name = sheet.column(layout.id), sheet.find(layout.name)
+    """Yield the rows of students: those with an id of the platform."""
+    id_column, name = sheet.column(layout.id), sheet.find(layout.name)
     columns = [(sheet.find(heading), meaning) for heading, meaning in layout.ids]
 
-    def said(row: int, column: int | None) -> str:
+    def value(row: int, column: int | None) -> str:
         return sheet.value(row, column).strip().removeprefix(layout.prefix)
 
     for row in range(len(sheet)):
-        if said(row, own):
-            ids = ((meaning, said(row, column)) for column, meaning in columns)
+        if value(row, id_column):
+            ids = ((meaning, value(row, column)) for column, meaning in columns)
             yield Person(
                 row=row,
                 name=sheet.value(row, name).strip(),
-                id=said(row, own),
-                ids=tuple((meaning, value) for meaning, value in ids if value),
+                id=value(row, id_column),
+                ids=tuple((meaning, text) for meaning, text in ids if text),
             )
 
 
 def _defused(sheet: Sheet, layout: Layout, people: Sequence[Person]) -> Iterator[str]:
-    """Make names text that a spreadsheet would run, and say what else it would."""
+    """Make text of names that a spreadsheet would run; yield a remark for other such columns."""
     elsewhere: dict[str, int] = {}
     for person in people:
         for at, heading in enumerate(sheet.headings):
@@ -207,6 +214,6 @@ def _defused(sheet: Sheet, layout: Layout, people: Sequence[Person]) -> Iterator
 
 
 def _runs(cell: str) -> bool:
-    """Whether a spreadsheet takes a cell for a formula; a number or a single sign is none."""
+    """Tell whether a spreadsheet takes a cell for a formula; a number or a single sign is none."""
     plain = cell.startswith("'") or harmless(cell) == cell
     return not plain and len(cell) > 1 and read(cell, ".") is None and read(cell, ",") is None

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.errors import UsageError
-from grader.lms.contract import Filled, Mark, Rules
-from grader.lms.fill import Layout, Place, fill, read_sheet
+from grader.lms.contract import FilledSheet, Grade, Rules
+from grader.lms.fill import GradeColumn, Layout, fill, read_sheet
 
 if TYPE_CHECKING:
     from grader.config.roster import Roster
 
 GRADE = "Grade"
 LAYOUT = Layout(
-    # Moodle tells by the last one whether somebody graded there since: it must come back as it was.
+    # by the last one Moodle sees whether somebody graded since: it must come back as it was
     required=("Identifier", GRADE, "Last modified (grade)"),
     id="Identifier",
     ids=(
@@ -37,9 +37,9 @@ class MoodleWorksheet:
     file: ClassVar[str] = "the grading worksheet that Moodle gives out"
 
     def fill(
-        self, content: bytes, where: str, marks: Mapping[str, Mark], roster: Roster, rules: Rules
-    ) -> Filled:
-        """Fill the column Grade; rows in which Moodle takes none are left."""
+        self, content: bytes, where: str, grades: Mapping[str, Grade], roster: Roster, rules: Rules
+    ) -> FilledSheet:
+        """Fill the column Grade, but for rows in which Moodle takes none."""
         sheet = read_sheet(content, where, LAYOUT)
         if rules.column not in {"", GRADE}:
             raise UsageError(f"--column {rules.column}: Moodle reads only {GRADE!r}; leave it out")
@@ -49,7 +49,7 @@ class MoodleWorksheet:
             no = sheet.value(row, changeable).strip().casefold() == _LOCKED
             return "has a grade that cannot be changed there" if no else ""
 
-        place = Place(
-            column=sheet.column(GRADE), maximum=lambda row: sheet.value(row, maximum), locked=locked
+        column = GradeColumn(
+            index=sheet.column(GRADE), maximum=lambda row: sheet.value(row, maximum), locked=locked
         )
-        return fill(sheet, LAYOUT, place, marks, roster, rules)
+        return fill(sheet, LAYOUT, column, grades, roster, rules)

@@ -1,4 +1,4 @@
-"""Who a row of a platform's table is: by the ids that stand in it, and never by the name alone."""
+"""Matching of the rows of a platform with students: by ids, and never by the name alone."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.lms.contract import Fate, Mark, Outcome
+from grader.lms.contract import Grade, RowOutcome, RowResult
 from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.config.roster import Roster
 
 FIELDS = ("student", "canvas_id", "sis_id", "moodle_id", "email")
-"""Of the roster: what tells one student from all others."""
+"""Fields of the roster that identify a student."""
 _READABLE_LETTERS = 40
-"""As many of a name does `grader.intake.names` keep beside an id."""
+"""Letters of a name that `grader.intake.names` keeps beside an id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,64 +27,64 @@ class Person:
     row: int
     name: str
     id: str
-    """The one that the platform writes into the names of files."""
+    """The id that the platform writes into the names of files."""
     ids: tuple[tuple[str, str], ...]
-    """Fields of the roster, and what the row says there; none is empty."""
+    """Fields of the roster with the row's value of each; none is empty."""
 
     @property
     def shown(self) -> str:
-        """What lines call somebody who is on no roster."""
+        """Return what messages call somebody who is on no roster."""
         return one_line(f"{self.name} ({self.id})" if self.name else self.id)
 
 
 def matched(
-    people: Sequence[Person], marks: Mapping[str, Mark], roster: Roster
-) -> tuple[Mapping[int, str], Mapping[int, Outcome]]:
-    """The student of each row, and what is to be said of rows that are of nobody, or perhaps of two.
+    people: Sequence[Person], grades: Mapping[str, Grade], roster: Roster
+) -> tuple[Mapping[int, str], Mapping[int, RowResult]]:
+    """Return the student of each row, and the results of rows of nobody, or perhaps of two.
 
-    A student without a mark is found as well, if the roster knows them.
+    A student without a grade is matched as well if the roster has them.
     """
-    known = _known(marks, roster)
-    handed_in = {(mark.student, mark.lms_id) for mark in marks.values()}
+    by_id = _students_by_id(grades, roster)
+    names = {(grade.student, grade.lms_id) for grade in grades.values()}
     claims: dict[int, set[str]] = {}
     for person in people:
-        students = {student for key in person.ids for student in known.get(_key(*key), ())}
-        # The id alone would not do: that of another platform may be the same.
-        if named := {name for name in _names(person) if (name, person.id) in handed_in}:
-            students = named | students.intersection(marks)
+        students = {student for key in person.ids for student in by_id.get(_key(*key), ())}
+        # the id alone would not do: that of another platform may be the same
+        if by_name := {name for name in _names(person) if (name, person.id) in names}:
+            students = by_name | students.intersection(grades)
         claims[person.row] = students
     rows = Counter(student for students in claims.values() for student in students)
-    found: dict[int, str] = {}
-    said: dict[int, Outcome] = {}
+    matches: dict[int, str] = {}
+    results: dict[int, RowResult] = {}
     for person in people:
         students = claims[person.row]
         if len(students) == 1 and all(rows[student] == 1 for student in students):
-            (found[person.row],) = students
+            (matches[person.row],) = students
         else:
-            fate, note = _doubt(sorted(students))
-            said[person.row] = Outcome(who=person.shown, fate=fate, note=note)
-    return found, said
+            outcome, note = _doubt(sorted(students))
+            results[person.row] = RowResult(who=person.shown, outcome=outcome, note=note)
+    return matches, results
 
 
-def _doubt(students: Sequence[str]) -> tuple[Fate, str]:
-    """Why nobody is sure to be meant."""
+def _doubt(students: Sequence[str]) -> tuple[RowOutcome, str]:
+    """Return why no student is matched."""
     if not students:
-        return Fate.NO_MARK, "is in the file and has no mark"
+        return RowOutcome.NO_GRADE, "is in the file and has no grade"
     if len(students) > 1:
-        return Fate.IN_DOUBT, f"its ids are of {' and of '.join(students)}; correct the roster"
-    return Fate.IN_DOUBT, f"another row has ids of {students[0]}, too; correct the file or the roster"
+        return RowOutcome.IN_DOUBT, f"its ids are of {' and of '.join(students)}; correct the roster"
+    return RowOutcome.IN_DOUBT, f"another row has ids of {students[0]}, too; correct the file or the roster"
 
 
-def _known(marks: Mapping[str, Mark], roster: Roster) -> Mapping[tuple[str, str], set[str]]:
-    """The students that have an id; of more than one, nobody can be told by it."""
-    known: dict[tuple[str, str], set[str]] = {}
-    for student in marks:
-        known.setdefault(_key("student", student), set()).add(student)
-    for one in roster.students:
+def _students_by_id(grades: Mapping[str, Grade], roster: Roster) -> Mapping[tuple[str, str], set[str]]:
+    """Return the students that have an id; one of several students identifies nobody."""
+    students: dict[tuple[str, str], set[str]] = {}
+    for student in grades:
+        students.setdefault(_key("student", student), set()).add(student)
+    for entry in roster.students:
         for field in FIELDS:
-            if value := getattr(one, field):
-                known.setdefault(_key(field, value), set()).add(one.student)
-    return known
+            if value := getattr(entry, field):
+                students.setdefault(_key(field, value), set()).add(entry.student)
+    return students
 
 
 def _key(field: str, value: str) -> tuple[str, str]:
@@ -92,7 +92,7 @@ def _key(field: str, value: str) -> tuple[str, str]:
 
 
 def _names(person: Person) -> Iterator[str]:
-    """What a hand-in is kept under that the platform gave this person's name and id."""
+    """Yield the names of submissions whose archive has this person's name and id from the platform."""
     from unicodedata import normalize
 
     latin = normalize("NFKD", person.name)

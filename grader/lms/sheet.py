@@ -10,17 +10,17 @@ from grader.config.problem import suggestion
 from grader.errors import UsageError
 
 _DELIMITERS = ",;\t"
-_MARK = "\ufeff"
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(slots=True)
 class _Row:
     line: int
-    """Where it begins in the file, from 1."""
+    """The line in the file, from 1."""
     raw: list[str]
-    """Its cells as they are written, quotes included."""
+    """Its cells in the file, quotes included."""
     end: str
-    """How the line ends: empty in the last one, perhaps."""
+    """The end of the line; may be empty in the last one."""
 
 
 class Sheet:
@@ -37,8 +37,8 @@ class Sheet:
         except UnicodeDecodeError:
             raise UsageError(f"{where}: is not UTF-8; take the file as the platform gives it") from None
         self.where = where
-        self._mark = _MARK if text.startswith(_MARK) else ""
-        text = text.removeprefix(_MARK)
+        self._byte_order_mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
+        text = text.removeprefix(_BYTE_ORDER_MARK)
         first = text.partition("\n")[0]
         self.delimiter = max(_DELIMITERS, key=first.count)
         rows = list(_rows(text, self.delimiter, where))
@@ -51,19 +51,19 @@ class Sheet:
         return len(self._rows)
 
     def column(self, heading: str) -> int:
-        """The place of a column.
+        """Return the place of a column.
 
         Raises:
             UsageError: there is none of this heading, or there are two.
         """
-        found = self.find(heading)
-        if found is None:
+        place = self.find(heading)
+        if place is None:
             advice = suggestion(heading, self.headings)
             raise UsageError(f"{self.where}:1: there is no column {heading!r}; {advice}")
-        return found
+        return place
 
     def find(self, heading: str) -> int | None:
-        """The place of a column, whatever its case; None if there is none.
+        """Return the place of a column, whatever its case; None if there is none.
 
         Raises:
             UsageError: there are two.
@@ -74,16 +74,16 @@ class Sheet:
         return places[0] if places else None
 
     def line(self, row: int) -> int:
-        """Where a row begins in the file, from 1."""
+        """Return the line at which a row begins in the file, from 1."""
         return self._rows[row].line
 
     def value(self, row: int, column: int | None) -> str:
-        """What a cell says; empty if the row or the file is too short for it."""
+        """Return the value of a cell; empty if the row or the file is too short for it."""
         raw = self._rows[row].raw
         return _value(raw[column]) if column is not None and column < len(raw) else ""
 
     def put(self, row: int, column: int, text: str) -> None:
-        """Let a cell say something else; quoted if it was, or if it must be."""
+        """Set a cell; quoted if it was, or if it must be."""
         raw = self._rows[row].raw
         raw += [""] * (column + 1 - len(raw))
         must = not {self.delimiter, '"', "\r", "\n"}.isdisjoint(text)
@@ -91,9 +91,9 @@ class Sheet:
         raw[column] = '"' + text.replace('"', '""') + '"' if quoted else text
 
     def text(self) -> str:
-        """The whole file."""
+        """Return the whole file."""
         lines = (self.delimiter.join(row.raw) + row.end for row in (self._header, *self._rows))
-        return self._mark + "".join(lines)
+        return self._byte_order_mark + "".join(lines)
 
 
 def _rows(text: str, delimiter: str, where: str) -> Iterator[_Row]:
@@ -102,14 +102,14 @@ def _rows(text: str, delimiter: str, where: str) -> Iterator[_Row]:
     )
     at, line, begins, raw = 0, 1, 1, list[str]()
     while at < len(text) or raw:
-        found = cell.match(text, at)
-        if found is None:
+        match = cell.match(text, at)
+        if match is None:
             raise UsageError(f"{where}:{line}: is no CSV (a quote is not closed); download it again")
-        raw.append(found[1])
-        line += found[0].count("\n")
-        at = found.end()
-        if found[2] != delimiter:
-            yield _Row(begins, raw, found[2])
+        raw.append(match[1])
+        line += match[0].count("\n")
+        at = match.end()
+        if match[2] != delimiter:
+            yield _Row(begins, raw, match[2])
             begins, raw = line, []
 
 

@@ -1,1 +1,1 @@
-"""What programs on one machine share: leases of its devices and cores, and how quiet it is."""
+"""Resources that programs on one machine share: leases of devices and cores, and CPU accounting."""

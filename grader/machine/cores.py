@@ -1,4 +1,4 @@
-"""Which processor cores we may use, and which of them share one physical core."""
+"""Processor cores that we may use (CPU affinity), and their hardware-thread siblings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Cores:
         self._folder = folder
 
     def siblings(self, core: int) -> tuple[int, ...]:
-        """The other hardware threads of its physical core; none where the kernel does not tell."""
+        """Return the other hardware threads of a core's physical core; none if unknown."""
         file = self._folder / f"cpu{core}" / "topology" / "thread_siblings_list"
         try:
             return tuple(other for other in parse_list(file.read_text()) if other != core)
@@ -50,22 +50,22 @@ class Cores:
         return tuple(chosen)
 
     def apart(self, chosen: Iterable[int]) -> frozenset[int]:
-        """Those that share no physical core with the chosen ones: what runs there slows these down least."""
+        """Return the cores that share no physical core with the chosen ones, and disturb them least."""
         chosen = tuple(chosen)
         return frozenset(self.allowed).difference(chosen, *map(self.siblings, chosen))
 
     def governors(self) -> tuple[str, ...]:
-        """The names of the frequency governors at work; none where that is the hypervisor's business."""
-        found = set()
+        """Return the names of active frequency governors; none if the hypervisor controls the frequency."""
+        names = set()
         for core in self.allowed:
             file = self._folder / f"cpu{core}" / "cpufreq" / "scaling_governor"
             if file.is_file():
-                found.add(file.read_text().strip())
-        return tuple(sorted(found))
+                names.add(file.read_text().strip())
+        return tuple(sorted(names))
 
 
 def quota(folder: Path = _CGROUPS) -> float | None:
-    """How many cores' worth of time a container may use (cgroup v2, `cpu.max`); None if nothing bounds it."""
+    """Return the CPU quota of a container in cores (cgroup v2, `cpu.max`); None without a limit."""
     try:
         limit, period = (folder / "cpu.max").read_text().split()
         return int(limit) / int(period)
@@ -74,7 +74,7 @@ def quota(folder: Path = _CGROUPS) -> float | None:
 
 
 def parse_list(text: str) -> tuple[int, ...]:
-    """The kernel's way to write a set of numbers: `0-2,8` is 0, 1, 2, 8.
+    """Parse a kernel CPU list: `0-2,8` is 0, 1, 2, 8.
 
     Raises:
         ValueError: it is none.

@@ -13,12 +13,12 @@ _OWN = Path("/proc/self")
 
 
 class Freezer:
-    """An empty cgroup of its own, and what pid 1 of a check needs of it: files that are open.
+    """A new cgroup, with the open control files that pid 1 of a check needs.
 
-    Who is forked into its folder is in it, and whose number is written into `procs`; who writes `1` into
-    `freeze` freezes everybody in it, and `events` says when they are. Frozen processes can be killed, and
-    nothing else wakes them. `cpu.stat` counts the CPU time of all that ever were in it, also of processes for
-    which nobody waited.
+    Processes enter it by clone3(CLONE_INTO_CGROUP), or by a pid written into `procs`. Writing `1` into
+    `freeze` freezes all of them, and `events` reports when they are frozen; SIGKILL still ends them, and
+    nothing else wakes them. `cpu.stat` counts the CPU time of all members, also of processes that nobody
+    waited for.
     """
 
     def __init__(self, parent: Path) -> None:
@@ -47,7 +47,7 @@ class Freezer:
             raise
 
     def close(self) -> None:
-        """Remove it. What is left in it then keeps it, and is removed by a later `freezers`."""
+        """Remove the cgroup. One that still has processes stays, and a later run removes it."""
         while self.fds:
             os.close(self.fds.pop())
         with suppress(OSError):
@@ -55,7 +55,7 @@ class Freezer:
 
 
 def new_freezer() -> Freezer | None:
-    """A fresh one; None where no cgroup v2 may be made."""
+    """Create a freezer; None if no cgroup v2 may be made."""
     parent = _parent()
     if parent is not None:
         with suppress(OSError):
@@ -65,14 +65,14 @@ def new_freezer() -> Freezer | None:
 
 @cache
 def _parent() -> Path | None:
-    """The folder of our own cgroup, if one can be made below it; what others left behind is removed there."""
+    """Return the folder of our own cgroup if children can be made there; remove stale ones."""
     with suppress(OSError, StopIteration):
         lines = (_OWN / "cgroup").read_text().splitlines()
-        own = next(line.removeprefix("0::/") for line in lines if line.startswith("0::/"))
+        cgroup = next(line.removeprefix("0::/") for line in lines if line.startswith("0::/"))
         mounts = (line.split() for line in (_OWN / "mountinfo").read_text().splitlines())
         # a mount of a part of the tree has another root, and our path would mean something else below it
         where = next(m[4] for m in mounts if m[m.index("-") + 1] == "cgroup2" and m[3] == "/")
-        parent = Path(where) / own
+        parent = Path(where) / cgroup
         for folder in parent.glob(f"{_PREFIX}*-*"):
             if not Path("/proc", folder.name.split("-")[1]).exists():
                 with suppress(OSError):

@@ -13,25 +13,25 @@ from pathlib import Path
 
 from grader.errors import NotObservedError
 from grader.machine.lockfolder import Lock, LockFolder, OpenFolder
-from grader.machine.mark import Holder, Mark
+from grader.machine.notes import Holder, QuarantineNote
 
 _POLL_S = 0.05
 _LOOK_AGAIN_S = 0.005
-"""Whoever asks who holds a lease locks it for some microseconds: one refusal is not yet an answer."""
+"""Seconds before a second try: a query for the holder locks the file for some microseconds."""
 
 _NEXT = ".next"
 _MARK = ".quarantined"
 
 
 class Lease:
-    """Some names that are ours until this is closed or the process ends."""
+    """Leased names, until this is closed or the process ends."""
 
     def __init__(self, locks: Mapping[str, Lock]) -> None:
         self._locks = dict(locks)
         self.names = tuple(locks)
 
     def close(self) -> None:
-        """Let go; a second time does nothing."""
+        """Release the lease; a second call does nothing."""
         while self._locks:
             self._locks.popitem()[1].close()
 
@@ -45,17 +45,16 @@ class Lease:
 class Leases:
     """The leases of this machine.
 
-    Who takes several kinds one after the other (GPUs and cores) takes them in the same order everywhere:
-    otherwise two may each wait for what the other holds.
+    Take several kinds (GPUs, then cores) in the same order everywhere, or two programs may deadlock.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
-        """Use `folder`, or the one that everybody on this machine uses (`lockfolder.default_folder`)."""
+        """Use `folder`, or the machine-wide one (`lockfolder.default_folder`)."""
         self._folder = LockFolder(folder)
 
     @property
     def folder(self) -> Path:
-        """Where they are: programs that share it share the leases."""
+        """The folder of the lock files: programs that share it share the leases."""
         return self._folder.path
 
     def take(
@@ -70,8 +69,8 @@ class Leases:
     ) -> Lease:
         """Lease `count` of the candidates, those named first if they are free: all of them or none.
 
-        Nobody waits for ever behind a stream of smaller wishes: one waiter at a time, the next in line, keeps
-        what it has got while it waits for the rest; everybody else takes all or nothing.
+        Requests for many are not starved by smaller ones: one waiter at a time, the next in line, keeps
+        partial leases while it waits for the rest; all others take all or nothing.
 
         Args:
             candidates: names of files, such as `gpu-GPU-4e…` or `core-3`.
@@ -104,8 +103,8 @@ class Leases:
                 time.sleep(min(_POLL_S, left_s))
             return attempt.lease()
 
-    def held(self) -> Mapping[str, Holder]:
-        """Who holds what at present, our own leases included; empty if nobody ever leased here."""
+    def active(self) -> Mapping[str, Holder]:
+        """Return the holder of each active lease, our own included; empty if the folder does not exist."""
         if not self._folder.exists():
             return {}
         with self._folder.opened() as folder:
@@ -113,26 +112,26 @@ class Leases:
             return {name: Holder.read(folder.read(name)) for name in names if folder.locked(name)}
 
     def quarantine(self, name: str, why: str) -> None:
-        """Let nobody lease it until it is released or the machine starts anew."""
+        """Forbid leases of a name until it is released or the machine restarts."""
         with self._folder.opened() as folder:
-            folder.write(name + _MARK, Mark.us(why).text())
+            folder.write(name + _MARK, QuarantineNote.us(why).text())
 
     def quarantined(self, name: str) -> str:
-        """Why nobody may lease it, in one line; empty if anybody may."""
+        """Return the reason for a quarantine in one line; empty if there is none."""
         if not self._folder.exists():
             return ""
         with self._folder.opened() as folder:
-            return Mark.reason(folder.read(name + _MARK))
+            return QuarantineNote.reason(folder.read(name + _MARK))
 
     def release(self, name: str) -> None:
-        """Lift a quarantine, whoever imposed it."""
+        """Lift a quarantine."""
         if self.quarantined(name):
             with self._folder.opened() as folder:
                 folder.write(name + _MARK, "")
 
     def _who(self, names: Sequence[str]) -> str:
-        held = self.held()
-        holders = [f"{name} is held by {held[name]}" for name in names if name in held]
+        active = self.active()
+        holders = [f"{name} is held by {active[name]}" for name in names if name in active]
         return "; ".join(holders) or f"{', '.join(names)}: not free together"
 
     def _too_few(self, candidates: Sequence[str], count: int) -> str:
@@ -143,7 +142,7 @@ class Leases:
 
 
 class _Attempt:
-    """One wish on its way: what it has got so far, and whether it is the next in line."""
+    """One pending request: the locks it has, and whether it is the next in line."""
 
     def __init__(
         self,
@@ -182,7 +181,7 @@ class _Attempt:
         return len(self._got) == self._count
 
     def lease(self) -> Lease:
-        """Hand over what we have got."""
+        """Return the locks as a lease."""
         got, self._got = self._got, {}
         return Lease({name: got[name] for name in self._names if name in got})
 

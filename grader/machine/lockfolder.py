@@ -1,4 +1,4 @@
-"""A folder of lock files that every user of a machine may use, and in which nobody can lead us astray."""
+"""Machine-wide lock files in a world-writable directory, safe against symlink attacks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pathlib import Path
 from grader.errors import NotObservedError
 
 VARIABLE = "GRADER_LEASES"
-"""Names the folder, where the usual one is not shared by all who grade on the machine."""
+"""Environment variable with the folder, if the usual one is not shared by all who grade on the machine."""
 
 _LOCKS = Path("/run/lock")
 _ELSEWHERE = Path("/tmp/grader-leases")  # noqa: S108 - what is made there is guarded against its other users
 _OPEN_TO_ALL = stat.S_ISVTX | stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""Nobody makes us write through a link, or wait for the other end of a pipe."""
+"""Flags of open(2) that refuse links and never block on a pipe."""
 _READ_BYTES = 4096
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")
 
@@ -29,9 +29,9 @@ _open: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
 def default_folder(locks: Path = _LOCKS, elsewhere: Path = _ELSEWHERE) -> Path:
-    """The folder that everybody on this machine comes to.
+    """Return the machine-wide folder.
 
-    It depends on the machine alone and not on who asks: two users in two folders would lease one GPU twice.
+    It depends on the machine alone and not on the user: two users in two folders would lease one GPU twice.
     """
     try:
         mode = locks.stat().st_mode
@@ -41,7 +41,7 @@ def default_folder(locks: Path = _LOCKS, elsewhere: Path = _ELSEWHERE) -> Path:
 
 
 class Lock:
-    """A file of ours for the time being; what a child that is only forked inherits of it, it closes."""
+    """A locked file (flock); forked children close the descriptor that they inherit."""
 
     def __init__(self, number: int, writable: bool) -> None:
         self._number = number
@@ -49,19 +49,19 @@ class Lock:
         _open.add(self)
 
     def write(self, text: str) -> None:
-        """Say who we are, as far as its owner lets us."""
+        """Write our holder note, if the file is writable."""
         if self._writable:
             _replace(self._number, text)
 
     def close(self) -> None:
-        """Let go, even if somebody inherited the descriptor."""
+        """Unlock, even if another process inherited the descriptor."""
         if self._number >= 0:
             self.write("")
             fcntl.flock(self._number, fcntl.LOCK_UN)
             self.forget()
 
     def forget(self) -> None:
-        """Close our descriptor and leave the lock to whoever else has it."""
+        """Close our descriptor without unlocking, for processes that inherited it."""
         os.close(self._number)
         self._number = -1
         _open.discard(self)
@@ -77,18 +77,18 @@ os.register_at_fork(after_in_child=_forget_all)
 
 
 class LockFolder:
-    """Where the files are."""
+    """The folder of lock files."""
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         self.path = Path(folder or os.environ.get(VARIABLE) or default_folder())
 
     def exists(self) -> bool:
-        """Whether anybody ever locked something here."""
+        """Tell whether the folder exists: whether a lease was ever taken here."""
         return self.path.is_dir()
 
     @contextmanager
     def opened(self) -> Iterator[OpenFolder]:
-        """The folder itself, whatever its path leads to later; it is made if it is missing.
+        """Open the folder by descriptor, so that a changed path has no effect; it is made if it is missing.
 
         Raises:
             NotObservedError: it cannot be made or used.
@@ -122,9 +122,9 @@ class OpenFolder:
         self._number = number
 
     def names(self) -> list[str]:
-        """All files, sorted."""
-        with os.scandir(self._number) as found:
-            return sorted(entry.name for entry in found if _NAME.fullmatch(entry.name))
+        """Return all files, sorted."""
+        with os.scandir(self._number) as entries:
+            return sorted(entry.name for entry in entries if _NAME.fullmatch(entry.name))
 
     def lock(self, name: str) -> Lock | None:
         """Lock a file, made if it is missing; None if somebody else has it."""
@@ -142,7 +142,7 @@ class OpenFolder:
             os.close(number)  # somebody tidied up between opening and locking: that file is nobody's
 
     def locked(self, name: str) -> bool:
-        """Whether somebody, perhaps we ourselves, has it locked."""
+        """Tell whether any process, ours included, has the file locked."""
         try:
             number = self._existing(name, os.O_RDONLY)
         except OSError:
@@ -153,7 +153,7 @@ class OpenFolder:
             os.close(number)
 
     def read(self, name: str) -> str:
-        """The beginning of what stands in a file; empty if there is none that can be read."""
+        """Read the beginning of a file; empty if it is missing or unreadable."""
         try:
             number = self._existing(name, os.O_RDONLY)
         except OSError:
@@ -164,7 +164,7 @@ class OpenFolder:
             os.close(number)
 
     def write(self, name: str, text: str) -> None:
-        """Replace what stands in a file."""
+        """Replace the content of a file."""
         number, writable = self._open(name)
         try:
             if not writable:
@@ -174,7 +174,7 @@ class OpenFolder:
             os.close(number)
 
     def _open(self, name: str) -> tuple[int, bool]:
-        """A descriptor, and whether it can be written with.
+        """Return a descriptor, and whether it can be written with.
 
         Without O_CREAT first: in a folder of mode 1777 the kernel (fs.protected_regular) refuses it for files
         of others, even to root.
@@ -201,14 +201,14 @@ class OpenFolder:
             if error.errno == errno.ELOOP:
                 raise _astray(name) from error
             raise
-        found = os.fstat(number)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             os.close(number)
             raise _astray(name)
         return number
 
     def _is(self, name: str, number: int) -> bool:
-        """Whether the path still leads to the file that we hold."""
+        """Tell whether the path still leads to the file behind our descriptor."""
         try:
             return os.path.samestat(
                 os.stat(name, dir_fd=self._number, follow_symlinks=False), os.fstat(number)

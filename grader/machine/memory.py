@@ -1,4 +1,4 @@
-"""The machine's memory: how often the kernel ended a process because none was left."""
+"""The count of the kernel's out-of-memory kills."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _VMSTAT = Path("/proc/vmstat")
 
 
 def oom_kills(vmstat: Path = _VMSTAT) -> int:
-    """How many processes the out-of-memory killer ended since the machine started; 0 before Linux 4.13."""
+    """Return the number of out-of-memory kills since the machine started; 0 before Linux 4.13."""
     with suppress(OSError):
         for line in vmstat.read_text().splitlines():
             if line.startswith("oom_kill "):

@@ -1,6 +1,6 @@
-"""Processes that fall to this one when their parent ends, and that it must reap.
+"""Reaping of orphans that this process adopts.
 
-Pid 1 of a container often reaps nothing, so whatever falls to it stays defunct. We become a sub-reaper
+Pid 1 of a container often reaps nothing, so orphans that it adopts stay defunct. We become a sub-reaper
 (PR_SET_CHILD_SUBREAPER, see prctl(2)). An orphan is told from a child that we started ourselves by its
 process group: our own children share ours, or were begun by `start`, or before we became one.
 """
@@ -27,16 +27,16 @@ _LISTS = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 """Whether this kernel lists children (CONFIG_PROC_CHILDREN)."""
 _READS = 3
 _Process = tuple[int, int]
-"""A pid, and when that process began: pids come again."""
+"""A pid with the start time of the process, because pids are reused."""
 _started: weakref.WeakSet[subprocess.Popen[Any]] = weakref.WeakSet()
 _spared: set[_Process] = set()
-"""Children that were there before anything could fall to us, and those for whom we waited long enough."""
+"""Children from before we became a sub-reaper, and orphans for which the time to wait is over."""
 _lock = threading.Lock()
 """Held while a process is begun and while orphans are reaped: a child not yet noted would pass for one."""
 
 
 def adopt() -> None:
-    """Have the orphans among our descendants fall to us; a kernel that cannot leaves them to pid 1."""
+    """Become a sub-reaper of our descendants; without kernel support orphans go to pid 1."""
     adopts = ctypes.c_int()
     ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts), 0, 0, 0)
     if not adopts.value:
@@ -46,7 +46,7 @@ def adopt() -> None:
 
 
 def start(argv: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
-    """`subprocess.Popen`, for a process that gets a process group of its own."""
+    """Start a process like `subprocess.Popen`, in a process group of its own."""
     with _lock:
         process = subprocess.Popen(argv, **options)
         _started.add(process)
@@ -100,7 +100,7 @@ def _handles(processes: Sequence[_Process]) -> Iterator[int]:
 
 
 def _children() -> Iterator[_Process]:
-    """The children of all of our threads, defunct ones included."""
+    """Yield the children of all of our threads, defunct ones included."""
     for pid in _listed() if _LISTS else _all():
         with suppress(OSError):
             fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -109,7 +109,7 @@ def _children() -> Iterator[_Process]:
 
 
 def _listed() -> set[str]:
-    """The pids that the kernel lists for each thread.
+    """Return the pids that the kernel lists for each thread.
 
     While one of them ends another may be left out (proc_pid_children(5)): all that several reads show.
     """
@@ -122,5 +122,5 @@ def _listed() -> set[str]:
 
 
 def _all() -> list[str]:
-    """The pids of everybody."""
+    """Return the pids of all processes."""
     return [process.name for process in Path("/proc").iterdir() if process.name.isdigit()]

@@ -1,4 +1,4 @@
-"""What else ran on some cores while something was timed there."""
+"""CPU time that other processes took on timed cores, from /proc/stat."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _PROC = Path("/proc")
 _BUSY = (0, 1, 2, 5, 6, 7)
 """Columns of `/proc/stat`, man 5 proc_stat: user, nice, system, irq, softirq, steal."""
 _KERNEL = (2, 5, 6)
-"""Those in which no program computed."""
+"""Columns of kernel work: system, irq, softirq."""
 _STEAL = 7
 _INVOLUNTARY = "nonvoluntary_ctxt_switches:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readings:
-    """What the kernel has counted of each core since the machine started, in seconds."""
+    """The kernel's counts for each core since the machine started, in seconds."""
 
     busy_s: Mapping[int, float]
-    """Everything but idling and waiting for disks; `steal_s` included."""
+    """All time but idle and iowait; `steal_s` included."""
     steal_s: Mapping[int, float]
-    """While something could run here and the hypervisor ran somebody else."""
+    """Time in which the hypervisor ran another virtual machine although a process could run here."""
     kernel_s: Mapping[int, float] = field(default_factory=dict)
-    """The part of `busy_s` in which the kernel worked, for whomever."""
+    """The part of `busy_s` in which the kernel worked, for any process."""
 
     @classmethod
     def parse(cls, stat: str, tick_s: float) -> Readings:
@@ -47,22 +47,22 @@ class Readings:
 
 
 def readings(proc: Path = _PROC) -> Readings:
-    """The counts of this moment."""
+    """Read the present counts."""
     return Readings.parse((proc / "stat").read_text(), tick())
 
 
 def tick() -> float:
-    """The resolution of the kernel's counts, in seconds: 10 ms nearly everywhere."""
+    """Return the resolution of the kernel's counts, in seconds: 10 ms nearly everywhere."""
     return 1.0 / os.sysconf("SC_CLK_TCK")
 
 
 def load_1min(proc: Path = _PROC) -> float:
-    """How many threads ran or wanted to, averaged over the last minute or so."""
+    """Return the load average of the last minute."""
     return float((proc / "loadavg").read_text().split()[0])
 
 
 def switches(pid: int, proc: Path = _PROC) -> int | None:
-    """How often the threads of a process were put aside although they had work to do.
+    """Count the involuntary context switches of a process's threads.
 
     Threads that have ended are not in it. None if the process has ended, or the kernel does not tell.
     """
@@ -78,27 +78,27 @@ def switches(pid: int, proc: Path = _PROC) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disturbance:
-    """What happened on some cores, and their hardware siblings, beside what was timed."""
+    """CPU use of timed cores and their hardware siblings during a measurement."""
 
     wall_s: float
     busy_s: float
     """All CPU time spent there, by the kernel's count."""
     own_cpu_s: float
-    """What we say that we spent there ourselves."""
+    """The CPU time that the timed program and we spent there, by our count."""
     steal_s: float
     """The part of `busy_s` that other virtual machines took."""
     resolution_s: float
-    """What `busy_s` may be off by."""
+    """The possible error of `busy_s`."""
     load_1min: float
-    """The load average when it was over; ours is in it."""
+    """The load average at the end, our own load included."""
     kernel_s: float = 0.0
     """The part of `busy_s` in which the kernel worked, for whomever."""
     involuntary: int | None = None
-    """How often the watched processes were put aside; None if none was watched, or nobody tells."""
+    """Involuntary context switches of the timed processes; None if none was given, or unknown."""
 
     @property
     def others_s(self) -> float:
-        """CPU time that others took; what is too little to be told from nothing is nothing."""
+        """CPU time that others took; 0 if it is below the resolution."""
         others_s = self.busy_s - self.own_cpu_s
         return others_s if others_s > self.resolution_s else 0.0
 
@@ -108,14 +108,14 @@ class Disturbance:
         return self.others_s / self.wall_s if self.wall_s else 0.0
 
     def computed(self, own_user_s: float) -> Disturbance:
-        """The same for what programs computed, of which we did this much, and not for what the kernel did."""
+        """Return the disturbance by programs alone, without kernel time; ours computed for `own_user_s`."""
         return replace(self, busy_s=self.busy_s - self.kernel_s, own_cpu_s=own_user_s, kernel_s=0.0)
 
     def disturbed(self, limit: float = 0.1) -> bool | None:
-        """Whether others took more than this share of the wall time; None if it was too short to tell.
+        """Tell whether others took more than `limit` of the wall time; None if the time was too short.
 
-        It is None as well where less was counted than we spent ourselves: that count is worth nothing
-        (a kernel that only plays one, or work of ours that was done on other cores).
+        None as well if the kernel counted less than we spent ourselves: such counts are unusable (an emulated
+        kernel, or work of ours on other cores).
         """
         others_s, allowed_s = self.busy_s - self.own_cpu_s, limit * self.wall_s
         if others_s - self.resolution_s > allowed_s:
@@ -125,8 +125,8 @@ class Disturbance:
         return None
 
 
-class Watch:
-    """Watches some cores and their hardware siblings, and the processes that are timed there.
+class CoreMonitor:
+    """Measures the CPU use of timed cores, their hardware siblings and the timed processes.
 
     The kernel counts in ticks of 10 ms, so one call of some milliseconds says nothing: let the watch run over
     many of them. One core and its sibling can be called quiet from 0.3 s on, for a limit of 0.1.
@@ -143,9 +143,9 @@ class Watch:
     ) -> None:
         """Watch `cores`, of which `topology` knows the siblings; `pids` are the processes that are timed."""
         topology = topology or Cores()
-        own = set(cores)
-        self.cores = sorted(own.union(*map(topology.siblings, own)))
-        """All that it watches, siblings among them."""
+        timed = set(cores)
+        self.cores = sorted(timed.union(*map(topology.siblings, timed)))
+        """The measured cores, siblings included."""
         self._pids, self._proc, self._clock = tuple(pids), proc, clock
         self._begun: tuple[float, Readings, int | None] | None = None
 
@@ -156,12 +156,12 @@ class Watch:
         return 2 * math.sqrt(len(self.cores)) * tick()
 
     def begin(self) -> None:
-        """Count from now on."""
+        """Start a measurement."""
         switched = self._switches()
         self._begun = self._clock(), readings(self._proc), switched
 
     def end(self, own_cpu_s: float) -> Disturbance:
-        """What happened since `begin`; may be asked again, later.
+        """Return the disturbance since `begin`; may be called repeatedly.
 
         Args:
             own_cpu_s: the CPU time, in seconds, that all of ours spent on these cores meanwhile: the program

@@ -1,1 +1,1 @@
-"""The nouns: frozen values that know nothing of files, clocks or processes."""
+"""Frozen value types, without access to files, clocks or processes."""

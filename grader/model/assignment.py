@@ -1,4 +1,4 @@
-"""What is handed in and what it needs to run; no points."""
+"""The assignment: accepted files, and what they need to run; no points."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a student's program may use before it is stopped; each is per check child."""
+    """Limits beyond which a student's program is ended; each holds per check child."""
 
     import_wall_s: float = 20.0
     """Seconds that importing the student's file may take."""
@@ -22,7 +22,7 @@ class Limits:
     file_mb: int = 64
     """The largest file that may be written, in MiB; `/tmp` and `/dev/shm` hold four of them each."""
     output_kb: int = 64
-    """How much of what is printed is kept, head and tail together, in KiB."""
+    """Printed output to store, head and tail together, in KiB."""
     gpu_memory_mb: int = 16384
     """Memory of its GPUs that may be taken after a call, in MiB."""
     result_mb: int = 64
@@ -33,17 +33,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """How a hand-in, with the course's files laid over it, is compiled to what its Python side loads."""
+    """The build of a submission under the course's files, to products that its Python side loads."""
 
     command: tuple[str, ...]
-    """What is run in the top folder of a copy, such as `make ARCH={arch}`. `{arch}` is the architecture of
+    """The command in the top folder of a copy, such as `make ARCH={arch}`. `{arch}` is the architecture of
     the GPU (`sm_90`); a word that holds it is left out where no GPU is known."""
     products: tuple[str, ...]
     """The files that this makes, relative to the top folder; links are refused."""
     variable: str
     """Names the folder in which programs find the products, each under its own path."""
     programs: tuple[str, ...] = ("make", "nvcc", "g++")
-    """What must be installed: where one is missing nothing can be said of the hand-in."""
+    """Programs that must be installed: if one is missing, the item stays open."""
     wall_s: float = 300.0
     """Seconds that the command may take."""
     memory_mb: int = 8192
@@ -54,7 +54,7 @@ class Build:
     """The products together, in MiB."""
 
     def __post_init__(self) -> None:
-        """Refuse what could not be run, and products that lie elsewhere.
+        """Refuse an empty command, and products outside of the folder.
 
         Raises:
             ValueError: the field and what is wrong with it.
@@ -63,7 +63,7 @@ class Build:
             raise ValueError("build: give a command, what it makes, and the variable that names the folder")
         for path in self.products:
             if path.startswith("/") or ".." in path.split("/"):
-                raise ValueError(f"build: products: {path}: must lie below the hand-in's top folder")
+                raise ValueError(f"build: products: {path}: must lie below the submission's top folder")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +73,15 @@ class Assignment:
     name: str
     """The name of its folder below `assignments/`."""
     title: str
-    """What people call it."""
+    """The title for people."""
     accepts: tuple[str, ...]
-    """Patterns (`*` and `?`) of files that belong to a hand-in, relative to its top folder."""
+    """Patterns (`*` and `?`) of files that belong to a submission, relative to its top folder."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Modules that are imported before a file of the hand-in, by the name of that file's module."""
+    """Modules that are imported before a file of the submission, by the name of that file's module."""
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Files of the hand-in without which a file of the course cannot work, by the name of its module, such as
-    `{"driver": ("utils.py",)}`. A file of the hand-in that is called itself need not be named."""
+    """Files of the submission without which a file of the course cannot work, by the name of its module, such
+    as `{"driver": ("utils.py",)}`. A file of the submission that is called itself need not be named."""
     limits: Limits = field(default_factory=Limits)
-    """What a check may use; see there."""
+    """Limits of a check; see there."""
     build: Build | None = None
-    """How it is compiled, if it is; see there."""
+    """The build, if the assignment has one; see there."""

@@ -1,4 +1,4 @@
-"""Everything that was observed of one submission, and where."""
+"""Evidence: all observations of one submission, with the exams that made them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Exam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What the rubric judges. It has no points."""
+    """All observations of one submission, for the rubric to judge; no points."""
 
     submission: Submission
-    """The hand-in that all of it is about."""
+    """The submission that was observed."""
     exams: tuple[Exam, ...]
     """In the order they ran; more than one if something had to be observed later or again."""
     observations: Mapping[str, Observation]

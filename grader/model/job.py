@@ -1,4 +1,4 @@
-"""What the host asks the examiner to do: everything it needs, and nothing about points."""
+"""The order of the host to the examiner; it holds no points."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from grader.model.submission import Submission
 JOB = "job.json"
 """The name of a job's file."""
 DONE = "done: "
-"""How the line of an examiner's log begins in which it tells the status of a job."""
+"""Prefix of the line in an examiner's log with the status of a job."""
 WAITS = "waiting: "
-"""How the lines of its log begin that say what it waits for."""
+"""Prefix of lines in its log with the cause of a wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +30,9 @@ class Task:
     needs: tuple[str, ...] = ()
     """Items that must have passed before."""
     calls: tuple[str, ...] = ()
-    """Files of the hand-in, without `.py`, whose functions it calls: their servers are started early."""
+    """Files of the submission, without `.py`, whose functions it calls: their servers are started early."""
     tool: str = ""
-    """The tool of ours that it runs over the hand-in; empty for none."""
+    """The tool of ours that it runs over the submission; empty for none."""
     group: str = ""
     """Items of one group share a child of the student's program."""
     uses: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Task:
     devices: Mapping[str, int] = field(default_factory=dict)
     """How many of each kind it needs."""
     built: bool = False
-    """Whether it needs an item that builds the hand-in: its programs find what was made."""
+    """Whether it needs an item that builds the submission: its programs find what was made."""
     digest: str = ""
     """`sha256:…` over everything that decides what is measured."""
 
@@ -50,38 +50,38 @@ class Job:
     """One exam: which submission, which items, under which limits."""
 
     id: str
-    """That of the exam."""
+    """The id of the exam."""
     submission: Submission
-    """Whose files are in the workspace."""
+    """The submission in the workspace."""
     course: str
     """The course folder, absolute."""
     assignment_folder: str
     """Absolute; holds `inputs.py` and `expected.py`."""
     workspace: str
-    """The accepted files of the hand-in, absolute."""
+    """The accepted files of the submission, absolute."""
     tasks: tuple[Task, ...]
     """In the order of the rubric, each after what it needs."""
     passed: Mapping[str, bool] = field(default_factory=dict)
     """Items that an earlier exam observed: whether each earned everything."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Those of the assignment, by the name of a file's module."""
+    """Preloads of the assignment, by the name of a file's module."""
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Files of the hand-in that a module needs, as the assignment says."""
+    """Files of the submission that a module needs, as the assignment says."""
     limits: Limits = field(default_factory=Limits)
-    """Those of the assignment."""
+    """Limits of the assignment."""
     build: Build | None = None
-    """That of the assignment."""
+    """The build of the assignment."""
     seed: str = ""
     """128 secret bits in hexadecimal, fresh for each exam."""
     seeds: Mapping[str, str] = field(default_factory=dict)
-    """By item the seed of an earlier observation, to see the same again; others have one of this exam."""
+    """Seeds of earlier observations by item, to draw the same inputs again; others have one of this exam."""
     min_isolation: str = ""
     """The weakest sandbox that may be used; empty for any with a strength."""
     cores: tuple[int, ...] = ()
-    """Those that timed items may lease; empty for all that the examiner may use."""
+    """Cores that timed items may lease; empty for all that the examiner may use."""
     stage: str = ""
-    """A folder for copies of hand-ins, absolute: the examiner may keep its servers for the next one, and they
-    see what is put there. Empty if it does one job."""
+    """A folder for copies of submissions, absolute: the examiner may keep its servers for the next one, and
+    they see what is put there. Empty if it does one job."""
     lent: tuple[str, ...] = ()
-    """The UUIDs of GPUs that another exam of this hand-in has leased and lets this one use; empty if this one
-    leases what it needs."""
+    """The UUIDs of GPUs that another exam of this submission has leased and lets this one use; empty if this
+    one leases what it needs."""

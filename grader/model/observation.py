@@ -1,4 +1,4 @@
-"""What was measured; no points and no opinions."""
+"""Observations: measured values and outcomes, without points."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 
 class Outcome(StrEnum):
-    """How looking ended. There is no default, and none of them means success."""
+    """The end of an observation. There is no default, and none of them means success."""
 
     OBSERVED = "observed"
-    """The check could look; whether what it saw is right, the rubric says."""
+    """The check could observe; the rubric judges whether the result is right."""
     CRASHED = "crashed"
     TIMED_OUT = "timed_out"
     OUT_OF_MEMORY = "out_of_memory"
     NOT_BUILT = "not_built"
     REFUSED = "refused"
-    """The program gave something that cannot be looked at: no such function, an oversized result."""
+    """The program returned nothing that can be checked: no such function, an oversized result."""
     SKIPPED = "skipped"
     """An item it needs failed."""
     NOT_OBSERVED = "not_observed"
@@ -26,7 +26,7 @@ class Outcome(StrEnum):
 
 
 class Fault(StrEnum):
-    """Whose doing a `not_observed` is, so that the right person hears of it."""
+    """The cause of a `not_observed`, which selects the person to inform."""
 
     COURSE = "course"
     """`inputs.py`, `expected.py` or a check of the course is wrong."""
@@ -37,7 +37,7 @@ class Fault(StrEnum):
 
 
 MISSING_FILE = "missing_file"
-"""The fact that a file which the item needs was not handed in: a sentence, the same for all such items."""
+"""The fact that a needed file was not handed in: a sentence, equal for all items that need it."""
 
 STUDENTS_DOING = frozenset(
     {
@@ -67,54 +67,54 @@ class Case:
     """One call: what went in, what came back, what was expected."""
 
     name: str
-    """What `inputs.py` calls it; students read it."""
+    """The name in `inputs.py`, which students read."""
     outcome: Outcome
-    """How this call ended."""
+    """The outcome of this call."""
     agrees: Mapping[str, bool] = field(default_factory=dict)
-    """Which oracle or property the result agrees with, by its name."""
+    """Whether the result agrees with each oracle or property, by its name."""
     called: str = ""
     """The call as Python source would write it, large arrays shortened."""
     returned: str = ""
-    """What came back, in the same way."""
+    """The result, in the same form."""
     expected: str = ""
-    """What the oracle says, in the same way."""
+    """The oracle's value, in the same form."""
     note: str = ""
     """One sentence on where the two differ, or how the program ended."""
     inputs: Any = None
-    """What went in, as JSON: small arrays whole, large ones by shape, dtype and digest."""
+    """The arguments, as JSON: small arrays whole, large ones by shape, dtype and digest."""
     quantities: Mapping[str, Quantity] = field(default_factory=dict)
-    """What was measured of this call, by name."""
+    """Quantities of this call, by name."""
     changed_inputs: tuple[str, ...] = ()
     """Arguments that the call changed in place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What one item's check saw."""
+    """The observation of one item's check."""
 
     item: str
     """The item's id."""
     outcome: Outcome
-    """How looking at the item as a whole ended."""
+    """The outcome of the item as a whole."""
     note: str = ""
     """One sentence for a person: why it did not get to `observed`."""
     fault: Fault | None = None
     """Only with `not_observed`; None if nothing is wrong and the item only waits."""
     cases: tuple[Case, ...] = ()
-    """What was looked at one by one, in that order."""
+    """The single calls, in order."""
     quantities: Mapping[str, Quantity] = field(default_factory=dict)
-    """What was measured of the item as a whole, by name."""
+    """Quantities of the item as a whole, by name."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What else the kind wants its own `award` to see; JSON."""
+    """Further values for the `award` of the kind; JSON."""
     output: str = ""
-    """What the program printed, shortened."""
+    """The printed output of the program, shortened."""
     seed: str = ""
     """The secret the inputs were drawn from, in hexadecimal."""
     digest: str = ""
     """`sha256:…` over everything that decides what is measured."""
     simulated: bool = False
-    """Whether it was seen in a simulator and not on the device itself."""
+    """Whether it was observed in a simulator and not on the device itself."""
     wall_s: float = 0.0
-    """Seconds that looking took, children included."""
+    """Seconds that observing took, children included."""
     program_s: float = 0.0
-    """Those among them in which the hand-in's own program imported, compiled or ran."""
+    """Seconds of these in which the submission's own program imported, compiled or ran."""

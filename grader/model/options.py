@@ -1,4 +1,4 @@
-"""How a check kind declares the YAML keys it accepts."""
+"""Declaration of the YAML keys that a check kind accepts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import MISSING, Field, field, fields
 from typing import Any, NewType
 
 FunctionName = NewType("FunctionName", str)
-"""`module.function` of the hand-in; the reference must have it."""
+"""`module.function` of the submission; the reference must have it."""
 ModuleName = NewType("ModuleName", str)
-"""A file of the course or of the hand-in, without `.py`."""
+"""A file of the course or of the submission, without `.py`."""
 InputsName = NewType("InputsName", str)
 """A family of inputs: a function of the assignment's `inputs.py` that takes `rng`."""
 OracleName = NewType("OracleName", str)
@@ -18,7 +18,7 @@ UsedItem = NewType("UsedItem", str)
 
 
 def option(doc: str, *, judges: bool = False, above: float | None = None, **default: Any) -> Any:
-    """A field of an `Options` dataclass.
+    """Declare a field of an `Options` dataclass.
 
     `doc` goes into the JSON schema. `judges=True` marks a key that changes only what is earned, never
     what is measured: changing it re-scores stored evidence, changing any other makes it stale.
@@ -28,10 +28,10 @@ def option(doc: str, *, judges: bool = False, above: float | None = None, **defa
 
 
 def measuring(options: Any) -> dict[str, Any]:
-    """The values of the keys that decide what is measured, by name."""
+    """Return the values of the measuring keys, by name."""
     return {f.name: getattr(options, f.name) for f in fields(options) if not f.metadata.get("judges")}
 
 
 def required(key: Field[Any]) -> bool:
-    """Whether a rubric must give this key."""
+    """Tell whether a rubric must give this key."""
     return key.default is MISSING and key.default_factory is MISSING

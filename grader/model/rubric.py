@@ -1,4 +1,4 @@
-"""What earns how much; no code."""
+"""The rubric: items, points, deadline and late policy; no code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Item:
     title: str
     """One sentence that a student reads."""
     points: float
-    """What it is worth, 0 or more; of a penalty, the most that it takes away."""
+    """Its points, 0 or more; of a penalty, the most that it takes away."""
     check: str
     """The name of a check kind."""
     options: Any
@@ -35,11 +35,11 @@ class Item:
     visible: Visibility = "always"
     """When students see it."""
     hint: str = ""
-    """What a student reads when points are missing."""
+    """A hint for students who lost points."""
     counts: Counts = "earns"
-    """Whether its points make up the total, come on top of it, or are taken away by what went wrong."""
+    """Whether its points are part of the total, a bonus, or a penalty for failing."""
     simulated: Simulated = "informs"
-    """Whether an observation in a simulator earns points, or only shows what would be earned."""
+    """Whether an observation in a simulator earns points, or only informs."""
     on_flag: OnFlag = "notes"
     """Whether a flag holds the card until a person has looked."""
     devices: Mapping[str, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatePolicy:
-    """What lateness costs."""
+    """The cost of lateness."""
 
     grace_s: float = 0.0
     """Seconds after the deadline that cost nothing; days are counted from their end."""
@@ -67,12 +67,12 @@ class LatePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """How one assignment is marked."""
+    """The items, bounds and deadline by which one assignment is graded."""
 
     name: str
     """The file's name without `.yaml`."""
     assignment: str
-    """The assignment that it marks."""
+    """The assignment that it grades."""
     points: float
     """The sum of its items, without bonus and penalties."""
     items: tuple[Item, ...]
@@ -82,10 +82,10 @@ class Rubric:
     at_most: float | None = None
     """The raw total is never more than this; None for no bound."""
     attempts: Attempts = "newest"
-    """Which of several hand-ins of a student counts."""
+    """The attempt of a student that counts."""
     due: datetime | None = None
     """The deadline, without anybody's extension; None for none."""
     late: LatePolicy = field(default_factory=LatePolicy)
-    """What it costs to miss it."""
+    """The late policy."""
     digest: str = ""
     """`sha256:…` over the file."""

@@ -1,4 +1,4 @@
-"""What was earned, and why."""
+"""Scores: lines, sums and totals, with reasons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.text import one_line
 
 
 class Standing(StrEnum):
-    """How far a line or a card can be relied on."""
+    """The reliability of a line or a card."""
 
     FINAL = "final"
     """Nothing is open: the same evidence gives the same points for ever."""
@@ -22,16 +22,16 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Award:
-    """What a check kind makes of its observation."""
+    """The judgement of a check kind on its observation."""
 
     fraction: float
     """The share of the item's points, 0…1."""
     reason: str
     """One sentence a student understands."""
     hint: str = ""
-    """What to try next, if the kind knows better than the rubric."""
+    """A hint that replaces the rubric's."""
     flags: tuple[str, ...] = ()
-    """What a person may want to look at, one sentence each; costs nothing."""
+    """Remarks for staff, one sentence each; they cost no points."""
     undecided: bool = False
     """True if this evidence cannot decide: the points stay open, whatever the fraction says."""
     again: bool = False
@@ -52,7 +52,7 @@ class Line:
     item: str
     title: str
     points: float
-    """What it adds to the total so far: 0 while the standing is provisional, below 0 for a penalty."""
+    """Points that it adds to the total so far: 0 while the standing is provisional, below 0 for a penalty."""
     possible: float
     """The most that it can add; 0 for a penalty."""
     reason: str
@@ -62,16 +62,16 @@ class Line:
     outcome: str
     """The observation's outcome, or `missing`."""
     hint: str = ""
-    """What the student may try next; empty if nothing is missing."""
+    """A hint for the student; empty if no points are lost."""
     missing: str = ""
-    """Which file was not handed in, and what to do; empty if none is missing. The same for all items that it
+    """The sentence on a file that was not handed in; empty if none is missing. Equal for all items that it
     costs."""
     visible: str = "always"
     """When the student sees it."""
     flags: tuple[str, ...] = ()
-    """What a person may want to look at; costs nothing."""
+    """Remarks for staff; they cost no points."""
     fraction: float | None = None
-    """The share that was done right, 0…1; None while the standing is provisional."""
+    """The earned share, 0…1; None while the standing is provisional."""
     counts: str = "earns"
     """`earns`, `bonus` or `penalty`."""
 
@@ -85,29 +85,29 @@ class Points:
     """The sums of a scorecard's lines, each kind apart."""
 
     earned: float = 0.0
-    """Of the items that make up the total, without bonus."""
+    """Earned points of the items that make up the total, without bonus."""
     pending: float = 0.0
-    """Neither earned nor lost yet; open bonus points are not among them."""
+    """Points neither earned nor lost yet, without open bonus points."""
     possible: float = 0.0
-    """What the items that make up the total are worth."""
+    """The sum of the items that make up the total."""
     bonus: float = 0.0
-    """Of the items that come on top."""
+    """Points of bonus items."""
     penalty: float = 0.0
-    """0 or less."""
+    """Points of penalties, 0 or less."""
     raw: float = 0.0
     """The total of all three, within the bounds that the rubric sets, before the late rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Late:
-    """What the late rule makes of one student's hand-in."""
+    """The result of the late rule for one student."""
 
     due: datetime
-    """With this student's extension."""
+    """The deadline with this student's extension."""
     submitted_at: datetime | None
     """None if nobody knows; then nothing is taken off."""
     marked: bool = False
-    """Whether the LMS calls it late; that alone takes nothing off."""
+    """Whether the LMS marked it late; that alone takes nothing off."""
     late_s: float = 0.0
     """Seconds after `due`, the grace among them; 0 if it was in time."""
     days: int = 0
@@ -121,13 +121,13 @@ class Late:
 
     @property
     def untimed(self) -> bool:
-        """Whether lateness would cost points, and no time of submission says if there is any."""
+        """Whether the policy takes points for lateness but the submission time is unknown."""
         return bool(self.rule) and self.submitted_at is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """What one student gets: a team shares everything but its extensions."""
+    """The total of one student: a team shares everything but its extensions."""
 
     student: str
     adjusted: float
@@ -145,7 +145,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorecard:
-    """The mark of one submission: new arithmetic, no new facts."""
+    """The score of one submission, computed from rubric and evidence."""
 
     student: str
     """The student, or the team."""
@@ -159,7 +159,7 @@ class Scorecard:
     totals: tuple[Total, ...]
     """One per student, in the order of the submission."""
     standing: Standing
-    """As doubtful as the most doubtful of its lines."""
+    """The standing of the most doubtful line."""
 
 
 def _as_lines(judged: Award | Line, *names: str) -> None:

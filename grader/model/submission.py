@@ -1,4 +1,4 @@
-"""Who handed in what."""
+"""The submission: student, assignment, files and digest."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """One accepted hand-in; it never holds a score."""
+    """One accepted submission; it never holds a score."""
 
     student: str
     """The student, or the team; safe as the name of a folder."""
     assignment: str
     """The assignment's name."""
     archive: str
-    """The archive's file name, as it was handed in."""
+    """The archive's file name."""
     digest: str
     """`sha256:…` over the accepted files, so a repacked archive is the same work."""
     files: tuple[str, ...]
     """Accepted files, relative to the workspace, sorted."""
     dropped: tuple[str, ...] = ()
-    """What the archive held beside them and nobody looked at, sorted."""
+    """Files of the archive that were ignored, sorted."""
     top: str = ""
     """The folder of the archive that is the workspace, with a slash at its end; empty for the top of it."""
     members: tuple[str, ...] = ()
     """The students of a team; empty if `student` is one student."""
     submitted_at: datetime | None = None
-    """When, if the LMS, the roster or `--submitted-at` says; unknown means no late rule."""
+    """The submission time, from the LMS or `--submitted-at`; None applies no late rule."""
     marked_late: bool = False
-    """Whether the LMS calls it late: a remark, its clock and its rule are not the rubric's."""
+    """Whether the LMS marked it late; for information, because its clock and rule are not the rubric's."""
     lms_id: str | None = None
-    """The id in the archive's name: in Canvas a user's or an anonymous hand-in's, in Moodle one of a
+    """The id in the archive's name: in Canvas a user's or an anonymous submission's, in Moodle one of a
     participant or a group, which have another one in every assignment."""
     attempt: int | None = None
-    """What the LMS counts further hand-ins of one name by: larger is later, None is first or unknown."""
+    """The LMS's number of an attempt: larger is later, None is first or unknown."""
 
     @property
     def students(self) -> tuple[str, ...]:
-        """Everyone who gets a mark for it."""
+        """All students who get a score for it."""
         return self.members or (self.student,)

@@ -1,4 +1,4 @@
-"""What a program did on its devices during one call, as an observer beside it saw."""
+"""Records of a program's activity on its devices during one call, made by an observer beside it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """What was copied, set or allocated in one way."""
+    """The sum of one kind of copies, memsets or allocations."""
 
     count: int
     bytes: int
@@ -45,7 +45,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceWork:
-    """What one device did, all launches counted but those of collectives (NCCL), which wait for others."""
+    """The work of one device, without launches of collectives (NCCL), which wait for other devices."""
 
     device: int
     """The number by which the program knows it."""
@@ -58,12 +58,12 @@ class DeviceWork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """What was copied from one place to another."""
+    """The sum of copies from one device to another."""
 
     source: int | None
     """The number of the device that it came from; None for the host."""
     target: int | None
-    """Where it went, likewise."""
+    """The number of the target device, likewise."""
     count: int
     bytes: int
     seconds: float | None = None
@@ -72,7 +72,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """Where memory was allocated, as far as it can be told."""
+    """The origin of an allocation, as far as it is known."""
 
     function: str
     """The C function that ran then, if the program had called it through ctypes; otherwise empty."""
@@ -84,7 +84,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchanged:
-    """What exchanging the inputs of kernels in one call showed."""
+    """The result of exchanging the inputs of kernels in one call."""
 
     arrays: int
     """How many arguments of launches were exchanged."""
@@ -97,7 +97,7 @@ class Exchanged:
 
 
 class Proven(StrEnum):
-    """Where a result was made, by exchanging the inputs of kernels."""
+    """The place where a result was computed, determined by exchanging the inputs of kernels."""
 
     DEVICE = "device"
     """It follows what lies on the device, and stands in what kernels wrote."""
@@ -114,7 +114,7 @@ class Trace:
     source: str
     """`cupti`, `torch.profiler`, `simulator`, `cuda_on_cpu`, `virtual_gpus` or `none`."""
     complete: bool = True
-    """Whether what we did ourselves before and after the call is in it; if not, it is void."""
+    """Whether our own launches before and after the call are recorded; otherwise the record is void."""
     problem: str = ""
     """Why there is no record, or why it is not complete; one sentence."""
     launches: tuple[Launch, ...] = ()
@@ -153,7 +153,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """What the records of timed calls say, and what exchanges in calls among them showed."""
+    """Records of timed calls, and the result of exchanges in calls among them."""
 
     calls: int
     """How many calls there are records of."""
@@ -179,7 +179,7 @@ class Series:
     void: str = ""
     """Why there is no complete record of each of them."""
     contradiction: str = ""
-    """What in the records cannot be true together."""
+    """The contradictions in the records."""
     exchanges: int = 0
     """How often inputs were exchanged in a call among them."""
     proof: Proven | None = None
@@ -190,7 +190,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """What the observed calls of an item showed; kept as JSON among an observation's facts."""
+    """The record of an item's observed calls, stored as JSON among an observation's facts."""
 
     trace: Trace
     wrong: str = ""
@@ -205,18 +205,18 @@ class Watched:
 
 
 def works_of(trace: Trace, count: int) -> tuple[DeviceWork, ...]:
-    """What each of `count` devices did, and each further one that did anything; by number."""
-    seen = {work.device: work for work in trace.devices}
-    return tuple(seen.get(n) or DeviceWork(device=n) for n in sorted({*range(count), *seen}))
+    """Return the work of `count` devices, and of each further one in the trace, by number."""
+    by_device = {work.device: work for work in trace.devices}
+    return tuple(by_device.get(n) or DeviceWork(device=n) for n in sorted({*range(count), *by_device}))
 
 
 def timed(works: Sequence[DeviceWork]) -> bool:
-    """Whether it is known of all kernels how long they ran."""
+    """Tell whether the times of all kernels are known."""
     return all(work.seconds is not None for work in works if work.kernels)
 
 
 def shares_of(works: Sequence[DeviceWork]) -> tuple[float, ...]:
-    """The share of each in the time of all kernels; in their number where not all times are known."""
+    """Return each device's share in the time of all kernels, or in their number if times are unknown."""
     by_time = timed(works)
     amounts = [(work.seconds or 0.0) if by_time else float(work.kernels) for work in works]
     whole = sum(amounts)

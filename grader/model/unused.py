@@ -1,4 +1,4 @@
-"""What an oracle says of a place in a result that nobody looks at."""
+"""The placeholder of an oracle for parts of a result that are not compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one audience may know of a mark."""
+"""The part of a score that one audience may know."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Audience = Literal["staff", "student"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """A mark and what it rests on, already reduced: whatever is in here may be written down."""
+class AudienceView:
+    """A score with its evidence, reduced for one audience: all of it may be written to a report."""
 
     audience: Audience
-    """Who reads it: staff may know everything."""
+    """The readers: staff may know everything."""
     rubric: Rubric
     evidence: Evidence
     scorecard: Scorecard

@@ -1,1 +1,1 @@
-"""Packs the hand-ins of a course from their sources, the same bytes every time."""
+"""Builds the course's own submissions from their sources, reproducibly."""

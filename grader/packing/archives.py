@@ -1,4 +1,4 @@
-"""Archives in which nothing tells when, where and by whom they were made."""
+"""Reproducible archives, without times, paths and users of the machine that made them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Files = Mapping[str, bytes]
 
 
 def tar_gz(files: Files) -> bytes:
-    """A gzipped tar."""
+    """Build a gzipped tar."""
     packed = io.BytesIO()
     # GzipFile rather than tarfile's "w:gz", which writes the time and the file's name.
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as stream:
@@ -37,7 +37,7 @@ def _tar(files: Files) -> bytes:
 
 
 def zip_file(files: Files) -> bytes:
-    """A zip."""
+    """Build a zip."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path, content in files.items():
@@ -52,13 +52,13 @@ FORMATS: Mapping[str, Callable[[Files], bytes]] = {"tar.gz": tar_gz, "zip": zip_
 """By the ending of the archive's name."""
 
 
-def same(one: bytes, other: bytes) -> bool:
-    """Whether two archives have the same headers and contents; how small they are is zlib's affair."""
-    return one == other or _opened(one) == _opened(other)
+def same(first: bytes, second: bytes) -> bool:
+    """Tell whether two archives have equal headers and contents; compressed bytes depend on zlib."""
+    return first == second or _opened(first) == _opened(second)
 
 
 def contents(archive: bytes) -> dict[str, bytes] | None:
-    """What the files of an archive hold, by path; None if it cannot be read.
+    """Return the contents of an archive's files by path; None if it cannot be read.
 
     For archives of the course's own: nothing is bounded here as it is in `grader.intake`.
     """

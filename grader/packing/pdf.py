@@ -1,4 +1,4 @@
-"""A report as a PDF, the same bytes whatever builds them."""
+"""Renders a report as a reproducible PDF."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE_LINES, PICTURE_LINES, LEADING = 58, 9, 12
 
 
 def pdf(text: str) -> bytes:
-    """A report on A4 pages, as printable ASCII; a line `[picture]` becomes a picture.
+    """Render a report on A4 pages, as printable ASCII; a line `[picture]` becomes a picture.
 
     Nothing is compressed, so that the bytes are the same whatever zlib builds them.
     """
@@ -60,7 +60,7 @@ def _on_pages(lines: list[str]) -> list[list[str]]:
 
 
 def _page(lines: list[str]) -> Iterator[str]:
-    """What draws one page, from the top down."""
+    """Yield the operators that draw one page, from the top down."""
     top = 780
     for line in lines:
         if line == PICTURE:
@@ -77,7 +77,7 @@ def _stream(keys: bytes, content: bytes) -> bytes:
 
 
 def _bars() -> bytes:
-    """Three bars of falling length, dark on light: the times of three functions."""
+    """Draw three bars of falling length, dark on light: the times of three functions."""
     lengths = (90, 40, 10)
     rows = []
     for y in range(PICTURE_HEIGHT):

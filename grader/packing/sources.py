@@ -1,12 +1,12 @@
-"""What a hand-in of the course consists of, read from its folder below `tests/submissions`.
+"""Source format of the course's own submissions, one folder each below `tests/submissions`.
 
 The folder holds `expected.yaml` and, below `files/`, what the student hands in. In `expected.yaml`
-`base: NAME` lays these files over those of another hand-in. Beside it may lie
+`base: NAME` lays these files over those of another submission. Beside it may lie
 
 * `NAME.txt`, a report that is handed in as NAME.pdf;
 * `without.txt`, naming files of the base, one a line, that are not handed in, or `PATH -> PATH` elsewhere;
 * `binaries.txt`, naming files, one a line, that are handed in as if a compiler had made them;
-* `changes.yaml`, what reads otherwise than in the base: for each file a list of `was` and `is`.
+* `changes.yaml`, replacements in files of the base: for each file a list of `was` and `is`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BINARY = b"\x7fELF\x02\x01\x01" + bytes(57)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """What one hand-in consists of: content by path, sorted by path.
+    """Collect the files of one submission: content by path, sorted by path.
 
     Raises:
         CourseError: it has no files, or names a base that is not there or has a base itself, or the base does
@@ -38,10 +38,10 @@ def files_of(folder: Path) -> dict[str, bytes]:
     for report in folder.glob("*.txt"):
         if report.name not in LISTS:
             files[f"{report.stem}.pdf"] = _report(report)
-    own = folder / "files"
+    top = folder / "files"
     files.update(
-        (path.relative_to(own).as_posix(), path.read_bytes())
-        for path in own.rglob("*")
+        (path.relative_to(top).as_posix(), path.read_bytes())
+        for path in top.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     )
     if not files:
@@ -50,7 +50,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def expected(folder: Path) -> Mapping[str, Any]:
-    """The keys of its `expected.yaml`, as they stand there.
+    """Read the keys of a submission's `expected.yaml`, unvalidated.
 
     Raises:
         CourseError: it cannot be read, or is no mapping.
@@ -59,13 +59,13 @@ def expected(folder: Path) -> Mapping[str, Any]:
 
 
 def _of_base(folder: Path) -> dict[str, bytes]:
-    """What is left of the files of another hand-in, where it now lies, and as it now reads."""
+    """Return the files of the base after removals, moves and replacements."""
     base = expected(folder).get("base")
     files: dict[str, bytes] = {}
     if base:
         below = folder.parent / str(base)
         if not (below / EXPECTED).is_file() or expected(below).get("base"):
-            _wrong(folder / EXPECTED, f"base: {base}: name a hand-in that has no base itself")
+            _wrong(folder / EXPECTED, f"base: {base}: name a submission that has no base itself")
         files.update(files_of(below))
     for line in _lines(folder / "without.txt"):
         path, _, elsewhere = line.partition(" -> ")
@@ -74,22 +74,22 @@ def _of_base(folder: Path) -> dict[str, bytes]:
         content = files.pop(path)
         if elsewhere:
             files[elsewhere] = content
-    said = folder / "changes.yaml"
-    for path, changes in (_mapping(said) if said.exists() else {}).items():
-        files[path] = _changed(files.get(path, b""), changes, said, path)
+    list_of_changes = folder / "changes.yaml"
+    for path, changes in (_mapping(list_of_changes) if list_of_changes.exists() else {}).items():
+        files[path] = _changed(files.get(path, b""), changes, list_of_changes, path)
     return files
 
 
-def _changed(content: bytes, changes: Any, said: Path, path: str) -> bytes:
+def _changed(content: bytes, changes: Any, list_of_changes: Path, path: str) -> bytes:
     text = content.decode()
     for change in changes if isinstance(changes, list) else [changes]:
         match change:
             case {"was": str(was), "is": str(now)}:
                 if text.count(was) != 1:
-                    _wrong(said, f"{path}: must hold once, and does not: {was!r}")
+                    _wrong(list_of_changes, f"{path}: must hold once, and does not: {was!r}")
                 text = text.replace(was, now)
             case _:
-                _wrong(said, f"{path}: must be a list of mappings with the texts `was` and `is`")
+                _wrong(list_of_changes, f"{path}: must be a list of mappings with the texts `was` and `is`")
     return text.encode()
 
 

@@ -1,7 +1,6 @@
-"""What to look at, by what became of an item: a line beside the rubric's own hint.
+"""Advice for an item that lost points: one line beside the rubric's own hint.
 
-Everything is told by the view that a report gets: what its audience must not know is not in there, and no
-line speaks of it.
+Rules read only the view that a report gets, which is already reduced to what its audience may know.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _OWN_ARRAY = re.compile(r"\breturned an? \w*(DeviceNDArray|MappedNDArray|Managed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """One item, with what several lines of advice ask of it."""
+class ItemFacts:
+    """One item with the values that several rules of advice need."""
 
     line: Line
     item: Item
@@ -43,18 +42,18 @@ class Seen:
 
     @cached_property
     def watched(self) -> Watched | None:
-        """What was observed of a GPU, if the record counts."""
+        """The record of the GPU calls, or None if it is missing or incomplete."""
         watched = watched_in(self.observation)
         return watched if watched is not None and watched.trace.complete else None
 
     @cached_property
     def split(self) -> Split | None:
-        """Where the time of a timed call went."""
+        """The time of a timed call in kernels, copies and the rest."""
         return split_of(self.observation, self.watched)
 
     @cached_property
     def difference(self) -> str:
-        """How the first wrong result differs; empty if none does."""
+        """The first difference between a result and its oracle; empty if there is none."""
         if self.watched is not None and self.watched.wrong:
             return self.watched.wrong
         wrong = (
@@ -71,7 +70,7 @@ class Seen:
         return judged and self.line.fraction != 1
 
     def ended(self, outcome: Outcome, *words: str) -> bool:
-        """Whether the item, or a case of it, ended like this; with one of these words in its note, if any."""
+        """Tell whether the item or a case has this outcome, with one of the words, if any, in its note."""
         notes = [self.observation.note] if self.observation.outcome is outcome else []
         notes += [case.note for case in self.observation.cases if case.outcome is outcome]
         return any(not words or any(word in note for word in words) for note in notes)
@@ -82,34 +81,41 @@ def _made_on_cpu(watched: Watched) -> bool:
     return Proven.HOST in (watched.proof, series.proof if series else None)
 
 
-def _untouched(seen: Seen) -> bool:
-    differ = _DIFFER.search(seen.difference)
+def _untouched(facts: ItemFacts) -> bool:
+    differ = _DIFFER.search(facts.difference)
     share = int(differ[1]) / int(differ[2]) if differ else 1.0
-    return bool(_GOT_ZERO.search(seen.difference)) and share >= UNTOUCHED
+    return bool(_GOT_ZERO.search(facts.difference)) and share >= UNTOUCHED
 
 
-def _wrong_launch(seen: Seen) -> bool:
-    told = (" asked for", " must be", " must have this name")
-    return seen.item.check == "kernel_launch" and seen.lost and any(part in seen.line.reason for part in told)
+def _wrong_launch(facts: ItemFacts) -> bool:
+    phrases = (" asked for", " must be", " must have this name")
+    return (
+        facts.item.check == "kernel_launch"
+        and facts.lost
+        and any(part in facts.line.reason for part in phrases)
+    )
 
 
-def _too_slow(seen: Seen) -> bool:
-    high, least = amount(seen.observation, "ratio_high"), number(getattr(seen.item.options, "at_least", None))
-    return seen.lost and not seen.difference and None not in (high, least) and (high or 0) < (least or 0)
+def _too_slow(facts: ItemFacts) -> bool:
+    high, least = (
+        amount(facts.observation, "ratio_high"),
+        number(getattr(facts.item.options, "at_least", None)),
+    )
+    return facts.lost and not facts.difference and None not in (high, least) and (high or 0) < (least or 0)
 
 
-def _near(seen: Seen) -> bool:
-    low, high = (amount(seen.observation, name) for name in ("ratio_low", "ratio_high"))
-    least = number(getattr(seen.item.options, "at_least", None))
-    if low is None or high is None or least is None or seen.line.standing is Standing.PROVISIONAL:
+def _near(facts: ItemFacts) -> bool:
+    low, high = (amount(facts.observation, name) for name in ("ratio_low", "ratio_high"))
+    least = number(getattr(facts.item.options, "at_least", None))
+    if low is None or high is None or least is None or facts.line.standing is Standing.PROVISIONAL:
         return False
     return low < least <= high
 
 
-def _largest(part: str) -> Callable[[Seen], bool]:
-    def is_largest(seen: Seen) -> bool:
-        split = seen.split
-        if split is None or not _too_slow(seen):
+def _largest(part: str) -> Callable[[ItemFacts], bool]:
+    def is_largest(facts: ItemFacts) -> bool:
+        split = facts.split
+        if split is None or not _too_slow(facts):
             return False
         return bool(getattr(split, part) == max(split.kernels, split.copies, split.rest))
 
@@ -117,51 +123,51 @@ def _largest(part: str) -> Callable[[Seen], bool]:
 
 
 ON_GPU = ("GPU",)
-Rule = tuple[Callable[[Seen], bool], str]
+Rule = tuple[Callable[[ItemFacts], bool], str]
 
 RULES: tuple[Rule, ...] = (
     (
-        lambda seen: seen.ended(Outcome.CRASHED, "illegal address"),
+        lambda facts: facts.ended(Outcome.CRASHED, "illegal address"),
         "The index of every read and write in the kernel: a grid that is rounded up has threads beyond the "
         "last element, and they must do nothing. Then the shapes of the arrays: is each as large as the "
         "index takes it to be?",
     ),
     (
-        lambda seen: seen.ended(Outcome.TIMED_OUT),
+        lambda facts: facts.ended(Outcome.TIMED_OUT),
         "Loops, and waiting at barriers or for other threads, that some input never ends; then work that "
         "grows faster than the input does.",
     ),
     (
-        lambda seen: seen.ended(Outcome.OUT_OF_MEMORY, *ON_GPU),
+        lambda facts: facts.ended(Outcome.OUT_OF_MEMORY, *ON_GPU),
         "What every call takes of the GPU's memory and nobody gives back: a library's handle, such as "
         "cublasCreate's without cublasDestroy, or arrays in a global, a list, a cache. Make one handle, and "
         "keep it.",
     ),
     (
-        lambda seen: seen.ended(Outcome.OUT_OF_MEMORY) and not seen.ended(Outcome.OUT_OF_MEMORY, *ON_GPU),
+        lambda facts: facts.ended(Outcome.OUT_OF_MEMORY) and not facts.ended(Outcome.OUT_OF_MEMORY, *ON_GPU),
         "Arrays that are larger than the result needs them, and what is kept from call to call.",
     ),
     (
-        lambda seen: seen.watched is not None and not seen.watched.trace.launch_count,
+        lambda facts: facts.watched is not None and not facts.watched.trace.launch_count,
         "Whether the kernel is launched at all, as kernel[blocks, threads](...), on the way that these "
         "inputs take through the function.",
     ),
     (
-        lambda seen: seen.watched is not None and _made_on_cpu(seen.watched),
+        lambda facts: facts.watched is not None and _made_on_cpu(facts.watched),
         "Whether what is returned is what the kernel wrote: here it was computed on the CPU, beside the "
         "kernel.",
     ),
     (
-        lambda seen: bool(_RACE.search(seen.difference)),
+        lambda facts: bool(_RACE.search(facts.difference)),
         "Places that several threads write, or that one reads while another writes: give each thread its "
         "own, add atomically, or put a barrier between.",
     ),
     (
-        lambda seen: bool(_OWN_ARRAY.search(seen.difference)),
+        lambda facts: bool(_OWN_ARRAY.search(facts.difference)),
         "What is returned: an array on the GPU has to be copied back, as with copy_to_host().",
     ),
     (
-        lambda seen: bool(_GOT_NAN.search(seen.difference)),
+        lambda facts: bool(_GOT_NAN.search(facts.difference)),
         "Divisions by zero, roots and logarithms of negative numbers, and memory that is read before "
         "anything was written there.",
     ),
@@ -171,11 +177,11 @@ RULES: tuple[Rule, ...] = (
         "copied back and returned, and the index must reach each element.",
     ),
     (
-        lambda seen: bool(_GOT.search(seen.difference)),
+        lambda facts: bool(_GOT.search(facts.difference)),
         "The first element that differs: work it out by hand, for the smallest input that goes wrong.",
     ),
     (
-        lambda seen: _wrong_launch(seen) and " ran with " in seen.line.reason,
+        lambda facts: _wrong_launch(facts) and " ran with " in facts.line.reason,
         "The two numbers in kernel[blocks, threads]: the first is how many blocks the grid has, the second "
         "how many threads each block has. Print them right before the launch.",
     ),
@@ -203,7 +209,9 @@ RULES: tuple[Rule, ...] = (
         "What is done for each element in Python, and what every call does anew although it could be kept.",
     ),
     (
-        lambda seen: seen.item.check == "scaling" and seen.lost and bool(amount(seen.observation, "rounds")),
+        lambda facts: (
+            facts.item.check == "scaling" and facts.lost and bool(amount(facts.observation, "rounds"))
+        ),
         "What only one core does meanwhile: a part that is not parallel, shares of the work that are not "
         "even, threads that wait for each other.",
     ),
@@ -212,10 +220,10 @@ RULES: tuple[Rule, ...] = (
         "How close this is: the threshold lies within what was measured, and another run may fall short.",
     ),
 )
-"""The first that fits is told: what comes later follows from it, or is less sure."""
+"""Advice is that of the first rule that applies: later ones follow from it, or are less certain."""
 
 
 def look_at(line: Line, item: Item, observation: Observation) -> str:
-    """What to look at; empty if nothing is wrong that is known here."""
-    seen = Seen(line=line, item=item, observation=observation)
-    return next((advice for applies, advice in RULES if applies(seen)), "")
+    """Return the advice for an item; empty if no rule applies."""
+    facts = ItemFacts(line=line, item=item, observation=observation)
+    return next((advice for applies, advice in RULES if applies(facts)), "")

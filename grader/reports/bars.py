@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COMPARED = {"of": "this one", "over": "the other"}
 """Options that name what was compared, and words for them where a kind has no such options."""
 ROWS = {"of": "{of}", "over": "{over}", "reference_over": "{over} of the reference"}
-"""Whose times are drawn, and what they are called."""
+"""Functions whose times are drawn, with their labels."""
 DRAWN = frozenset({"ratio", "ratio_low", "ratio_high", "threshold", *(f"{which}_s" for which in ROWS)})
 """Quantities that a drawing shows, so that they need not be listed again."""
 MOST_SAMPLES = 60
@@ -29,7 +29,7 @@ ROOM = 92.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Speedup:
+class MeasuredSpeedup:
     """The numbers of a drawing."""
 
     ratio: float
@@ -39,7 +39,7 @@ class Speedup:
 
 
 def speedup_bars(observation: Observation, options: Any) -> str:
-    """How many times faster one function was than another, and the times behind it.
+    """Draw the measured speedup, its threshold and the times behind it.
 
     `options` of the item tell their names and the threshold that now holds, if they have them. Empty if
     nothing of the kind was measured.
@@ -56,13 +56,13 @@ def speedup_bars(observation: Observation, options: Any) -> str:
     return f'<div class="charts">{_ratio(measured)}{_times(rows)}</div>'
 
 
-def _speedup(observation: Observation, at_least: Any) -> Speedup | None:
+def _speedup(observation: Observation, at_least: Any) -> MeasuredSpeedup | None:
     # The rubric may have changed since: what counts is its threshold, not the one at the time of measuring.
     ratio, threshold = amount(observation, "ratio"), number(at_least) or amount(observation, "threshold")
     if ratio is None or threshold is None:
         return None
     low, high = amount(observation, "ratio_low"), amount(observation, "ratio_high")
-    return Speedup(
+    return MeasuredSpeedup(
         ratio=ratio,
         low=ratio if low is None else min(low, ratio),
         high=ratio if high is None else max(high, ratio),
@@ -70,13 +70,13 @@ def _speedup(observation: Observation, at_least: Any) -> Speedup | None:
     )
 
 
-def _ratio(measured: Speedup) -> str:
+def _ratio(measured: MeasuredSpeedup) -> str:
     longest = max(measured.high, measured.threshold) or 1.0
     ratio, low, high, needed = (
         ROOM * at / longest for at in (measured.ratio, measured.low, measured.high, measured.threshold)
     )
     between = f", between {measured.low:.3g} and {measured.high:.3g}" if measured.low < measured.high else ""
-    said = f"{measured.ratio:.3g} times faster{between}; {measured.threshold:.4g} times are needed."
+    caption = f"{measured.ratio:.3g} times faster{between}; {measured.threshold:.4g} times are needed."
     interval = (
         f'<line class="whisker" x1="{low:.2f}%" x2="{high:.2f}%" y1="35" y2="35"/>'
         f'<line class="whisker" x1="{low:.2f}%" x2="{low:.2f}%" y1="30" y2="40"/>'
@@ -92,8 +92,8 @@ def _ratio(measured: Speedup) -> str:
         f'<text x="{needed:.2f}%" y="12" text-anchor="{anchor}">needed: {measured.threshold:.4g} times</text>'
     )
     return (
-        f'<figure><svg width="100%" height="54" role="img" aria-label="{text(said)}">{drawing}</svg>'
-        f"<figcaption>{text(said)}</figcaption></figure>"
+        f'<figure><svg width="100%" height="54" role="img" aria-label="{text(caption)}">{drawing}</svg>'
+        f"<figcaption>{text(caption)}</figcaption></figure>"
     )
 
 

@@ -8,7 +8,7 @@ from grader.markers import hookimpl
 
 @hookimpl
 def grader_reports() -> list[type[Report]]:
-    """One format per file of this folder."""
+    """Return the report classes, one per file of this folder."""
     from grader.reports.html import Html
     from grader.reports.junit import JUnit
     from grader.reports.score_json import ScoreJson

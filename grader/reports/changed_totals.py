@@ -15,53 +15,53 @@ if TYPE_CHECKING:
 
 
 def changed_totals(card: Scorecard, differences: Iterable[Difference]) -> Iterator[str]:
-    """Say what `card` changes; students of a team share a line where it changes the same for them."""
+    """Yield a line per changed total; students of a team whose totals change alike share one."""
     students: dict[str, list[str]] = {}
-    for one in differences:
-        students.setdefault(_figures(one), []).append(one.student)
+    for difference in differences:
+        students.setdefault(_figures(difference), []).append(difference.student)
     for text, names in students.items():
         some = f"{', '.join(names)} of {card.student}"
         yield f"{card.student if len(names) == len(card.totals) else some}  {text}"
 
 
-def _figures(one: Difference) -> str:
-    """`3 -> 2.4 / 3  -0.6  final -> held  (double 1 -> 1 held, late rule: 0 -> 0.6 points off)`."""
-    before, after = distinct(one.total.before, one.total.after)
-    possible = distinct(one.possible.before, one.possible.after)
+def _figures(difference: Difference) -> str:
+    """Format `3 -> 2.4 / 3  -0.6  final -> held  (double 1 -> 1 held, late rule: 0 -> 0.6 points off)`."""
+    before, after = distinct(difference.total.before, difference.total.after)
+    possible = distinct(difference.possible.before, difference.possible.after)
     total = f"{after} / {possible[1]}"
-    if one.possible.differs:
+    if difference.possible.differs:
         total = f"{before} / {possible[0]} -> {total}"
-    elif one.total.differs:
+    elif difference.total.differs:
         total = f"{before} -> {total}"
-    if one.total.differs:
-        total += f"  {one.total.after - one.total.before:+.9g}"
-    if one.standing.differs:
-        total += f"  {one.standing.before} -> {one.standing.after}"
-    return f"{total}  ({', '.join(_reasons(one))})"
+    if difference.total.differs:
+        total += f"  {difference.total.after - difference.total.before:+.9g}"
+    if difference.standing.differs:
+        total += f"  {difference.standing.before} -> {difference.standing.after}"
+    return f"{total}  ({', '.join(_reasons(difference))})"
 
 
-def _reasons(one: Difference) -> Iterator[str]:
-    for name, states in one.items.items():
+def _reasons(difference: Difference) -> Iterator[str]:
+    for name, states in difference.items.items():
         before, after = _states(states.before, states.after)
         yield f"{name} {before} -> {after}"
-    if one.limited.differs:
-        limits = " and ".join(cause for cause in one.causes if cause in LIMITS)
-        yield f"{limits}: {' -> '.join(distinct(one.limited.before, one.limited.after))}"
-    others = [cause for cause in one.causes if cause != ITEMS and cause not in LIMITS]
-    if one.late.differs:
-        off = " -> ".join(distinct(one.late.before, one.late.after))
+    if difference.limited.differs:
+        limits = " and ".join(cause for cause in difference.causes if cause in LIMITS)
+        yield f"{limits}: {' -> '.join(distinct(difference.limited.before, difference.limited.after))}"
+    others = [cause for cause in difference.causes if cause != ITEMS and cause not in LIMITS]
+    if difference.late.differs:
+        off = " -> ".join(distinct(difference.late.before, difference.late.after))
         yield f"{' and '.join(others) or 'lateness'}: {off} points off"
     elif others:
         yield from others
 
 
 def _states(*states: ItemState | None) -> Iterator[str]:
-    """The points of an item in two cards, and whatever else of it differs."""
-    there = [state for state in states if state is not None]
-    points = iter(distinct(*(state.points or 0.0 for state in there)))
-    possible = iter(distinct(*(state.possible for state in there)))
+    """Yield the points of an item in each card, with its worth and kind where these differ."""
+    present = [state for state in states if state is not None]
+    points = iter(distinct(*(state.points or 0.0 for state in present)))
+    possible = iter(distinct(*(state.possible for state in present)))
     worth_differs, counts_differ = (
-        len({getattr(state, name) for state in there}) > 1 for name in ("possible", "counts")
+        len({getattr(state, name) for state in present}) > 1 for name in ("possible", "counts")
     )
     for state in states:
         if state is None:

@@ -1,4 +1,4 @@
-"""A class in numbers: who earned what of each item, how totals are spread, what it cost."""
+"""Statistics of a class: results by item, the distribution of totals, GPU time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from math import ceil, fsum
 from typing import TYPE_CHECKING
 
 from grader.model.score import Standing
-from grader.reports.words import Mark, mark
+from grader.reports.words import LineState, state_of
 
 if TYPE_CHECKING:
     from grader.model.score import Line
-    from grader.reports.bars import Speedup
+    from grader.reports.bars import MeasuredSpeedup
     from grader.reports.class_view import ClassView
 
-UNDECIDED = frozenset({Mark.OPEN, Mark.HELD})
+UNDECIDED = frozenset({LineState.OPEN, LineState.HELD})
 MOST_BINS = 20
 STEPS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 25.0, 50.0, 100.0)
 """Points that a bar of a distribution may stand for."""
@@ -24,33 +24,33 @@ STEPS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 25.0, 50.0, 100.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemTally:
-    """What became of one item in a class."""
+    """How many submissions of a class got each result in one item."""
 
     item: str
     title: str
     possible: float
     """The most that it adds; 0 for a penalty."""
-    marks: Mapping[Mark, int]
-    """How many hand-ins have each mark."""
+    marks: Mapping[LineState, int]
+    """How many submissions have each mark."""
 
     @property
     def decided(self) -> int:
-        """Hand-ins of which it is known what they earn: what is open is neither passed nor failed."""
+        """The number of submissions whose result is neither open nor held."""
         return sum(count for what, count in self.marks.items() if what not in UNDECIDED)
 
     @property
     def passed(self) -> float | None:
-        """The share of those decided that earned everything; None where nothing is."""
-        return self.marks.get(Mark.FULL, 0) / self.decided if self.decided else None
+        """The share of decided submissions that earned everything; None if none is decided."""
+        return self.marks.get(LineState.FULL, 0) / self.decided if self.decided else None
 
 
 def items_of(view: ClassView) -> tuple[ItemTally, ...]:
-    """Every item of any card, in the order of the longest; a title is the last one seen."""
-    marks: dict[str, Counter[Mark]] = {}
+    """Return every item of any card, in the order of the longest; a title is the last one seen."""
+    marks: dict[str, Counter[LineState]] = {}
     lines: dict[str, Line] = {}
-    for hand_in in sorted(view.hand_ins, key=lambda one: -len(one.card.lines)):
-        for line in hand_in.card.lines:
-            marks.setdefault(line.item, Counter())[mark(line)] += 1
+    for submission in sorted(view.submissions, key=lambda submission: -len(submission.card.lines)):
+        for line in submission.card.lines:
+            marks.setdefault(line.item, Counter())[state_of(line)] += 1
             lines[line.item] = line
     return tuple(
         ItemTally(item=name, title=lines[name].title, possible=lines[name].possible, marks=counts)
@@ -65,7 +65,7 @@ class Bin:
     low: float
     settled: int
     so_far: int
-    """Those among them of whom something is open: they may still move."""
+    """Students among them with open points, whose totals may still change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +74,9 @@ class Totals:
 
     possible: float
     settled: tuple[float, ...]
-    """Of marks of which nothing is open or held, ascending."""
+    """Totals with nothing open or held, ascending."""
     so_far: tuple[float, ...]
-    """Of all others: what is sure by now, ascending."""
+    """Certain points of all others, ascending."""
 
     @property
     def step(self) -> float:
@@ -99,45 +99,45 @@ class Totals:
 
 
 def totals_of(view: ClassView) -> Totals:
-    """The totals of all students, those of a team each."""
-    totals = [total for hand_in in view.hand_ins for total in hand_in.totals]
+    """Return the totals of all students, those of a team each."""
+    totals = [total for submission in view.submissions for total in submission.totals]
     return Totals(
-        possible=max((hand_in.card.points.possible for hand_in in view.hand_ins), default=0.0),
+        possible=max((submission.card.points.possible for submission in view.submissions), default=0.0),
         settled=tuple(sorted(total.final for total in totals if total.final is not None)),
         so_far=tuple(sorted(total.adjusted for total in totals if total.final is None)),
     )
 
 
 def standings_of(view: ClassView) -> Counter[Standing]:
-    """How many hand-ins are final, provisional and held."""
-    return Counter(hand_in.card.standing for hand_in in view.hand_ins)
+    """Return how many submissions are final, provisional and held."""
+    return Counter(submission.card.standing for submission in view.submissions)
 
 
 def gpu_seconds(view: ClassView) -> float | None:
-    """Seconds of GPUs that the evidence took, each GPU counted; None if it is unknown which items need one.
+    """Sum the GPU seconds of all observations; None if it is unknown which items need a GPU.
 
-    What a simulator showed took none.
+    Simulated observations count as 0.
     """
     if view.gpus is None:
         return None
     return fsum(
-        seen.wall_s * view.gpus.get(item, 0)
-        for hand_in in view.hand_ins
-        for item, seen in hand_in.seen.items()
-        if not seen.simulated
+        evidence.wall_s * view.gpus.get(item, 0)
+        for submission in view.submissions
+        for item, evidence in submission.evidence.items()
+        if not evidence.simulated
     )
 
 
-def speedups_of(view: ClassView, item: str) -> Iterator[tuple[str, Mark, Speedup]]:
-    """Hand-ins whose speedup was measured in an item: who, what came of it, and the numbers."""
-    for hand_in in view.hand_ins:
-        seen = hand_in.seen.get(item)
-        line = next((line for line in hand_in.card.lines if line.item == item), None)
-        if line is not None and seen is not None and seen.speedup is not None:
-            yield hand_in.card.student, mark(line), seen.speedup
+def speedups_of(view: ClassView, item: str) -> Iterator[tuple[str, LineState, MeasuredSpeedup]]:
+    """Yield student, result and measured speedup of each submission that was timed in an item."""
+    for submission in view.submissions:
+        evidence = submission.evidence.get(item)
+        line = next((line for line in submission.card.lines if line.item == item), None)
+        if line is not None and evidence is not None and evidence.speedup is not None:
+            yield submission.card.student, state_of(line), evidence.speedup
 
 
 def median(ordered: Sequence[float]) -> float:
-    """The middle of ascending numbers; there must be one."""
+    """Return the middle of ascending numbers; there must be one."""
     n = len(ordered)
     return (ordered[(n - 1) // 2] + ordered[n // 2]) / 2

@@ -1,4 +1,4 @@
-"""JUnit XML of a class: a test suite per hand-in, each as the file of one mark has it."""
+"""JUnit XML of a class: a test suite per submission, each as the file of one mark has it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from grader.reports.junit import JUnit
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 
-def class_junit(assignment: str, views: Iterable[View]) -> str:
-    """The file's text; a suite has the name that its work was handed in under.
+def class_junit(assignment: str, views: Iterable[AudienceView]) -> str:
+    """Render the file; each suite is named after the student or team.
 
-    Views are asked for one by one, so that those of a whole class are never in memory together.
+    Views are consumed one by one, so that those of a whole class are never in memory together.
     """
     junit: Any = import_module("junitparser")  # untyped, as half of its methods have no types
     root = junit.JUnitXml(one_line(assignment))

@@ -1,4 +1,4 @@
-"""The lists of the class report: what needs a person, and what points were lost by."""
+"""Lists of the class report: flags and open points for staff, and the reasons for lost points."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ MOST = 40
 """Groups that are shown of one list, before it only says how many more there are."""
 WHO = {
     "course": "staff of the course",
-    "machine": "whoever runs the machine",
+    "machine": "the administrator",
     "grader": "the authors of grader",
 }
-"""Who has to act, by whose doing it is."""
+"""The person who has to act, by fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """One list of what needs a person."""
+    """One list of messages that need a person."""
 
     title: str
     look: str
@@ -35,23 +35,23 @@ class Waiting:
 
 
 def waiting(view: ClassView) -> tuple[Waiting, ...]:
-    """What needs a person: what holds marks up, what is open, what may be looked at; no empty lists."""
+    """Return the non-empty lists of held grades, open points and other flags."""
     lists = (
         Waiting(title="Held until a person has looked", look="held", groups=flags(view, holding=True)),
         Waiting(title="Open points", look="open", groups=open_points(view)),
         Waiting(title="Flags that cost nothing", look="notes", groups=flags(view, holding=False)),
     )
-    return tuple(one for one in lists if one.groups)
+    return tuple(part for part in lists if part.groups)
 
 
 def needs_a_person(view: ClassView, positions: Mapping[str, int]) -> str:
-    """What holds marks up, is open or may be looked at, and who handed in without a time, or nothing.
+    """Render the lists that need a person, and students without a submission time or a submission.
 
     `positions` are the items' numbers.
     """
     parts = [
-        f'<h3>{one.title}</h3>\n<ul class="groups {one.look}">{_groups(one.groups, positions)}</ul>'
-        for one in waiting(view)
+        f'<h3>{part.title}</h3>\n<ul class="groups {part.look}">{_groups(part.groups, positions)}</ul>'
+        for part in waiting(view)
     ]
     if view.untimed:
         who = _who(counted(len(view.untimed), "student"), view.untimed)
@@ -59,12 +59,12 @@ def needs_a_person(view: ClassView, positions: Mapping[str, int]) -> str:
     if view.absent:
         who = _who(counted(len(view.absent), "student"), view.absent)
         parts.append(f'<h3>On the roster, without a mark</h3>\n<ul class="groups absent"><li>{who}</li></ul>')
-    told = "\n".join(f'<div class="sheet">{part}</div>' for part in parts)
-    return f"<section><h2>Needs a person</h2>\n{told or '<p>Nothing.</p>'}</section>"
+    sheets = "\n".join(f'<div class="sheet">{part}</div>' for part in parts)
+    return f"<section><h2>Needs a person</h2>\n{sheets or '<p>Nothing.</p>'}</section>"
 
 
 def failed(view: ClassView, positions: Mapping[str, int]) -> str:
-    """Why points were lost, the most frequent first; empty if none were."""
+    """Render the reasons for lost points, the most frequent first; empty if there are none."""
     groups = failures(view)
     if not groups:
         return ""
@@ -75,7 +75,7 @@ def failed(view: ClassView, positions: Mapping[str, int]) -> str:
 
 
 def acts(group: Group) -> str:
-    """Who has to act before it can be observed; empty if nothing is wrong and it only waits."""
+    """Return the person who has to act before the item can be observed; empty if it only waits."""
     return f"for {WHO.get(group.fault, group.fault)}" if group.fault else ""
 
 
@@ -86,13 +86,15 @@ def _groups(groups: Sequence[Group], positions: Mapping[str, int]) -> str:
 
 
 def _group(group: Group, positions: Mapping[str, int]) -> str:
-    told = sorted((positions[item], count) for item, count in group.items.items())
-    numbers = ", ".join(f"{place} ({count})" if len(told) > 1 else f"{place}" for place, count in told)
-    where = f"{'item' if len(told) == 1 else 'items'} {numbers}"
+    by_position = sorted((positions[item], count) for item, count in group.items.items())
+    numbers = ", ".join(
+        f"{place} ({count})" if len(by_position) > 1 else f"{place}" for place, count in by_position
+    )
+    where = f"{'item' if len(by_position) == 1 else 'items'} {numbers}"
     who = acts(group)
     chip = f' <span class="soft">({text(who)})</span>' if who else ""
-    message = group.message if len(group.told) > 1 else group.example  # told once there is nothing to fold
-    counts = f"{counted(len(group.students), 'hand-in')}, {where}"
+    message = group.message if len(group.places) > 1 else group.example  # a single message keeps its numbers
+    counts = f"{counted(len(group.students), 'submission')}, {where}"
     return f"<li><p>{text(message)}{chip}</p>{_who(counts, group.students)}</li>"
 
 

@@ -25,18 +25,18 @@ LONGEST = 240
 """Characters of one text."""
 _MARKUP = re.compile(r"([\\`*_\[\]|~!$])")
 _LINK = re.compile(r"(?i)@|#(?=\w)|(?<=:)(?=//)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)|(?<=www)(?=\.)")
-"""Where an address or the name of a person, an issue or a commit would become a link."""
+"""Positions where Markdown would make a link of an address, a name, an issue or a commit."""
 _CUT = r"\g<0><!-- -->"
-"""Nothing to see, and no link across it."""
+"""An empty comment, which breaks a link and is invisible."""
 
 
 def markdown(view: ClassView) -> str:
-    """Counts, items and messages. Who it was stays out: more people read a summary than a page for staff."""
+    """Render counts, items and messages, without names: a summary has more readers than a page for staff."""
     return "\n".join(_lines(view)).rstrip() + "\n"
 
 
 def md(of: str) -> str:
-    """A text from outside on one line: no markup of Markdown or HTML, and no end of a cell."""
+    """Escape a text from outside as one line without Markdown, HTML or cell ends."""
     line = " ".join(one_line(of, LONGEST).split())
     return _LINK.sub(_CUT, escape(_MARKUP.sub(r"\\\1", line), quote=False))
 
@@ -66,7 +66,7 @@ def _lines(view: ClassView) -> Iterator[str]:
                 for place, tally in enumerate(items, 1)
             ),
         )
-    lists = [(one.title, one.groups) for one in waiting(view)]
+    lists = [(entries.title, entries.groups) for entries in waiting(view)]
     for title, groups in (*lists, ("Why points were lost", failures(view))):
         if groups:
             yield from _messages(title, groups, positions)
@@ -83,7 +83,7 @@ def _messages(title: str, groups: tuple[Group, ...], positions: dict[str, int]) 
     yield f"### {title}"
     yield ""
     yield from _table(
-        ("hand-ins", "items", "message"),
+        ("submissions", "items", "message"),
         (
             (
                 str(len(group.students)),

@@ -22,7 +22,7 @@ from grader.reports.class_map import class_map
 from grader.reports.class_style import CSS as CLASS_CSS
 from grader.reports.markup import text
 from grader.reports.style import CSS
-from grader.reports.words import Mark, counted, number
+from grader.reports.words import LineState, counted, number
 
 if TYPE_CHECKING:
     from grader.reports.class_view import ClassView
@@ -31,12 +31,19 @@ FOR_STAFF = (
     "For staff: this page names students, and shows items that are hidden from them and what their "
     "programs said. It is not to be handed on."
 )
-SHARES = (Mark.FULL, Mark.PARTIAL, Mark.LOST, Mark.SKIPPED, Mark.HELD, Mark.OPEN)
+SHARES = (
+    LineState.FULL,
+    LineState.PARTIAL,
+    LineState.LOST,
+    LineState.SKIPPED,
+    LineState.HELD,
+    LineState.OPEN,
+)
 """From left to right in an item's bar."""
 
 
 def page(view: ClassView) -> str:
-    """The page's text; everything from outside is escaped. Pure: no files, no clock."""
+    """Render the page; text from outside is escaped. Pure: no files, no clock."""
     items = items_of(view)
     positions = {tally.item: place for place, tally in enumerate(items, 1)}
     parts = (
@@ -70,12 +77,12 @@ def page(view: ClassView) -> str:
 
 
 def facts(view: ClassView) -> dict[str, str]:
-    """A class in a few figures, by what they say."""
+    """Return the key figures of a class by label."""
     totals, standings, spent = totals_of(view), standings_of(view), gpu_seconds(view)
     middle = f"{number(median(totals.settled))} / {number(totals.possible)}" if totals.settled else "…"
     return {
         "students": str(len(totals.settled) + len(totals.so_far)),
-        "hand-ins": str(len(view.hand_ins)),
+        "submissions": str(len(view.submissions)),
         "median of final totals": middle,
         "marks that are final": str(standings[Standing.FINAL]),
         "provisional": str(standings[Standing.PROVISIONAL]),
@@ -102,10 +109,10 @@ def _items(items: Sequence[ItemTally]) -> str:
         return ""
     rows = "\n".join(_item(place, tally) for place, tally in enumerate(items, 1))
     return f"""<section><h2>Items</h2>
-<p class="soft">Passed: the share that earned everything, of the hand-ins of which it is decided.</p>
+<p class="soft">Passed: the share that earned everything, of the submissions of which it is decided.</p>
 <table class="items"><caption class="sr">What became of each item</caption>
 <thead><tr><th scope="col" class="no"><span class="sr">Number</span></th><th scope="col">Item</th>
-<th scope="col" class="points">Points</th><th scope="col" class="what">Hand-ins</th>
+<th scope="col" class="points">Points</th><th scope="col" class="what">Submissions</th>
 <th scope="col" class="share">Passed</th></tr></thead>
 <tbody>
 {rows}
@@ -113,7 +120,7 @@ def _items(items: Sequence[ItemTally]) -> str:
 
 
 def _item(place: int, tally: ItemTally) -> str:
-    told = ", ".join(f"{tally.marks[what]} {what.value}" for what in SHARES if tally.marks.get(what))
+    words = ", ".join(f"{tally.marks[what]} {what.value}" for what in SHARES if tally.marks.get(what))
     bar = "".join(
         f'<i class="{what.name.lower()}" style="flex-grow:{tally.marks[what]}"></i>'
         for what in SHARES
@@ -123,7 +130,8 @@ def _item(place: int, tally: ItemTally) -> str:
     return (
         f'<tr><td class="no">{place}</td><th scope="row"><span class="title">{text(tally.title)}</span>'
         f'<p class="id">{text(tally.item)}</p></th><td class="points">{number(tally.possible)}</td>'
-        f'<td class="what"><div class="bar" aria-hidden="true">{bar}</div><span class="id">{told}</span></td>'
+        f'<td class="what"><div class="bar" aria-hidden="true">{bar}</div>'
+        f'<span class="id">{words}</span></td>'
         f'<td class="share">{passed}</td></tr>'
     )
 
@@ -136,17 +144,17 @@ def _speedups(view: ClassView, items: Sequence[ItemTally]) -> str:
     ]
     if not drawings:
         return ""
-    told = "\n".join(drawings)
+    sheets = "\n".join(drawings)
     return f"""<section><h2>Measured speedups</h2>
-<p class="soft">A dot is a hand-in in the colour of its mark, its line the interval of the median; how many
+<p class="soft">A dot is a submission in the colour of its mark, its line the interval of the median; how many
 times faster, on a logarithmic scale, the slowest first.
 Dashed: what is needed; shaded: the noise around it.</p>
-{told}</section>"""
+{sheets}</section>"""
 
 
 def _footer(view: ClassView) -> str:
     rubrics = ", ".join(
-        f"{name} ({counted(count, 'hand-in')})" for name, count in (view.rubrics or {}).items()
+        f"{name} ({counted(count, 'submission')})" for name, count in (view.rubrics or {}).items()
     )
     notes = [
         f"Marks as of {view.scored_at}." if view.scored_at else "",

@@ -1,4 +1,4 @@
-"""How far a class is, live on a terminal's last line: hand-ins, their rate, and the time that is left."""
+"""Progress of a class on a terminal's last line: submissions done, their rate, and the time left."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 _LONGEST = 60
-"""Characters of what was looked at last."""
+"""Characters of the item that was observed last."""
 
 
 def pace(done: int, total: int, elapsed_s: float) -> str:
-    """`4.1 hand-ins a minute, about 9 minutes left`; empty while nothing is done."""
+    """Format `4.1 submissions a minute, about 9 minutes left`; empty while nothing is done."""
     if not done or elapsed_s <= 0:
         return ""
     a_minute = 60.0 * done / elapsed_s
     rate = f"{a_minute:.0f}" if a_minute >= 10 else f"{a_minute:.1f}"
     left_s = elapsed_s / done * (total - done)
     left = counted(round(left_s / 60), "minute") if left_s >= 90 else counted(round(left_s), "second")
-    return f"{rate} hand-ins a minute, about {left} left"
+    return f"{rate} submissions a minute, about {left} left"
 
 
 class ClassProgress:
@@ -43,23 +43,23 @@ class ClassProgress:
             self._bar, self._task = started_bar(stream, total)
 
     def observed(self, title: str) -> None:
-        """One more item of somebody."""
+        """Show an item that was observed."""
         self._items += 1
         self._last = one_line(title, _LONGEST)
         self._show()
 
     def waits(self, message: str) -> None:
-        """What one of them waits for, until the next item of somebody."""
+        """Show what a submission waits for, until the next item is observed."""
         self._last = one_line(message, _LONGEST)
         self._show()
 
     def ended(self) -> None:
-        """One more hand-in."""
+        """Count one more submission."""
         self._done += 1
         self._show()
 
     def aside(self, tell: Callable[[], None]) -> None:
-        """Have something printed while the line is not shown."""
+        """Call `tell` while the line is cleared, so that it can print."""
         if self._bar is not None:
             self._bar.stop()
         tell()

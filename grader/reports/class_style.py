@@ -1,4 +1,4 @@
-"""How the class report looks, beyond what it shares with the page of one mark."""
+"""CSS of the class report, in addition to that of the page for one submission."""
 
 from __future__ import annotations
 

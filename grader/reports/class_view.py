@@ -1,4 +1,4 @@
-"""The marks of a class as its reports get them: cards, and the little of the evidence that they count."""
+"""Input of class reports: scorecards, and the part of the evidence that they use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.reports.bars import Speedup
+from grader.reports.bars import MeasuredSpeedup
 from grader.reports.numbers import amount, number
 
 if TYPE_CHECKING:
@@ -16,61 +16,63 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What is counted of one item's observation."""
+class ItemEvidence:
+    """Values of one item's observation that class reports use."""
 
     wall_s: float
-    """Seconds that looking took."""
+    """Seconds that observing took."""
     fault: str = ""
-    """Who has to act where nothing could be observed: `course`, `machine` or `grader`."""
+    """The fault if nothing could be observed: `course`, `machine` or `grader`."""
     simulated: bool = False
-    """Whether it was seen in a simulator and not on the device itself."""
-    speedup: Speedup | None = None
-    """What was measured, against the threshold that now holds."""
+    """Whether it was observed in a simulator and not on the device itself."""
+    speedup: MeasuredSpeedup | None = None
+    """The measured speedup with the rubric's present threshold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HandIn:
-    """One mark that holds."""
+class GradedSubmission:
+    """One current scorecard, with the students it counts for."""
 
     students: tuple[str, ...]
-    """For whom it holds: who has left a team since has another one."""
+    """Students whose current score it is: a student who left the team has another one."""
     card: Scorecard
-    seen: Mapping[str, Seen]
+    evidence: Mapping[str, ItemEvidence]
     """By item id."""
 
     @property
     def totals(self) -> Iterator[Total]:
-        """What the students get for whom it holds."""
+        """The totals of `students`."""
         return (total for total in self.card.totals if total.student in self.students)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassView:
-    """The marks of a class in one assignment, with everything that staff may know."""
+    """The scorecards of a class in one assignment, for staff."""
 
     assignment: str
-    hand_ins: tuple[HandIn, ...] = ()
-    """By the name they were handed in under."""
+    submissions: tuple[GradedSubmission, ...] = ()
+    """Sorted by student or team."""
     absent: tuple[str, ...] = ()
-    """Who is on the roster and has no mark."""
+    """Students on the roster without a score."""
     gpus: Mapping[str, int] | None = None
-    """How many GPUs an item is looked at with, by item id; None where the rubric is not at hand."""
+    """GPUs that an item needs, by item id; None if the rubric is not available."""
     scored_at: str = ""
-    """When the newest of the marks was given: ISO 8601, UTC."""
+    """The time of the newest score: ISO 8601, UTC."""
     rubrics: Mapping[str, int] | None = None
-    """How many hand-ins are marked by each rubric, by its name and digest."""
+    """The number of submissions scored by each rubric, by its name and digest."""
 
     @property
     def untimed(self) -> tuple[str, ...]:
         """The students to whose submissions the late rule could not be applied, for they have no time."""
-        return tuple(total.student for one in self.hand_ins for total in one.totals if total.untimed)
+        return tuple(
+            total.student for submission in self.submissions for total in submission.totals if total.untimed
+        )
 
 
-def seen_in(evidence: Evidence, thresholds: Mapping[str, Any]) -> dict[str, Seen]:
-    """What is counted of each observation; `thresholds` are those of the rubric, by item id."""
+def item_evidence(evidence: Evidence, thresholds: Mapping[str, Any]) -> dict[str, ItemEvidence]:
+    """Extract the values that class reports use; `thresholds` are those of the rubric, by item id."""
     return {
-        name: Seen(
+        name: ItemEvidence(
             wall_s=observation.wall_s,
             fault=observation.fault.value if observation.fault else "",
             simulated=observation.simulated,
@@ -80,12 +82,12 @@ def seen_in(evidence: Evidence, thresholds: Mapping[str, Any]) -> dict[str, Seen
     }
 
 
-def _speedup(observation: Observation, at_least: Any) -> Speedup | None:
+def _speedup(observation: Observation, at_least: Any) -> MeasuredSpeedup | None:
     # The rubric may have changed since: what counts is its threshold, not the one at the time of measuring.
     ratio, low, high = (amount(observation, name) for name in ("ratio", "ratio_low", "ratio_high"))
     threshold = number(at_least) or amount(observation, "threshold")
     if not ratio or not threshold:  # nothing measured, or nothing that a logarithm could show
         return None
-    return Speedup(
+    return MeasuredSpeedup(
         ratio=ratio, low=min(low or ratio, ratio), high=max(high or ratio, ratio), threshold=threshold
     )

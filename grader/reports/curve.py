@@ -40,26 +40,26 @@ class Curve:
     """Medians, in seconds; at least two."""
     samples: Mapping[int, Sequence[float]]
     reference: Mapping[int, float]
-    """Of the reference, for comparison."""
+    """Times of the reference, for comparison."""
     needed: Mapping[int, float]
-    """How many times faster than on the fewest it must be."""
+    """Required speedup over the fewest cores."""
 
     @property
     def ideal(self) -> Mapping[int, float]:
-        """What it would be if all of the work were shared out evenly."""
+        """Times of perfect scaling from the fewest cores."""
         fewest = min(self.times)
         return {count: self.times[fewest] * fewest / count for count in self.times}
 
 
 def scaling_curve(observation: Observation, options: Any) -> str:
-    """The curve and what it says in words; empty if no call was timed on several numbers of cores.
+    """Draw the curve with a caption; empty if no call was timed on several numbers of cores.
 
-    `options` of the item tell what is asked for now.
+    `options` are those of the item and have the present thresholds.
     """
     curve = _curve(observation, getattr(options, "at_least", None))
     if curve is None:
         return ""
-    said = _said(curve)
+    words = _sentence(curve)
     legend = "".join(
         f'<span><svg width="22" height="10" aria-hidden="true"><line class="{name}" x1="0" x2="22" y1="5" '
         f'y2="5"/></svg>{label}</span>'
@@ -73,21 +73,21 @@ def scaling_curve(observation: Observation, options: Any) -> str:
     )
     return (
         '<div class="charts"><figure><p class="label">Time over cores</p>'
-        f'<svg width="100%" height="{HEIGHT}" role="img" aria-label="{text(said)}">{_drawing(curve)}</svg>'
+        f'<svg width="100%" height="{HEIGHT}" role="img" aria-label="{text(words)}">{_drawing(curve)}</svg>'
         f'<figcaption><span class="legend">{legend}</span> {text(_faster(curve))}</figcaption></figure></div>'
     )
 
 
 def left_out(observation: Observation) -> str:
-    """Which numbers of cores could not be measured; empty if all were."""
+    """Name the numbers of cores that could not be measured; empty if all were."""
     counts = observation.facts.get("left_out")
-    found = [str(count) for count in counts if number(count)] if isinstance(counts, list | tuple) else []
-    if not found:
+    missing = [str(count) for count in counts if number(count)] if isinstance(counts, list | tuple) else []
+    if not missing:
         return ""
-    told = (
-        f"Not measured, and not held against it: {', '.join(found)} cores, which this machine did not have."
+    sentence = (
+        f"Not measured, and not held against it: {', '.join(missing)} cores, which this machine did not have."
     )
-    return f'<p class="soft">{text(told)}</p>'
+    return f'<p class="soft">{text(sentence)}</p>'
 
 
 def drawn(observation: Observation) -> frozenset[str]:
@@ -99,21 +99,21 @@ def drawn(observation: Observation) -> frozenset[str]:
 
 def _curve(observation: Observation, at_least: Any) -> Curve | None:
     times = {
-        int(found[1]): time
+        int(match[1]): time
         for name in observation.quantities
-        if (found := TIMED.fullmatch(name)) and (time := amount(observation, name))
+        if (match := TIMED.fullmatch(name)) and (time := amount(observation, name))
     }
     if len(times) < 2:
         return None
     counts = sorted(times)
     taken = {count: samples(observation, str(count)) for count in counts}
     references = {count: samples(observation, f"reference_{count}") for count in counts}
-    asked = at_least if isinstance(at_least, Mapping) else {}
-    needed = {count: factor for count in counts if (factor := number(asked.get(str(count))))}
+    thresholds = at_least if isinstance(at_least, Mapping) else {}
+    needed = {count: factor for count in counts if (factor := number(thresholds.get(str(count))))}
     return Curve(
         times={count: times[count] for count in counts},
-        samples={count: [one for one in ones if one > 0] for count, ones in taken.items()},
-        reference={count: middle for count, ones in references.items() if (middle := _middle(ones)) > 0},
+        samples={count: [sample for sample in series if sample > 0] for count, series in taken.items()},
+        reference={count: middle for count, series in references.items() if (middle := _middle(series)) > 0},
         needed=needed,
     )
 
@@ -135,7 +135,7 @@ def _faster(curve: Curve) -> str:
     )
 
 
-def _said(curve: Curve) -> str:
+def _sentence(curve: Curve) -> str:
     return "Time over cores: " + ", ".join(
         f"{seconds(time)} on {count}" for count, time in curve.times.items()
     )
@@ -158,9 +158,9 @@ def _drawing(curve: Curve) -> str:
         return TOP + (BOTTOM - TOP) * (high - log2(time)) / (high - low)
 
     def line(name: str, of: Mapping[int, float]) -> Iterator[str]:
-        for (one, first), (other, second) in pairwise(of.items()):
+        for (count, first), (next_count, second) in pairwise(of.items()):
             yield (
-                f'<line class="{name}" x1="{x(one):.2f}%" x2="{x(other):.2f}%" '
+                f'<line class="{name}" x1="{x(count):.2f}%" x2="{x(next_count):.2f}%" '
                 f'y1="{y(first):.1f}" y2="{y(second):.1f}"/>'
             )
 

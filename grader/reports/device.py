@@ -1,4 +1,4 @@
-"""What a program did on its GPU, as `report.html` shows it, and where the time of a call went."""
+"""Tables of the GPU activity of a call for `report.html`, and a bar that divides its time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.model.trace import DeviceWork, Launch
 
 COMPARED = "of_s"
-"""The quantity that says how long the call took while nobody observed it."""
+"""The quantity with the time of the unobserved call."""
 
 SOURCES = {
     "cupti": "CUPTI",
@@ -50,21 +50,21 @@ UNSEEN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Where the time of a call went, in seconds."""
+    """Seconds of a call in kernels, copies and the rest."""
 
     kernels: float
     copies: float
     rest: float
-    """Launching, allocating, Python; 0 if kernels and copies alone took longer than the timed call."""
+    """Seconds of launching, allocating and Python; 0 if kernels and copies alone exceed the timed call."""
 
     @property
     def whole(self) -> float:
-        """All of it."""
+        """The sum of all parts."""
         return self.kernels + self.copies + self.rest
 
 
 def watched_in(observation: Observation) -> Watched | None:
-    """What was observed of a GPU; None if nothing was, or if it is kept in a way that is not ours."""
+    """Decode the record of the GPU calls; None if there is none, or it has another format."""
     plain = observation.facts.get("watched")
     if plain is None:
         return None
@@ -78,16 +78,16 @@ def watched_in(observation: Observation) -> Watched | None:
 
 
 def split_of(observation: Observation, watched: Watched | None) -> Split | None:
-    """Where the time of a timed call went; None if it was not timed, or not all of it has a known time.
+    """Divide the time of a timed call; None if it was not timed, or a kernel or copy has no time.
 
-    Several GPUs work at the same time: what they took is then no part of the call's time.
+    None as well for several GPUs: they work at the same time, so their times do not add up to the call's.
     """
     whole = amount(observation, COMPARED)
     if watched is None or not watched.trace.complete or not whole:
         return None
     trace = watched.trace
     kernels = total(launch.seconds for launch in trace.launches)
-    copies = total(one.seconds for one in trace.copies.values())
+    copies = total(copy.seconds for copy in trace.copies.values())
     if kernels is None or copies is None or trace.launch_count > len(trace.launches):
         return None
     if len({launch.device for launch in trace.launches}) > 1:
@@ -105,7 +105,7 @@ def hidden_by(watched: Watched | None, works: Sequence[DeviceWork] = ()) -> froz
 
 
 def device_tables(watched: Watched | None, works: Sequence[DeviceWork] = ()) -> str:
-    """Kernels, copies and allocations of the observed call, and what its source cannot see.
+    """Render kernels, copies and allocations of the observed call, and the limits of its source.
 
     `works` are those of several GPUs; without any, nothing says which GPU it was.
     """
@@ -122,19 +122,19 @@ def device_tables(watched: Watched | None, works: Sequence[DeviceWork] = ()) -> 
         else table(("Copied", "", "Times", "Time"), _traffic(trace.copies)),
         "" if "allocations" in trace.unseen else table(("Allocated by", "", "Times"), _allocated(trace)),
     )
-    told = " ".join(_told(watched, works))
-    return f'<div class="device">{"".join(tables)}<p class="fine">{text(told)}</p></div>'
+    sentences = " ".join(_sentences(watched, works))
+    return f'<div class="device">{"".join(tables)}<p class="fine">{text(sentences)}</p></div>'
 
 
 def split_bar(split: Split | None) -> str:
-    """One bar: how much of the call is kernels, copies and the rest."""
+    """Draw a bar that divides the call into kernels, copies and the rest."""
     if split is None:
         return ""
     parts = [
         (name, getattr(split, name), label)
         for name, label in (("kernels", "kernels"), ("copies", "copies"), ("rest", "everything else"))
     ]
-    said = ", ".join(f"{label} {seconds(took)} ({took / split.whole:.0%})" for _, took, label in parts)
+    caption = ", ".join(f"{label} {seconds(took)} ({took / split.whole:.0%})" for _, took, label in parts)
     drawing, at = "", 0.0
     for name, took, _ in parts:
         width = 100 * took / split.whole
@@ -148,7 +148,7 @@ def split_bar(split: Split | None) -> str:
     overlap = "" if split.rest else " Together they took longer there than the whole timed call."
     return (
         '<figure><p class="label">Where the time of one call goes</p>'
-        f'<svg width="100%" height="22" role="img" aria-label="{text(said)}">{drawing}</svg>'
+        f'<svg width="100%" height="22" role="img" aria-label="{text(caption)}">{drawing}</svg>'
         f'<figcaption><span class="legend">{legend}</span> Kernels and copies were timed in a call of their '
         f"own, under observation.{overlap}</figcaption></figure>"
     )
@@ -156,41 +156,48 @@ def split_bar(split: Split | None) -> str:
 
 def _kernels_table(launches: Sequence[Launch]) -> str:
     """Alike launches together, in the order of their first one; those of several GPUs apart."""
-    apart = len({one.device for one in launches}) > 1
+    apart = len({launch.device for launch in launches}) > 1
     alike: dict[tuple[str, int, tuple[int, ...], tuple[int, ...]], list[Launch]] = {}
-    for one in launches:
-        alike.setdefault((one.kernel, one.device, tuple(one.grid), tuple(one.block)), []).append(one)
+    for launch in launches:
+        alike.setdefault((launch.kernel, launch.device, tuple(launch.grid), tuple(launch.block)), []).append(
+            launch
+        )
     rows = (
         (
             kernel,
             *((place(device),) if apart else ()),
-            *(_sides(grid), _sides(block), str(len(ones)), time_of(one.seconds for one in ones)),
+            *(
+                _sides(grid),
+                _sides(block),
+                str(len(group)),
+                time_of(launch.seconds for launch in group),
+            ),
         )
-        for (kernel, device, grid, block), ones in alike.items()
+        for (kernel, device, grid, block), group in alike.items()
     )
     return table(("Kernel", *(("Device",) if apart else ()), "Grid", "Block", "Times", "Time"), rows)
 
 
 def _traffic(of: Mapping[str, Traffic]) -> Iterator[Sequence[str]]:
-    for name, one in of.items():
-        yield name.replace("_", " "), size(one.bytes), str(one.count), time_of([one.seconds])
+    for name, traffic in of.items():
+        yield name.replace("_", " "), size(traffic.bytes), str(traffic.count), time_of([traffic.seconds])
 
 
 def _allocated(trace: Trace) -> Iterator[Sequence[str]]:
-    for name, one in trace.allocations.items():
-        yield name, size(one.bytes), str(one.count)
+    for name, traffic in trace.allocations.items():
+        yield name, size(traffic.bytes), str(traffic.count)
 
 
 def _sides(shape: Sequence[int]) -> str:
-    """`1000`, or `32 x 32`: without the sides of 1 at its end."""
+    """Format a shape as `1000` or `32 x 32`, without trailing sides of 1."""
     sides = list(shape)
     while len(sides) > 1 and sides[-1] == 1:
         sides.pop()
     return " x ".join(map(str, sides))
 
 
-def _told(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
-    """Sentences below the tables."""
+def _sentences(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
+    """Yield the sentences below the tables."""
     trace = watched.trace
     together = ", all GPUs together" if works else ""
     if works:
@@ -226,7 +233,7 @@ def _told(watched: Watched, works: Sequence[DeviceWork]) -> Iterator[str]:
 
 
 def _timed(series: Series, *, without: bool) -> Iterator[str]:
-    """What timed calls did, beside what they needed; `without` copies where these are not seen."""
+    """Yield sentences on timed calls and their needed traffic; `without` copies where these are unknown."""
     if not series.calls:
         return
     if series.kernels_s is not None and series.call_s:
@@ -236,10 +243,10 @@ def _timed(series: Series, *, without: bool) -> Iterator[str]:
         )
     if not without and not series.void:
         calls = counted(series.calls, "timed call")
-        there, back = size(series.to_device_bytes), size(series.to_host_bytes)
+        to_device, to_host = size(series.to_device_bytes), size(series.to_host_bytes)
         arguments, result = size(series.needed_to_device_bytes), size(series.needed_to_host_bytes)
         yield (
-            f"Each of {calls} copied at least {there} to the GPU and {back} back; its arguments fill "
+            f"Each of {calls} copied at least {to_device} to the GPU and {to_host} back; its arguments fill "
             f"{arguments} and its result {result}, packed as tightly as their values allow."
         )
     if series.proof is not None:

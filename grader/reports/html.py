@@ -12,24 +12,24 @@ from grader.reports.markup import SIGNS, chips, look, plain, sign, text
 from grader.reports.sections import has_section, section
 from grader.reports.style import CSS
 from grader.reports.words import (
-    Mark,
+    LineState,
     bounded,
     counted,
     elapsed,
     figure,
-    mark,
     missing_files,
     number,
     out_of,
     remarks,
     signed,
+    state_of,
 )
 
 if TYPE_CHECKING:
     from grader.model.evidence import Evidence, Exam
     from grader.model.rubric import Item
-    from grader.model.score import Line, Scorecard
-    from grader.model.view import View
+    from grader.model.score import Line, Scorecard, Total
+    from grader.model.view import AudienceView
 
 SHOWN = {
     "after_due": "students see it after the deadline",
@@ -39,13 +39,13 @@ SHOWN = {
 
 
 class Html:
-    """The mark as a page: what was earned, why, and for what was not, what the program was asked and said."""
+    """Report page: points with their reasons, and for lost points the calls, results and expected values."""
 
     name: ClassVar[str] = "html"
     filename: ClassVar[str] = "report.html"
 
-    def render(self, view: View) -> str:
-        """The page's text; everything from outside is escaped."""
+    def render(self, view: AudienceView) -> str:
+        """Render the page; text from outside is escaped."""
         card = view.scorecard
         return f"""<!doctype html>
 <html lang="en">
@@ -69,7 +69,7 @@ class Html:
 """
 
 
-def _header(view: View) -> str:
+def _header(view: AudienceView) -> str:
     card, points = view.scorecard, view.scorecard.points
     alone = len(card.totals) == 1
     shown, _, most = out_of(card.totals[0].adjusted if alone else points.raw, points.possible).partition(
@@ -88,19 +88,19 @@ def _header(view: View) -> str:
         for name, share in shares.items()
         if share > 1e-9
     )
-    told = "".join(f'<p class="missing">{text(file)}</p>\n' for file in missing_files(card))
-    told += "".join(f"<p>{text(remark)}</p>\n" for remark in remarks(view))
+    notes = "".join(f'<p class="missing">{text(file)}</p>\n' for file in missing_files(card))
+    notes += "".join(f"<p>{text(remark)}</p>\n" for remark in remarks(view))
     return f"""<header>
 <div class="head">
 <div><p class="kicker">{text(card.assignment)}{audience}</p><h1>{text(card.student)}</h1>{team}</div>
 <p class="total"><strong>{shown}</strong> / {most}<span class="sr"> points</span></p>
 </div>
 <div class="bar" aria-hidden="true">{bar}</div>
-{told}{_ledger(card)}</header>"""
+{notes}{_ledger(card)}</header>"""
 
 
 def _ledger(card: Scorecard) -> str:
-    """How the total comes about, where it is more than a sum of items."""
+    """List bonus, penalty and lateness, if the total is more than a sum of items."""
     points = card.points
     late = [total for total in card.totals if total.late and total.late.lost]
     if not (points.bonus or points.penalty or late or len(card.totals) > 1):
@@ -114,17 +114,22 @@ def _ledger(card: Scorecard) -> str:
     bounds = ", within the bounds of the rubric" if bounded(points) else ""
     rows.append((f"Raw total{bounds}", number(points.raw)))
     for total in card.totals:
-        whose = f" of {total.student}" if len(card.totals) > 1 else ""
         if total in late and total.late:
-            rows.append((f"Late{whose}, by {elapsed(total.late.late_s)}", signed(-total.late.lost)))
-        sure = "Final" if total.final is not None else "So far"
-        rows.append((f"{sure}{whose}", number(total.adjusted)))
-    told = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in rows)
-    return f'<dl class="ledger">{told}</dl>'
+            label = _of_student(total, card, f"late by {elapsed(total.late.late_s)}")
+            rows.append((label, signed(-total.late.lost)))
+        sure = "final" if total.final is not None else "so far"
+        rows.append((_of_student(total, card, sure), number(total.adjusted)))
+    entries = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in rows)
+    return f'<dl class="ledger">{entries}</dl>'
+
+
+def _of_student(total: Total, card: Scorecard, label: str) -> str:
+    """Return `Final`, or `alice, final` in a team."""
+    return f"{total.student}, {label}" if len(card.totals) > 1 else label.capitalize()
 
 
 def _open(card: Scorecard) -> str:
-    """What is pending and why, one entry per reason."""
+    """List pending items by reason."""
     waiting: dict[str, list[Line]] = {}
     for line in card.lines:
         if line.standing is Standing.PROVISIONAL:
@@ -141,10 +146,10 @@ def _open(card: Scorecard) -> str:
 
 def _worth(lines: list[Line]) -> str:
     possible = fsum(line.possible for line in lines)  # 0 of penalties: nothing is missing yet
-    return f"<strong>{counted(possible, 'point')}</strong> " if possible else ""
+    return f"<strong>{counted(possible, 'point')}:</strong> " if possible else ""
 
 
-def _table(view: View) -> str:
+def _table(view: AudienceView) -> str:
     items = {item.id: item for item in view.rubric.items}
     rows = "\n".join(
         _row(number, line, items[line.item], view) for number, line in enumerate(view.scorecard.lines, 1)
@@ -159,8 +164,8 @@ def _table(view: View) -> str:
 </table>"""
 
 
-def _row(position: int, line: Line, item: Item, view: View) -> str:
-    what = mark(line)
+def _row(position: int, line: Line, item: Item, view: AudienceView) -> str:
+    what = state_of(line)
     title = text(line.title)
     observation = view.evidence.observations.get(line.item)
     if has_section(line, item, observation):
@@ -174,7 +179,7 @@ def _row(position: int, line: Line, item: Item, view: View) -> str:
         f'<tr class="{look(line)}"><td class="mark">{sign(what)}</td>'
         f'<th scope="row"><span class="title">{title}</span>{_kind(line)}<p>{text(line.reason)}</p>{hint}'
         f"{chips(remarks)}</th>"
-        f'<td class="points">{figure(line, SIGNS[Mark.OPEN])}</td></tr>'
+        f'<td class="points">{figure(line, SIGNS[LineState.OPEN])}</td></tr>'
     )
 
 
@@ -182,7 +187,7 @@ def _kind(line: Line) -> str:
     return "" if line.counts == "earns" else f' <span class="soft">({text(line.counts)})</span>'
 
 
-def _sections(view: View) -> str:
+def _sections(view: AudienceView) -> str:
     items = {item.id: item for item in view.rubric.items}
     sections = [
         section(position, line, items[line.item], observation)
@@ -198,17 +203,16 @@ def _footer(evidence: Evidence, card: Scorecard) -> str:
     facts = {
         "Handed in": submission.archive,
         "Handed in at": submission.submitted_at.isoformat() if submission.submitted_at else "",
-        "Looked at": ", ".join(submission.files),
-        "Left aside": ", ".join(submission.dropped),
+        "Files graded": ", ".join(submission.files),
+        "Files ignored": ", ".join(submission.dropped),
         "Work": card.submission_digest,
         "Rubric": f"{card.rubric}, {card.rubric_digest}",
         "Grader": __version__,
     }
     rows = [*facts.items(), *(row for exam in evidence.exams for row in _exam(exam))]
-    told = "\n".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in rows if value)
-    return (
-        f"<footer><details><summary>Where this mark comes from</summary>\n<dl>{told}</dl></details></footer>"
-    )
+    entries = "\n".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in rows if value)
+    summary = "Where this grade comes from"
+    return f"<footer><details><summary>{summary}</summary>\n<dl>{entries}</dl></details></footer>"
 
 
 def _exam(exam: Exam) -> Iterator[tuple[str, str]]:

@@ -7,21 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
-from grader.reports.words import Mark, case_lines, figure, mark
+from grader.reports.words import LineState, case_lines, figure, state_of
 from grader.text import block, one_line
 
 if TYPE_CHECKING:
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
     from grader.model.score import Line, Scorecard
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 ELEMENTS = {
-    Mark.PARTIAL: "Failure",
-    Mark.LOST: "Failure",
-    Mark.SKIPPED: "Skipped",
-    Mark.OPEN: "Skipped",
-    Mark.HELD: "Skipped",
+    LineState.PARTIAL: "Failure",
+    LineState.LOST: "Failure",
+    LineState.SKIPPED: "Skipped",
+    LineState.OPEN: "Skipped",
+    LineState.HELD: "Skipped",
 }
 """The class of junitparser for what became of an item; a full mark has none, our own faults are errors."""
 
@@ -30,7 +30,7 @@ LONGEST = 20_000
 MOST_LINES = 400
 """Lines of one text."""
 
-_SCORED = (Mark.PARTIAL, Mark.LOST)
+_SCORED = (LineState.PARTIAL, LineState.LOST)
 
 
 class JUnit:
@@ -44,8 +44,8 @@ class JUnit:
     name: ClassVar[str] = "junit"
     filename: ClassVar[str] = "junit.xml"
 
-    def render(self, view: View) -> str:
-        """The file's text; characters that XML forbids are spelled out."""
+    def render(self, view: AudienceView) -> str:
+        """Render the file; characters that XML forbids are escaped."""
         evidence, scorecard = view.evidence, view.scorecard
         junit = _junitparser()
         suite = junit.TestSuite(one_line(scorecard.assignment))
@@ -68,7 +68,7 @@ class JUnit:
 
 @cache
 def _junitparser() -> Any:
-    """The elements of junitparser; untyped, as half of its methods have no types.
+    """Return the elements of junitparser; untyped, as half of its methods have no types.
 
     The package itself asks `importlib.metadata` for its version: 14 ms of a run that takes 300.
     """
@@ -121,8 +121,8 @@ def _case(junit: Any, assignment: str, line: Line, observation: Observation | No
     }.items():
         properties.add_property(junit.Property(key, one_line(value)))
     case.append(properties)
-    what = mark(line)
-    fault = observation.fault if observation and what is Mark.OPEN else None
+    what = state_of(line)
+    fault = observation.fault if observation and what is LineState.OPEN else None
     if what in ELEMENTS:
         element = getattr(junit, "Error" if fault else ELEMENTS[what])(
             one_line(_message(line, what), LONGEST), fault.value if fault else _type(line, what)
@@ -134,16 +134,16 @@ def _case(junit: Any, assignment: str, line: Line, observation: Observation | No
     return case
 
 
-def _message(line: Line, what: Mark) -> str:
+def _message(line: Line, what: LineState) -> str:
     if what not in _SCORED:
         return line.reason
     return f"{figure(line, '').replace(' ', '')} points: {line.reason}"
 
 
-def _type(line: Line, what: Mark) -> str:
+def _type(line: Line, what: LineState) -> str:
     if what in _SCORED:
         return line.outcome
-    return "needs" if what is Mark.SKIPPED else line.standing.value
+    return "needs" if what is LineState.SKIPPED else line.standing.value
 
 
 def _details(line: Line, observation: Observation | None) -> str:

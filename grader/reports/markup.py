@@ -1,4 +1,4 @@
-"""Pieces of `report.html` that several of its parts are made of; everything from outside is escaped here."""
+"""HTML fragments that several parts of `report.html` share; text from outside is escaped here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from grader.reports.words import Mark, mark
+from grader.reports.words import LineState, state_of
 from grader.text import block
 
 if TYPE_CHECKING:
@@ -19,43 +19,43 @@ MOST_LINES = 400
 """Lines of one text, likewise."""
 
 SIGNS = {
-    Mark.FULL: "✓",
-    Mark.PARTIAL: "◐",
-    Mark.LOST: "✗",
-    Mark.SKIPPED: "·",
-    Mark.OPEN: "…",
-    Mark.HELD: "‖",
+    LineState.FULL: "✓",
+    LineState.PARTIAL: "◐",
+    LineState.LOST: "✗",
+    LineState.SKIPPED: "·",
+    LineState.OPEN: "…",
+    LineState.HELD: "‖",
 }
 
 
 def text(of: str) -> str:
-    """A text for an element or an attribute: shortened, safe to show, escaped."""
+    """Escape a text for an element or an attribute, shortened and safe to show."""
     return escape(block(of, LONGEST, MOST_LINES))
 
 
 def pre(of: str) -> str:
-    """A text whose spaces and lines matter."""
+    """Render a text with its spaces and lines."""
     return f"<pre>{text(of)}</pre>"
 
 
 def chips(of: Iterable[str]) -> str:
     """Short remarks beside each other; their markup is taken as it is."""
-    found = "".join(f"<li>{chip}</li>" for chip in of)
-    return f'<ul class="chips">{found}</ul>' if found else ""
+    entries = "".join(f"<li>{chip}</li>" for chip in of)
+    return f'<ul class="chips">{entries}</ul>' if entries else ""
 
 
-def sign(what: Mark) -> str:
-    """A mark for the eye, and its word for the ear."""
+def sign(what: LineState) -> str:
+    """Render the sign of a result, with its name for screen readers."""
     return f'<span class="sign" aria-hidden="true">{SIGNS[what]}</span><span class="sr">{what.value}</span>'
 
 
 def look(line: Line) -> str:
-    """The class of what shows a line."""
-    return mark(line).name.lower()
+    """Return the CSS class for a line."""
+    return state_of(line).name.lower()
 
 
 def quantities(of: Mapping[str, Quantity]) -> str:
-    """Measured values, and whose claim they are."""
+    """Render measured values, marking those that the student's process reported."""
     return chips(
         f"{text(name.replace('_', ' '))}: {text(plain(quantity.value))} {text(quantity.unit)}".rstrip()
         + (" (as the program says)" if quantity.taken_by == "subject" else "")
@@ -64,7 +64,7 @@ def quantities(of: Mapping[str, Quantity]) -> str:
 
 
 def plain(value: Any) -> str:
-    """JSON for people."""
+    """Format plain data as JSON for people."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {plain(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):

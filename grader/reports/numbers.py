@@ -14,7 +14,7 @@ _SIZES = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
 def seconds(value: float) -> str:
-    """A time in the unit that suits it: `1.23 ms`."""
+    """Format a time in a suitable unit: `1.23 ms`."""
     for unit, size in _TIMES:
         if value >= size:
             return f"{value / size:.3g} {unit}"
@@ -22,7 +22,7 @@ def seconds(value: float) -> str:
 
 
 def size(value: int) -> str:
-    """A number of bytes in the unit that suits it: `7.63 MiB`."""
+    """Format a number of bytes in a suitable unit: `7.63 MiB`."""
     for unit, whole in _SIZES:
         if value >= whole:
             return f"{value / whole:.3g} {unit}"
@@ -30,20 +30,20 @@ def size(value: int) -> str:
 
 
 def amount(observation: Observation, name: str) -> float | None:
-    """A measured quantity that can be drawn: a finite number, 0 or more."""
+    """Return a measured quantity that can be drawn: a finite number, 0 or more."""
     quantity = observation.quantities.get(name)
     return number(quantity.value) if quantity else None
 
 
 def samples(observation: Observation, which: str) -> tuple[float, ...]:
-    """What was measured round by round."""
-    kept = observation.facts.get("samples")
-    found = kept.get(which) if isinstance(kept, Mapping) else None
-    values = map(number, found) if isinstance(found, list | tuple) else ()
+    """Return the samples of one series; empty if there are none."""
+    by_name = observation.facts.get("samples")
+    series = by_name.get(which) if isinstance(by_name, Mapping) else None
+    values = map(number, series) if isinstance(series, list | tuple) else ()
     return tuple(value for value in values if value is not None)
 
 
 def number(value: Any) -> float | None:
-    """Whatever can be drawn as a length."""
+    """Return a finite number that is 0 or more; None for any other value."""
     usable = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
     return float(value) if usable else None

@@ -1,4 +1,4 @@
-"""Where the parts of a model lie, as the program says: its parameters, and what its layers put out."""
+"""Table of the devices of a model's parameters and layer outputs, as the program reports them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 KEPT_AS = "parts"
 """The fact: a mapping such as `{"fc.weight": "cuda:1", "output of fc": "cuda:1"}`."""
 OUTPUT = "output of "
-"""How the name of what a layer puts out begins."""
+"""Prefix of the name of a layer's output."""
 MOST_ROWS = 24
 DEEPEST = 12
-"""Modules within modules that are told apart."""
+"""Levels of nested modules that have rows of their own."""
 _GPU = re.compile(r"cuda:([0-9]{1,4})")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ModelPart:
     """A parameter, or the output of a layer."""
 
     path: tuple[str, ...]
@@ -37,14 +37,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """All parts whose names begin alike and that lie together."""
+class PartRow:
+    """Parts with a common name prefix that lie on one device."""
 
     path: tuple[str, ...]
     last: str = ""
     """The last module, where numbered ones beside each other lie together."""
     parameters: str = ""
-    """Where; empty if there are none."""
+    """The device of its parameters; empty if it has none."""
     outputs: str = ""
 
     @property
@@ -55,9 +55,9 @@ class Row:
 
 
 def parts_table(observation: Observation) -> str:
-    """A row for each module whose parts lie together; empty if nothing is told of parts.
+    """Render a row for each module whose parts lie on one device; empty if the program reported none.
 
-    What lies on the CPU comes first, then GPU after GPU.
+    Rows for the CPU come first, then those for each GPU in order.
     """
     parts = tuple(_parts(observation.facts.get(KEPT_AS)))
     if not parts:
@@ -70,89 +70,89 @@ def parts_table(observation: Observation) -> str:
     else:
         head, what = ("Part", "Lies on"), counted(len(parts), "part")
     cells = ((row.name, _place(row.parameters), _place(row.outputs))[: len(head)] for row in rows)
-    told = f"{what}, as the program says. A row stands for all whose names begin so."
+    caption = f"{what}, as the program says. A row stands for all whose names begin so."
     return (
         f'<figure><p class="label">Where the parts of the model lie</p>{table(head, cells, MOST_ROWS)}'
-        f'<figcaption class="fine">{text(told)}</figcaption></figure>'
+        f'<figcaption class="fine">{text(caption)}</figcaption></figure>'
     )
 
 
-def _parts(kept: Any) -> Iterator[Part]:
-    """Those that can be shown."""
-    for name, device in kept.items() if isinstance(kept, Mapping) else ():
+def _parts(fact: Any) -> Iterator[ModelPart]:
+    """Decode the entries that are well formed."""
+    for name, device in fact.items() if isinstance(fact, Mapping) else ():
         if isinstance(name, str) and isinstance(device, str):
             path = tuple(name.removeprefix(OUTPUT).split(".", DEEPEST))
-            yield Part(path=path, output=name.startswith(OUTPUT), device=device)
+            yield ModelPart(path=path, output=name.startswith(OUTPUT), device=device)
 
 
-def _rows(parts: Sequence[Part], depth: int) -> Iterator[Row]:
+def _rows(parts: Sequence[ModelPart], depth: int) -> Iterator[PartRow]:
     """Module by module; one whose parts lie apart is divided into its own modules."""
-    modules: dict[str, list[Part]] = {}
+    modules: dict[str, list[ModelPart]] = {}
     for part in parts:
         modules.setdefault(part.path[depth], []).append(part)
-    waiting: Row | None = None
+    waiting: PartRow | None = None
     for name in sorted(modules, key=lambda name: _natural((name,))):
-        found = _divided(modules[name], depth)
-        joined = _joined(waiting, found[0]) if waiting and len(found) == 1 else None
+        divided = _divided(modules[name], depth)
+        joined = _joined(waiting, divided[0]) if waiting and len(divided) == 1 else None
         if joined is None and waiting is not None:
             yield waiting
-        if len(found) == 1:
-            waiting = joined or found[0]
+        if len(divided) == 1:
+            waiting = joined or divided[0]
         else:
             waiting = None
-            yield from found
+            yield from divided
     if waiting is not None:
         yield waiting
 
 
-def _divided(parts: Sequence[Part], depth: int) -> Sequence[Row]:
+def _divided(parts: Sequence[ModelPart], depth: int) -> Sequence[PartRow]:
     parameters = {part.device for part in parts if not part.output}
     outputs = {part.device for part in parts if part.output}
     path = parts[0].path[: depth + 1]
     if len(parameters) < 2 and len(outputs) < 2:
-        return (Row(path=path, parameters="".join(parameters), outputs="".join(outputs)),)
-    own = [part for part in parts if len(part.path) == depth + 1]
+        return (PartRow(path=path, parameters="".join(parameters), outputs="".join(outputs)),)
+    direct = [part for part in parts if len(part.path) == depth + 1]
     deeper = [part for part in parts if len(part.path) > depth + 1]
     rows = [
-        Row(
+        PartRow(
             path=path,
-            parameters="".join(part.device for part in own if not part.output),
-            outputs="".join(part.device for part in own if part.output),
+            parameters="".join(part.device for part in direct if not part.output),
+            outputs="".join(part.device for part in direct if part.output),
         )
     ]
-    return (*(rows if own else ()), *_rows(deeper, depth + 1))
+    return (*(rows if direct else ()), *_rows(deeper, depth + 1))
 
 
-def _joined(one: Row, other: Row) -> Row | None:
-    """Two rows as one, if they are of numbered modules that lie together."""
-    apart = any(a and b and a != b for a, b in zip(_where(one), _where(other), strict=True))
-    if apart or not all(_NUMBER.fullmatch(row.path[-1]) for row in (one, other)):
+def _joined(first: PartRow, second: PartRow) -> PartRow | None:
+    """Join the rows of two numbered modules that lie on the same devices; None otherwise."""
+    apart = any(a and b and a != b for a, b in zip(_where(first), _where(second), strict=True))
+    if apart or not all(_NUMBER.fullmatch(row.path[-1]) for row in (first, second)):
         return None
-    return Row(
-        path=one.path,
-        last=other.path[-1],
-        parameters=one.parameters or other.parameters,
-        outputs=one.outputs or other.outputs,
+    return PartRow(
+        path=first.path,
+        last=second.path[-1],
+        parameters=first.parameters or second.parameters,
+        outputs=first.outputs or second.outputs,
     )
 
 
-def _where(row: Row) -> tuple[str, str]:
+def _where(row: PartRow) -> tuple[str, str]:
     return row.parameters, row.outputs
 
 
 def _rank(device: str) -> tuple[bool, int, str]:
-    """The CPU first, then the GPUs by number, then what is no device."""
+    """Return a key that sorts the CPU first, then GPUs by number, then other names."""
     gpu = _GPU.fullmatch(device)
     return device != "cpu", int(gpu[1]) if gpu else 10_000, device
 
 
 def _natural(path: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    """For sorting: `2` before `10`."""
+    """Return a key that sorts `2` before `10`."""
     return tuple((int(name) if _NUMBER.fullmatch(name) else 0, name) for name in path)
 
 
 def _place(device: str) -> str:
-    """`GPU 1` for `cuda:1`; what is said otherwise as it is said."""
+    """Return `GPU 1` for `cuda:1`, and any other name unchanged."""
     if gpu := _GPU.fullmatch(device):
         return place(int(gpu[1]))
     return "CPU" if device == "cpu" else device or NOTHING

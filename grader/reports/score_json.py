@@ -52,7 +52,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
 from grader.reports.advice import look_at
-from grader.reports.words import mark, missing_files
+from grader.reports.words import missing_files, state_of
 from grader.text import document as safe
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from grader.model.observation import Observation, Quantity
     from grader.model.rubric import Item
     from grader.model.score import Late, Line, Scorecard
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 
 SCHEMA = 2
 
@@ -73,15 +73,15 @@ class ScoreJson:
     name: ClassVar[str] = "score"
     filename: ClassVar[str] = "score.json"
 
-    def render(self, view: View) -> str:
-        """The file's text; what is not safe to show is spelled out in it."""
+    def render(self, view: AudienceView) -> str:
+        """Render the file; unsafe characters are escaped."""
         import json
 
         return json.dumps(safe(document(view)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def document(view: View) -> dict[str, Any]:
-    """What `score.json` holds, as plain JSON values."""
+def document(view: AudienceView) -> dict[str, Any]:
+    """Return the content of `score.json` as plain JSON values."""
     card, submission = view.scorecard, view.evidence.submission
     items = {item.id: item for item in view.rubric.items}
     return {
@@ -143,7 +143,7 @@ def _item(line: Line, item: Item, observation: Observation | None) -> dict[str, 
         "points": line.points,
         "possible": line.possible,
         "counts": line.counts,
-        "status": mark(line).value,
+        "status": state_of(line).value,
         "outcome": line.outcome,
         "reason": line.reason,
         "hint": line.hint,

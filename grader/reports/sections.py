@@ -1,4 +1,4 @@
-"""What was seen of each item: the second half of `report.html`."""
+"""Details of each item: the second half of `report.html`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.reports.markup import SIGNS, chips, look, pre, quantities, sign, tex
 from grader.reports.parts import parts_table
 from grader.reports.several_gpus import works_in
 from grader.reports.times_beside import times_beside
-from grader.reports.words import Mark, counted, figure, mark
+from grader.reports.words import LineState, counted, figure, state_of
 
 if TYPE_CHECKING:
     from grader.model.observation import Case, Observation
@@ -43,7 +43,7 @@ STILL_OPEN = " The points stay open until a GPU has run it."
 
 
 def has_section(line: Line, item: Item, observation: Observation | None) -> bool:
-    """Whether there is more to show of an item than its line."""
+    """Tell whether an item has more to show than its line."""
     return observation is not None and bool(
         observation.cases
         or observation.output
@@ -54,11 +54,11 @@ def has_section(line: Line, item: Item, observation: Observation | None) -> bool
 
 
 def section(position: int, line: Line, item: Item, observation: Observation) -> str:
-    """Everything that was seen of one item; folded if it earned everything and has no drawing."""
-    what = mark(line)
-    points = figure(line, SIGNS[Mark.OPEN])
+    """Render the observation of one item, folded if it earned everything and has no drawing."""
+    what = state_of(line)
+    points = figure(line, SIGNS[LineState.OPEN])
     drawing, measured = _measured(item, observation)
-    folded = what is Mark.FULL and not drawing
+    folded = what is LineState.FULL and not drawing
     parts = "\n".join(
         filter(
             None,
@@ -66,7 +66,7 @@ def section(position: int, line: Line, item: Item, observation: Observation) -> 
                 *_opening(line, item, observation),
                 drawing,
                 *measured,
-                *_cases(observation, full=what is Mark.FULL),
+                *_cases(observation, full=what is LineState.FULL),
                 *_ending(line, item, observation),
             ),
         )
@@ -82,7 +82,7 @@ def section(position: int, line: Line, item: Item, observation: Observation) -> 
 
 
 def _opening(line: Line, item: Item, observation: Observation) -> Iterator[str]:
-    if mark(line) is not Mark.FULL and not any(map(_went_wrong, observation.cases)):
+    if state_of(line) is not LineState.FULL and not any(map(_went_wrong, observation.cases)):
         yield f"<p>{text(line.reason)}</p>"
     if observation.simulated:
         still_open = STILL_OPEN if item.simulated == "informs" else ""
@@ -90,7 +90,7 @@ def _opening(line: Line, item: Item, observation: Observation) -> Iterator[str]:
 
 
 def _measured(item: Item, observation: Observation) -> tuple[str, tuple[str, ...]]:
-    """The drawing of what was measured, and what stands below it."""
+    """Return the drawing of the measurement, and the texts below it."""
     watched = watched_in(observation)
     works = works_in(observation, watched)
     bars = speedup_bars(observation, item.options)
@@ -131,7 +131,7 @@ def _ending(line: Line, item: Item, observation: Observation) -> Iterator[str]:
     if observation.output:
         yield f'<div><p class="label">What the program printed</p>{pre(observation.output)}</div>'
     seed = f"Inputs drawn from seed <code>{text(observation.seed)}</code>. " if observation.seed else ""
-    yield f'<p class="fine">{seed}Looking took {observation.wall_s:.3g} s.</p>'
+    yield f'<p class="fine">{seed}Observed in {observation.wall_s:.3g} s.</p>'
 
 
 def _went_wrong(case: Case) -> bool:
@@ -142,7 +142,7 @@ def _went_wrong(case: Case) -> bool:
 def _case(case: Case, kind: str) -> str:
     ended = f' <span class="soft">{ENDINGS[case.outcome]}</span>' if case.outcome in ENDINGS else ""
     note = f'<p class="note">{text(case.note)}</p>' if case.note else ""
-    told = "".join(
+    entries = "".join(
         f"<div{place}><dt>{label}</dt><dd>{pre(of)}</dd></div>"
         for label, of, place in (
             ("Called", case.called, ' class="wide"'),
@@ -155,14 +155,14 @@ def _case(case: Case, kind: str) -> str:
     return f"""<article class="{kind}">
 <h4>{text(case.name)}{ended}</h4>
 {note}
-<dl class="told">{told}</dl>
+<dl class="told">{entries}</dl>
 {_agreement(case.agrees)}{quantities(case.quantities)}
 {f'<p class="soft">Changed in place: {text(changed)}</p>' if changed else ""}
 </article>"""
 
 
 def _agreement(agrees: Mapping[str, bool]) -> str:
-    """Only worth reading where there is more than one thing to agree with."""
+    """List agreement by oracle, if there is more than one."""
     if len(agrees) < 2:
         return ""
     return chips(

@@ -1,4 +1,4 @@
-"""How `report.html` looks: light, dark, on a phone and on paper."""
+"""CSS of `report.html`: light, dark, on a phone and on paper."""
 
 from __future__ import annotations
 

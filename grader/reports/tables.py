@@ -16,7 +16,7 @@ NOTHING = "-"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], most: int = MOST_ROWS) -> str:
-    """A table with at most so many rows; nothing if there are none."""
+    """Render a table with at most `most` rows; empty without rows."""
     shown = list(rows)
     if not shown:
         return ""
@@ -35,12 +35,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], most: int = MOST_R
 
 
 def total(times: Iterable[float | None]) -> float | None:
-    """All of them together, in seconds; None if one is not known."""
-    known = list(times)
-    return None if None in known else fsum(time for time in known if time is not None)
+    """Add times in seconds; None if one is unknown."""
+    seconds = list(times)
+    return None if None in seconds else fsum(time for time in seconds if time is not None)
 
 
 def time_of(times: Iterable[float | None]) -> str:
-    """The same for a cell of a table."""
+    """Format the sum of times for a cell of a table."""
     together = total(times)
     return NOTHING if together is None else seconds(together)

@@ -1,4 +1,4 @@
-"""The mark and the progress on a terminal, and in whatever a terminal's output is sent to."""
+"""Scorecard and progress on a terminal, or as plain text in a file or pipe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from grader.model.observation import Outcome
-from grader.reports.words import Mark, figure, lateness, mark, missing_files, out_of, standing_of, sums
+from grader.reports.words import (
+    LineState,
+    figure,
+    lateness,
+    missing_files,
+    out_of,
+    standing_of,
+    state_of,
+    sums,
+)
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -25,31 +34,31 @@ LONGEST = 600
 """Characters of one title, reason or hint; the page for the student has more."""
 
 SIGNS = {
-    Mark.FULL: ("✓", "+"),
-    Mark.PARTIAL: ("◐", "~"),
-    Mark.LOST: ("✗", "x"),
-    Mark.SKIPPED: ("·", "-"),
-    Mark.OPEN: ("…", "?"),
-    Mark.HELD: ("‖", "!"),
+    LineState.FULL: ("✓", "+"),
+    LineState.PARTIAL: ("◐", "~"),
+    LineState.LOST: ("✗", "x"),
+    LineState.SKIPPED: ("·", "-"),
+    LineState.OPEN: ("…", "?"),
+    LineState.HELD: ("‖", "!"),
 }
-"""What stands before a title, and what stands there where an encoding has no such character."""
+"""Signs before a title, each with its replacement for encodings without the character."""
 BARS = ("│", "|")
-"""What stands before every line of a reason, a hint or a flag, likewise: students choose parts of their text,
-and no line of it may look like one of ours. All lines of one text but its first are indented, so that no part
-of a reason looks like a hint."""
+"""Bars before every line of a reason, a hint or a flag, likewise: students choose parts of their text, and no
+line of it may look like one of ours. All lines of one text but its first are indented, so that no part of a
+reason looks like a hint."""
 
 STYLES = {
-    Mark.FULL: "green",
-    Mark.PARTIAL: "yellow",
-    Mark.LOST: "red",
-    Mark.SKIPPED: "dim",
-    Mark.OPEN: "cyan",
-    Mark.HELD: "magenta",
+    LineState.FULL: "green",
+    LineState.PARTIAL: "yellow",
+    LineState.LOST: "red",
+    LineState.SKIPPED: "dim",
+    LineState.OPEN: "cyan",
+    LineState.HELD: "magenta",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StyledLine:
     """One printed line: pieces of text, each with its style where there are colours."""
 
     pieces: tuple[tuple[str, str], ...] = ()
@@ -59,7 +68,7 @@ class Row:
 
 
 def table(scorecard: Scorecard, *, width: int = WIDEST, unicode: bool = True) -> str:
-    """The card as plain text of at most `width` columns, without colours."""
+    """Format the card as plain text of at most `width` columns, without colours."""
     return "".join(f"{row}\n" for row in _rows(scorecard, width, unicode))
 
 
@@ -79,7 +88,7 @@ def show(scorecard: Scorecard, stream: TextIO) -> None:
 
 
 class Progress:
-    """What has been observed so far, live on a terminal's last line; silent on anything else."""
+    """Progress of one submission on a terminal's last line; silent on anything else."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -92,7 +101,7 @@ class Progress:
             self._bar, self._task = started_bar(self._stream, total)
 
     def observed(self, observation: Observation, title: str) -> None:
-        """One more, and how looking at it ended; what it earns is not known here."""
+        """Show one more observation and its outcome; points are not known here."""
         if self._bar is None or self._task is None:
             return
         ended = (
@@ -114,7 +123,7 @@ class Progress:
 
 
 def started_bar(stream: TextIO, total: int) -> tuple[Bar, TaskID]:
-    """A line that shows how many of `total` are done, and a text; it is gone when it is stopped."""
+    """Start a progress line with a count out of `total` and a text; it disappears when stopped."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
@@ -132,41 +141,47 @@ def started_bar(stream: TextIO, total: int) -> tuple[Bar, TaskID]:
     return bar, task
 
 
-def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[Row]:
+def _rows(scorecard: Scorecard, width: int, unicode: bool) -> Iterator[StyledLine]:
     width = max(NARROWEST, min(width, WIDEST))
     signs = {what: pair[0 if unicode else 1] for what, pair in SIGNS.items()}
     bar = BARS[0 if unicode else 1]
-    figures = [figure(line, signs[Mark.OPEN]) for line in scorecard.lines]
+    figures = [figure(line, signs[LineState.OPEN]) for line in scorecard.lines]
     total = out_of(scorecard.points.raw, scorecard.points.possible)
     across = max(map(len, (*figures, total)))
     longest = max((cells(one_line(line.title)) for line in scorecard.lines), default=0)
     room = max(len("total"), min(longest, width - across - 6))  # figures stand near what they are of
-    yield Row(((one_line(scorecard.assignment), "bold"), (f"  {one_line(scorecard.student)}", "")))
-    yield Row()
+    yield StyledLine(((one_line(scorecard.assignment), "bold"), (f"  {one_line(scorecard.student)}", "")))
+    yield StyledLine()
     for text in missing_files(scorecard):
-        yield from (Row(((f"  {part}", "bold"),)) for part in wrapped(one_line(text, LONGEST), width - 2))
-        yield Row()
+        yield from (
+            StyledLine(((f"  {part}", "bold"),)) for part in wrapped(one_line(text, LONGEST), width - 2)
+        )
+        yield StyledLine()
     for line, shown in zip(scorecard.lines, figures, strict=True):
         yield from _item(line, shown.rjust(across), room, width, signs, bar)
-    yield Row()
-    yield Row((("    ", ""), ("total".ljust(room), "bold"), (f"  {total:>{across}}", "bold")))
+    yield StyledLine()
+    yield StyledLine((("    ", ""), ("total".ljust(room), "bold"), (f"  {total:>{across}}", "bold")))
     for text in _remarks(scorecard):
-        yield from (Row(((f"    {part}", ""),)) for part in wrapped(one_line(text, LONGEST), width - 4))
+        yield from (
+            StyledLine(((f"    {part}", ""),)) for part in wrapped(one_line(text, LONGEST), width - 4)
+        )
 
 
-def _item(line: Line, points: str, room: int, width: int, signs: dict[Mark, str], bar: str) -> Iterator[Row]:
-    what = mark(line)
+def _item(
+    line: Line, points: str, room: int, width: int, signs: dict[LineState, str], bar: str
+) -> Iterator[StyledLine]:
+    what = state_of(line)
     first, *more = wrapped(one_line(line.title, LONGEST), room) or [""]
     gap = " " * (room - cells(first) + 2)
-    yield Row(((f"  {signs[what]} ", STYLES[what]), (first, ""), (gap, ""), (points, STYLES[what])))
-    yield from (Row(((f"    {part}", ""),)) for part in more)
+    yield StyledLine(((f"  {signs[what]} ", STYLES[what]), (first, ""), (gap, ""), (points, STYLES[what])))
+    yield from (StyledLine(((f"    {part}", ""),)) for part in more)
     for text, style in _explanations(line, what):
         for at, part in enumerate(wrapped(one_line(text, LONGEST), width - 8)):
-            yield Row(((f"    {bar} ", "dim"), (f"{'  ' if at else ''}{part}", style)))
+            yield StyledLine(((f"    {bar} ", "dim"), (f"{'  ' if at else ''}{part}", style)))
 
 
-def _explanations(line: Line, what: Mark) -> Iterator[tuple[str, str]]:
-    if what is not Mark.FULL:
+def _explanations(line: Line, what: LineState) -> Iterator[tuple[str, str]]:
+    if what is not LineState.FULL:
         yield line.reason, ""
         if line.hint:
             yield f"hint: {line.hint}", "italic"
@@ -181,7 +196,7 @@ def _remarks(scorecard: Scorecard) -> Iterator[str]:
 
 
 def wrapped(line: str, columns: int) -> list[str]:
-    """A safe line as lines of at most so many columns: a terminal would break longer ones where it likes."""
+    """Wrap a safe line at `columns`, because a terminal would break it anywhere."""
     from textwrap import wrap
 
     if len(line) <= columns and cells(line) <= columns:
@@ -191,7 +206,7 @@ def wrapped(line: str, columns: int) -> list[str]:
 
 
 def _pieces(line: str, columns: int) -> Iterator[str]:
-    """A line cut where it would be too wide: some characters take two columns."""
+    """Yield pieces of a line that are not too wide: some characters take two columns."""
     begin = wide = 0
     for at, letter in enumerate(line if cells(line) > columns else ""):
         if wide + cells(letter) > columns:
@@ -213,7 +228,7 @@ _ALSO_WIDE = (
 
 
 def cells(text: str) -> int:
-    """How many columns a text takes at most: some characters take two, some none."""
+    """Return how many columns a text takes at most: some characters take two, some none."""
     if text.isascii():
         return len(text)
     return sum(map(_cells, text))
@@ -238,18 +253,18 @@ def _columns(stream: TextIO) -> int:
 
 
 def speaks_unicode(stream: TextIO) -> bool:
-    """Whether our signs can be written there."""
+    """Tell whether the stream can encode our signs."""
     signs = "".join(sign for sign, _ in SIGNS.values())
     return encodable(signs, stream) == signs
 
 
-def sign_of(mark: Mark, stream: TextIO) -> str:
-    """The sign of a mark, or the plain one where that cannot be written."""
-    sign, plain = SIGNS[mark]
+def sign_of(state_of: LineState, stream: TextIO) -> str:
+    """Return the sign of a state, or its replacement if the stream cannot encode it."""
+    sign, plain = SIGNS[state_of]
     return sign if encodable(sign, stream) == sign else plain
 
 
 def encodable(text: str, stream: TextIO) -> str:
-    """The text, with `?` for what cannot be written there."""
+    """Replace characters that the stream cannot encode by `?`."""
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "replace").decode(encoding)

@@ -1,4 +1,4 @@
-"""What a program says that something takes beside what a clock outside says: rows, threads and a GPU."""
+"""Table of the times that a program reports beside those of our clock, by row, threads and GPU."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ NOTHING = "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """Two times of the same thing, in seconds; None where there is none."""
+class ClaimedTime:
+    """Claimed and measured time of one configuration, in seconds; None if one is missing."""
 
     row: str
     threads: int | None
-    """None is the GPU."""
+    """The number of threads; None for the GPU."""
     claimed: float | None
     clock: float | None
 
 
 def times_beside(observation: Observation) -> str:
-    """A table with a row of the program's and one of the clock's for each thing; empty if there are none.
+    """Render a row of the program's times and one of the clock's for each row name; empty if there is none.
 
     It has the form of Table 7 of Shi et al. (2016), where the rows of each network are libraries.
     """
-    cells = {(one.row, one.threads): one for one in _cells(observation.facts.get(KEPT_AS))}
+    cells = {(cell.row, cell.threads): cell for cell in _cells(observation.facts.get(KEPT_AS))}
     rows = list(dict.fromkeys(row for row, _ in cells))[:MOST_ROWS]
     if not rows:
         return ""
@@ -52,40 +52,40 @@ def times_beside(observation: Observation) -> str:
     return f'<figure>{label}<div class="scroll">{table}</div></figure>'
 
 
-def _cells(kept: Any) -> Iterator[Beside]:
-    """The cells that can be shown."""
-    for one in kept if isinstance(kept, list | tuple) else ():
-        if not isinstance(one, Mapping) or not isinstance(one.get("row"), str):
+def _cells(fact: Any) -> Iterator[ClaimedTime]:
+    """Decode the cells that are well formed."""
+    for entry in fact if isinstance(fact, list | tuple) else ():
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("row"), str):
             continue
-        threads = one.get("threads")
+        threads = entry.get("threads")
         if threads is None or (type(threads) is int and threads > 0):
-            times = {name: _middle(one.get(name)) for name in ("claimed", "clock")}
-            yield Beside(row=one["row"], threads=threads, **times)
+            times = {name: _middle(entry.get(name)) for name in ("claimed", "clock")}
+            yield ClaimedTime(row=entry["row"], threads=threads, **times)
 
 
-def _middle(kept: Any) -> float | None:
-    """The median; None if there is none, or if one of them is no time."""
-    found = [number(value) for value in kept] if isinstance(kept, list | tuple) else []
-    values = sorted(value for value in found if value is not None)
-    if not values or len(values) < len(found):
+def _middle(fact: Any) -> float | None:
+    """Return the median; None if there are no values, or one of them is no time."""
+    numbers = [number(value) for value in fact] if isinstance(fact, list | tuple) else []
+    values = sorted(value for value in numbers if value is not None)
+    if not values or len(values) < len(numbers):
         return None
     return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
 
 
 def _head(columns: Sequence[int], gpu: bool) -> str:
-    """Two rows: where, and on how many threads."""
+    """Render two head rows: the device, and the number of threads."""
     cpu = f'<th scope="colgroup" colspan="{len(columns)}">CPU (threads used)</th>' if columns else ""
     device = '<th scope="col">GPU</th>' if gpu else ""
     names = "".join(f'<th scope="col">{count}</th>' for count in columns)
     return f"<tr><td></td><td></td>{cpu}{device}</tr><tr><td></td><td></td>{names}{'<td></td>' * gpu}</tr>"
 
 
-def _row(row: str, cells: Sequence[Beside | None], which: str, whose: str) -> str:
+def _row(row: str, cells: Sequence[ClaimedTime | None], which: str, whose: str) -> str:
     name = f'<th scope="row">{text(row)}</th>' if row else "<td></td>"
     shown = "".join(f"<td>{_seconds(getattr(cell, which, None))}</td>" for cell in cells)
     return f'<tr>{name}<th scope="row">{whose}</th>{shown}</tr>'
 
 
 def _seconds(value: float | None) -> str:
-    """Three digits, as in `0.0412` and `13.2`."""
+    """Format seconds with three digits, as in `0.0412` and `13.2`."""
     return NOTHING if value is None else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""The words, marks and numbers that every report shares."""
+"""Words, result states and number formats that all reports share."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from grader.text import block, one_line
 if TYPE_CHECKING:
     from grader.model.observation import Case
     from grader.model.score import Points, Scorecard
-    from grader.model.view import View
+    from grader.model.view import AudienceView
 LONGEST_TEXT = 4_000
 """Characters of one value of a case, where plain text shows it."""
 MOST_TEXT_LINES = 100
 """Lines of it."""
 
 
-class Mark(Enum):
-    """What became of one line, for people."""
+class LineState(Enum):
+    """The result of one line, for people."""
 
     FULL = "earned"
     PARTIAL = "partly earned"
@@ -32,33 +32,33 @@ class Mark(Enum):
 
 
 _NEVER_RAN = frozenset({Outcome.SKIPPED.value, Outcome.NOT_OBSERVED.value, "missing"})
-_UNSETTLED = {Standing.PROVISIONAL: Mark.OPEN, Standing.HELD: Mark.HELD}
+_UNSETTLED = {Standing.PROVISIONAL: LineState.OPEN, Standing.HELD: LineState.HELD}
 
 
-def mark(line: Line) -> Mark:
-    """What became of a line; a final line that never ran was skipped."""
+def state_of(line: Line) -> LineState:
+    """Return the result of a line; a final line that never ran was skipped."""
     if line.standing in _UNSETTLED:
         return _UNSETTLED[line.standing]
     if line.outcome in _NEVER_RAN:
-        return Mark.SKIPPED
+        return LineState.SKIPPED
     if line.outcome == Outcome.OBSERVED and line.fraction == 1:
-        return Mark.FULL
-    return Mark.PARTIAL if line.fraction else Mark.LOST
+        return LineState.FULL
+    return LineState.PARTIAL if line.fraction else LineState.LOST
 
 
 def number(value: float) -> str:
-    """Points for people: `3`, `2.5`, `0.33`."""
+    """Format points: `3`, `2.5`, `0.33`."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def distinct(*values: float) -> tuple[str, ...]:
-    """Numbers for people side by side: values that differ never look alike."""
+    """Format numbers side by side, so that different values have different texts."""
     short = tuple(number(value) for value in values)
     return short if len(set(short)) == len(set(values)) else tuple(f"{value:.9g}" for value in values)
 
 
 def out_of(points: float, possible: float) -> str:
-    """`2.5 / 3`; never rounded so far that something lost looks like nothing lost."""
+    """Format `2.5 / 3`, never rounded so far that lost points disappear."""
     shown, whole = number(points), number(possible)
     if shown == whole and points < possible:
         shown, whole = f"{points:.9g}", f"{possible:.9g}"
@@ -66,25 +66,25 @@ def out_of(points: float, possible: float) -> str:
 
 
 def counted(amount: float, noun: str) -> str:
-    """`1 point`, `2.5 points`."""
+    """Format `1 point`, `2.5 points`."""
     return f"{number(amount)} {noun}" if amount == 1 else f"{number(amount)} {noun}s"
 
 
 def figure(line: Line, sign: str) -> str:
-    """The points of a line: `2 / 3`, `+1` of a bonus, `-2` of a penalty; `sign` while they are open."""
-    still_open = mark(line) is Mark.OPEN
+    """Format the points of a line: `2 / 3`, `+1` of a bonus, `-2` of a penalty, `sign` while open."""
+    still_open = state_of(line) is LineState.OPEN
     if line.counts == "earns":
         return f"{sign} / {number(line.possible)}" if still_open else out_of(line.points, line.possible)
     return sign if still_open else signed(line.points)
 
 
 def signed(points: float) -> str:
-    """`+1`, `-2`, `0`: points that come on top of a total, or are taken from it."""
+    """Format points of a bonus or penalty: `+1`, `-2`, `0`."""
     return f"{'+' if points > 0 else ''}{number(points)}"
 
 
 def standing_of(of: Standing, pending: float, *, whole: bool = True) -> str:
-    """The sentence for a standing with `pending` points open, of the whole mark or of a part of it."""
+    """Return the sentence for a standing with `pending` points open, of the whole mark or of a part of it."""
     open_points = f"{counted(pending, 'point')} still open, neither earned nor lost"
     return {
         Standing.FINAL: "Final." if whole else "Nothing of this is open.",
@@ -96,7 +96,7 @@ def standing_of(of: Standing, pending: float, *, whole: bool = True) -> str:
 
 
 def case_lines(case: Case) -> Iterator[str]:
-    """One case in plain text: what is wrong, what was called, returned and expected.
+    """Yield a case in plain text: the difference, the call, the result and the expected value.
 
     Further lines of a text begin with a bar: none can be taken for a line of ours.
     """
@@ -108,8 +108,8 @@ def case_lines(case: Case) -> Iterator[str]:
             yield from (f"  | {line}" for line in more)
 
 
-def remarks(view: View) -> Iterator[str]:
-    """Sentences on the total: how sure it is, whose points these are, and what lateness took."""
+def remarks(view: AudienceView) -> Iterator[str]:
+    """Yield sentences on the total: its standing, the students, and the points that lateness took."""
     card = view.scorecard
     yield standing_of(card.standing, card.points.pending, whole=view.whole)
     if not view.whole:
@@ -120,7 +120,7 @@ def remarks(view: View) -> Iterator[str]:
 
 
 def missing_files(card: Scorecard) -> Iterator[str]:
-    """A sentence for each file that was not handed in: what to do, and what it costs."""
+    """Yield a sentence for each file that was not handed in: what to do, and what it costs."""
     for sentence in dict.fromkeys(line.missing for line in card.lines if line.missing):
         lines = [line for line in card.lines if line.missing == sentence]
         points = counted(sum(line.possible - line.points for line in lines), "point")
@@ -128,7 +128,7 @@ def missing_files(card: Scorecard) -> Iterator[str]:
 
 
 def sums(card: Scorecard) -> Iterator[str]:
-    """How a total with bonus or penalty comes about."""
+    """Yield a sentence on a total with bonus or penalty."""
     points = card.points
     parts = [
         f"{signed(value)} {name}"
@@ -142,12 +142,12 @@ def sums(card: Scorecard) -> Iterator[str]:
 
 
 def bounded(points: Points) -> bool:
-    """Whether the raw total is another than the sum, because the rubric gives no more or takes no more."""
+    """Tell whether the rubric's bounds make the raw total differ from the sum."""
     return abs(points.earned + points.bonus + points.penalty - points.raw) > 1e-9
 
 
 def lateness(card: Scorecard) -> Iterator[str]:
-    """What the late rule did, for each student whom it may concern."""
+    """Yield a sentence on lateness for each student who lost points by it, or whose time is unknown."""
     for total in card.totals:
         late = total.late
         whose = f" ({total.student})" if len(card.totals) > 1 else ""
@@ -159,13 +159,13 @@ def lateness(card: Scorecard) -> Iterator[str]:
         elif late.days:
             remain = out_of(total.adjusted, card.points.possible)
             yield (
-                f"Handed in late{whose}, by {elapsed(late.late_s)}: "
-                f"{counted(late.lost, 'point')} less, {remain} remain. The rule: {late.rule}."
+                f"Handed in {elapsed(late.late_s)} late{whose}: "
+                f"{counted(late.lost, 'point')} off, {remain} left. Rule: {late.rule}."
             )
 
 
 def elapsed(seconds: float) -> str:
-    """A time for people, in its two largest units: `1 day 3 hours`, `12 minutes`."""
+    """Format a duration in its two largest units: `1 day 3 hours`, `12 minutes`."""
     parts = []
     for name, size in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
         amount, seconds = divmod(seconds, size)

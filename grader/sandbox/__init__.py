@@ -1,1 +1,1 @@
-"""What a subject server may see of the machine, and which layer was reached."""
+"""Sandboxes: the part of the machine that a subject server sees, by layer."""

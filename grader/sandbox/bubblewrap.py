@@ -1,4 +1,4 @@
-"""The strong layer: bubblewrap shows the interpreter, our side of the wire and the workspaces; nothing else.
+"""The strongest layer: bubblewrap mounts the interpreter, our side of the wire and the workspaces only.
 
 As root it mounts as root, and every student's process becomes an ordinary user of its own. As an ordinary
 user it works in a user namespace. Either way the server keeps the right to make namespaces, because every
@@ -29,7 +29,7 @@ class BubblewrapSandbox:
     promises: ClassVar[frozenset[Promise]] = ALL
 
     def student_uid(self, folders: Iterable[str]) -> int | None:
-        """Whom a student's process becomes: in a user namespace of its making there is nobody else.
+        """Return the uid of a student's process; None in a user namespace, which has only one.
 
         Every folder is mounted where that user can read it.
 
@@ -44,7 +44,7 @@ class BubblewrapSandbox:
         return None
 
     def available(self) -> str:
-        """Whether the program is there; that it works here shows when a server starts."""
+        """Return why bubblewrap is missing; empty if it is installed, tried only when a server starts."""
         if shutil.which("bwrap"):
             return ""
         return "bubblewrap is not installed (Debian, Ubuntu: apt install bubblewrap)"
@@ -66,8 +66,8 @@ class BubblewrapSandbox:
             hosts.write(HOSTS)
             hosts.flush()
             hosts.seek(0)
-            own = _arguments(mounts, environment, devices, hosts.fileno())
-            return Running([bwrap, *own, "--", *argv], {}, [*fds, hosts.fileno()])
+            arguments = _arguments(mounts, environment, devices, hosts.fileno())
+            return Running([bwrap, *arguments, "--", *argv], {}, [*fds, hosts.fileno()])
 
 
 def _arguments(
@@ -105,6 +105,6 @@ def _arguments(
 
 
 def _parents(paths: Sequence[str]) -> list[str]:
-    """Every folder above these paths, the highest first, without what the system provides."""
+    """Return every folder above these paths, the highest first, without what the system provides."""
     above = {str(folder) for path in paths for folder in Path(path).parents}
     return sorted(folder for folder in above if folder != "/" and not folder.startswith("/usr"))

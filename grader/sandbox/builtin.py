@@ -8,7 +8,7 @@ from grader.markers import hookimpl
 
 @hookimpl
 def grader_sandboxes() -> list[type[Sandbox]]:
-    """One layer per file of this folder."""
+    """Return the sandbox classes, one per file of this folder."""
     from grader.sandbox.bubblewrap import BubblewrapSandbox
     from grader.sandbox.landlock import LandlockSandbox
     from grader.sandbox.namespaces import NamespacesSandbox

@@ -1,4 +1,4 @@
-"""Where the running interpreter and its packages lie, so that a sandbox can show just these."""
+"""Paths of the running interpreter and its packages, which a sandbox mounts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Interpreter:
 
 @cache
 def interpreter() -> Interpreter:
-    """The interpreter of this process."""
+    """Return the interpreter of this process."""
     return Interpreter(
         # of a virtual environment made with --copies, too: its own program is not below the prefix
         executable=os.path.realpath(getattr(sys, "_base_executable", sys.executable)),

@@ -1,4 +1,4 @@
-"""The third layer: no room of its own, but the kernel closes files and network to the program."""
+"""The third layer: no namespaces; Landlock and seccomp close files and network to the program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.sandbox.promises import Promise
 from grader.sandbox.view import machine
 
 LEAST_ABI = 3
-"""Before it (Linux 6.2) a file could be emptied by its name, whoever may not open it."""
+"""ABI 3 (Linux 6.2) restricts truncation; older kernels let a program truncate files by path."""
 
 _READ = ("/proc", "/sys/devices/system/cpu")
 _WRITE = ("/dev/shm", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")  # noqa: S108
@@ -30,7 +30,7 @@ class LandlockSandbox(ProcessSandbox):
         """What a student's process may read and write beside its own files; known once it was launched."""
 
     def available(self) -> str:
-        """Whether the kernel has what it needs."""
+        """Return what the kernel lacks; empty if it has all that is needed."""
         from grader.subject import landlock, seccomp  # ctypes with it: only where stronger layers are missing
 
         if not seccomp.supported():
@@ -38,10 +38,8 @@ class LandlockSandbox(ProcessSandbox):
         version = landlock.abi()
         if version >= LEAST_ABI:
             return ""
-        found = f"has version {version}" if version else "has none, or it is switched off"
-        return (
-            f"Landlock: the kernel {found}; Linux 6.2 with `landlock` among its lsm= has version {LEAST_ABI}"
-        )
+        has = f"has version {version}" if version else "has none, or it is switched off"
+        return f"Landlock: the kernel {has}; Linux 6.2 with `landlock` among its lsm= has version {LEAST_ABI}"
 
     def launch(
         self,

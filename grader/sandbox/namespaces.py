@@ -1,4 +1,4 @@
-"""The second layer: the same room as bubblewrap's, made by ourselves with the same rights."""
+"""The second layer: the namespaces and mounts of bubblewrap, set up by grader itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NamespacesSandbox:
     paths: ClassVar[Mapping[str, Sequence[str]]] = {"read": ("/",), "write": ("/tmp", "/dev", "/proc")}  # noqa: S108 - inside
 
     def student_uid(self, folders: Iterable[str]) -> int | None:
-        """Whom a student's process becomes; an ordinary user has nobody else in a namespace of his own.
+        """Return the uid of a student's process; None for an ordinary user, whose namespace has only one.
 
         Every folder is mounted where that user can read it.
 
@@ -43,7 +43,7 @@ class NamespacesSandbox:
         return student_uid() if may_mount() or is_root() else None
 
     def available(self) -> str:
-        """Whether we may mount, or may make a user namespace in which we may."""
+        """Return why we may neither mount nor make a user namespace; empty if we may."""
         if may_mount() or tried():
             return ""
         why, advice = obstacle()

@@ -14,7 +14,7 @@ from grader.sandbox.student import student_uid
 
 
 class Running:
-    """A started program, alone in its session, whose complaints are kept."""
+    """A started program in a session of its own, with its error output."""
 
     def __init__(self, argv: Sequence[str], environment: Mapping[str, str], fds: Sequence[int]) -> None:
         self._complaints = os.fdopen(os.memfd_create("complaints"), "rb")
@@ -29,7 +29,7 @@ class Running:
         )
 
     def wait(self, timeout_s: float) -> int | None:
-        """The exit status, or None if it is still running after `timeout_s` seconds."""
+        """Return the exit status, or None if it is still running after `timeout_s` seconds."""
         try:
             return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -42,7 +42,7 @@ class Running:
         self._complaints.close()
 
     def complaints(self) -> str:
-        """The end of what it said on its error output."""
+        """Return the end of its error output."""
         number = self._complaints.fileno()
         size = os.fstat(number).st_size
         return os.pread(number, 2000, max(0, size - 2000)).decode(errors="replace").strip()
@@ -57,7 +57,7 @@ class ProcessSandbox:
     promises: ClassVar[frozenset[Promise]] = frozenset({Promise.FEWER_CALLS, Promise.NO_NETWORK})
 
     def student_uid(self, folders: Iterable[str]) -> int | None:
-        """Whom a student's process becomes.
+        """Return the uid of a student's process.
 
         Raises:
             RootError: it would be root, because nobody else can read these folders, or the interpreter.
@@ -65,7 +65,7 @@ class ProcessSandbox:
         return student_uid([interpreter().prefix, *folders])
 
     def available(self) -> str:
-        """Always works."""
+        """Return an empty text: this layer always works."""
         return ""
 
     def launch(

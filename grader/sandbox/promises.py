@@ -1,4 +1,4 @@
-"""What a sandbox promises, by name: tests attack every layer that makes a promise."""
+"""Promises of sandboxes, by name: tests attack every layer that makes a promise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Promise(StrEnum):
-    """One thing that a hand-in cannot do."""
+    """One action that the sandbox denies to a submission."""
 
     FEWER_CALLS = "it cannot mount, trace, load into the kernel or make namespaces"
     NO_NETWORK = "it reaches no network"

@@ -1,4 +1,4 @@
-"""Whom a student's process becomes: an ordinary user that nobody else on the machine is at the time."""
+"""Allocates an unprivileged uid that no other grader process is using."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path
 from grader.errors import NotObservedError, RootError
 
 UIDS = range(60578, 60706)
-"""No distribution gives these to anybody, and they exist in the usual maps of containers."""
+"""Uids that no distribution assigns, and that exist in the usual uid maps of containers."""
 
 _SETGID, _SETUID, _SYS_ADMIN = 6, 7, 21
 _OR = "run grader as an ordinary user"
 
 
 def may_mount() -> bool:
-    """Whether we may mount and make namespaces as we are; who is root in a container often may not."""
+    """Tell whether we may mount and make namespaces (CAP_SYS_ADMIN); root in a container often may not."""
     return _have(_SYS_ADMIN)
 
 
 def is_root() -> bool:
-    """Whether we are root, and not an ordinary user who is called root in a user namespace."""
+    """Tell whether we are root outside of user namespaces."""
     return os.geteuid() == 0 and _spans()[0][:2] == (0, 0)
 
 
 def student_uid(folders: Iterable[str] = ()) -> int | None:
-    """A uid that this process has for itself until it ends; None for an ordinary user, who stays who he is.
+    """Lease a uid for this process until it ends; None for an ordinary user, who keeps its own.
 
     `folders` are what that user must be able to read. The kernel counts processes per user: two examiners
     that shared one would share the limit.
@@ -47,7 +47,7 @@ def student_uid(folders: Iterable[str] = ()) -> int | None:
 
 
 def _why_nobody(folders: Iterable[str]) -> str:
-    """Why we cannot become one of these users, and what to do about it; empty if we can."""
+    """Return why we cannot become one of these users, with advice; empty if we can."""
     if not (_have(_SETUID) and _have(_SETGID)):
         return f"root may not become another user (CAP_SETUID, CAP_SETGID); allow it, or {_OR}"
     if not _mapped():
@@ -62,7 +62,7 @@ def _why_nobody(folders: Iterable[str]) -> str:
 
 
 def _closed(folder: str) -> str:
-    """The first folder on the way to this one that is not open to all; empty if any user may read it."""
+    """Return the first parent folder that is not open to all; empty if any user may read the folder."""
     path = Path(folder).resolve()
     for above in reversed(path.parents):
         if not above.stat().st_mode & stat.S_IXOTH:
@@ -94,11 +94,11 @@ def _have(capability: int) -> bool:
 
 
 def _mapped() -> bool:
-    """Whether these users exist in the user namespace that we are in."""
+    """Tell whether these uids are mapped in our user namespace."""
     return any(first <= UIDS[0] and UIDS[-1] < first + count for first, _, count in _spans())
 
 
 def _spans() -> list[tuple[int, int, int]]:
-    """The users of our user namespace: the first of each span, here and outside, and how many there are."""
+    """Read the uid map of our user namespace: first uid inside, first uid outside, and count of each span."""
     lines = Path("/proc/self/uid_map").read_text().splitlines()
     return sorted((int(first), int(outside), int(count)) for first, outside, count in map(str.split, lines))

@@ -1,4 +1,4 @@
-"""Whether an ordinary user may make namespaces here, and what forbids it if not."""
+"""User namespaces for ordinary users: whether they are allowed, and the setting that forbids them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SETTINGS = {
         "sysctl kernel.apparmor_restrict_unprivileged_userns=0",
     ),
 }
-"""Switches of the kernel: the value that forbids, and what an administrator does about it."""
+"""Kernel settings: the value that forbids user namespaces, and the advice for an administrator."""
 
 
 def tried() -> bool:
-    """Whether a process of ours gets a user namespace, and rights in it."""
+    """Tell whether a child process gets a user namespace with capabilities in it."""
     from grader.subject import linux
 
     pid = os.fork()
@@ -33,7 +33,7 @@ def tried() -> bool:
 
 
 def obstacle(sysctl: Path = Path("/proc/sys")) -> tuple[str, str]:
-    """What forbids them, and what to do about it: one of the kernel's switches, or whatever is around us."""
+    """Return the cause and advice: one of the kernel's settings, or the container or security module."""
     for name, (forbidding, advice) in _SETTINGS.items():
         switch = sysctl / name
         if switch.is_file() and switch.read_text().strip() == forbidding:

@@ -1,1 +1,1 @@
-"""What a new course and a new assignment begin with."""
+"""Files of a new course and a new assignment."""

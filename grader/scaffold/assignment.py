@@ -1,4 +1,4 @@
-"""A new assignment, file by file: a small one that works, with hand-ins of its own."""
+"""A new assignment, file by file: a small one that works, with submissions of its own."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from grader.scaffold.layout import filled
 POINTS = 10
 TAKEN = frozenset({"np", "case"})
 """Names that the files themselves use."""
-HAND_INS: Mapping[str, tuple[str, str, int]] = {
-    "right": ("hand_ins/right.py.template", "Right, element by element.", POINTS),
-    "wrong": ("hand_ins/wrong.py.template", "Adds first and multiplies then.", 0),
+SAMPLES: Mapping[str, tuple[str, str, int]] = {
+    "right": ("submissions/right.py.template", "Right, element by element.", POINTS),
+    "wrong": ("submissions/wrong.py.template", "Adds first and multiplies then.", 0),
     "starter": ("assignment/starter.py.template", "The starter as it was given out.", 0),
 }
-"""What each is written like, what is said of it, and what it earns."""
+"""Template, description and points of each sample submission."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
-    """What the parts of a new assignment are called."""
+class AssignmentNames:
+    """Names of the parts of a new assignment."""
 
     assignment: str
     module: str
     function: str
 
 
-def names(assignment: str, function: str | None = None) -> Names:
-    """The names of a new assignment; `function` is `module.function`, else `saxpy` in a file of its name.
+def names(assignment: str, function: str | None = None) -> AssignmentNames:
+    """Return the names of a new assignment; `function` is `module.function`, by default `NAME.saxpy`.
 
     Raises:
         UsageError: one of them cannot be the name of a file, a module or a function.
     """
     if not re.fullmatch("[a-z][a-z0-9_]*", assignment) or keyword.iskeyword(assignment):
         raise UsageError(
-            f"{assignment}: an assignment is called by lower-case letters, digits and _, beginning with "
-            "a letter; such as vectors"
+            f"{assignment}: use lower-case letters, digits and _ in the name of an assignment, "
+            "beginning with a letter; such as vectors"
         )
     module, dot, called = (function or f"{assignment}.saxpy").partition(".")
     if not dot or not all(name.isidentifier() and name.isascii() for name in (module, called)):
@@ -53,11 +53,11 @@ def names(assignment: str, function: str | None = None) -> Names:
         advice = f"choose another, unless you give the function: --function {assignment}_work.{called}"
         advice = advice if function is None else "name another module"
         raise UsageError(f"{module}.py would hide Python's module {module}; {advice}")
-    return Names(assignment=assignment, module=module, function=called)
+    return AssignmentNames(assignment=assignment, module=module, function=called)
 
 
-def assignment_files(named: Names) -> dict[str, str]:
-    """What a new assignment consists of, by path below the course's folder."""
+def assignment_files(named: AssignmentNames) -> dict[str, str]:
+    """Render the files of a new assignment, by path below the course's folder."""
     heading = named.assignment.replace("_", " ").capitalize()
     values = {
         "name": named.assignment,
@@ -78,9 +78,11 @@ def assignment_files(named: Names) -> dict[str, str]:
         f"rubrics/{named.assignment}.yaml": "assignment/rubric.yaml.template",
     }
     files = {path: filled(template, **values) for path, template in laid.items()}
-    for kind, (template, about, points) in HAND_INS.items():
+    for kind, (template, about, points) in SAMPLES.items():
         folder = f"tests/submissions/{named.assignment}_{kind}"
-        said = {"about": about, "points": str(points)}
-        files[f"{folder}/expected.yaml"] = filled("hand_ins/expected.yaml.template", **values, **said)
+        expectation = {"about": about, "points": str(points)}
+        files[f"{folder}/expected.yaml"] = filled(
+            "submissions/expected.yaml.template", **values, **expectation
+        )
         files[f"{folder}/files/{code}"] = filled(template, **values)
     return files

@@ -12,11 +12,11 @@ CI: Mapping[str, tuple[str, str]] = {
     "github": (".github/workflows/grade.yml", "ci/github.yml"),
     "gitlab": (".gitlab-ci.yml", "ci/gitlab-ci.yml"),
 }
-"""By the name of a service: where its file lies in a course, and where here."""
+"""By service: the path of its workflow file in a course, and that of the template."""
 
 
 def course_files(*, title: str, time_zone: str, ci: str = "") -> dict[str, str]:
-    """What a new course holds, by path; `title` is printable, and `ci` one of `CI`, or empty for none."""
+    """Render the files of a new course, by path; `title` is printable, and `ci` one of `CI` or empty."""
     files = {
         "course.yaml": filled("course/course.yaml.template", title=quoted(title), time_zone=time_zone),
         "roster.csv": filled("course/roster.csv"),
@@ -31,5 +31,5 @@ def course_files(*, title: str, time_zone: str, ci: str = "") -> dict[str, str]:
 
 
 def quoted(text: str) -> str:
-    """A printable text as YAML and Python both read it."""
+    """Return a printable text as YAML and Python both read it."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A draft of a rubric for an assignment that is there, by what its files define."""
+"""Drafts a rubric from the functions that an existing assignment defines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.errors import CourseError, UsageError
 
 
 def rubric_draft(folder: Path, function: str | None = None) -> str:
-    """A rubric with an item for each function of the reference that has an oracle, or for this one.
+    """Draft a rubric with an item for each function of the reference that has an oracle, or for this one.
 
     The inputs are the family that is called like the function, otherwise the first one.
 
@@ -22,13 +22,14 @@ def rubric_draft(folder: Path, function: str | None = None) -> str:
     if facts.problems or facts.functions is None or facts.inputs is None or facts.oracles is None:
         raise CourseError(*facts.problems)
     if function is not None and function not in facts.functions:
-        known = suggestion(function, facts.functions)
-        raise UsageError(f"--function {function}: the reference has no such function; {known}")
-    asked = [function] if function else sorted(facts.functions)
-    checked = [name for name in asked if name.partition(".")[2] in facts.oracles]
+        advice = suggestion(function, facts.functions)
+        raise UsageError(f"--function {function}: the reference has no such function; {advice}")
+    functions = [function] if function else sorted(facts.functions)
+    checked = [name for name in functions if name.partition(".")[2] in facts.oracles]
     if not checked:
         raise CourseError(
-            f"{show_path(folder / 'expected.py')}: has no oracle for {', '.join(asked) or 'any function'}; "
+            f"{show_path(folder / 'expected.py')}: has no oracle for "
+            f"{', '.join(functions) or 'any function'}; "
             "write a function there of the same name"
         )
     if not facts.inputs:

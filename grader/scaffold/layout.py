@@ -1,4 +1,4 @@
-"""Lays out files that are not there yet: all of them, or none."""
+"""Writes a set of new files: all of them, or none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Text(Template):
 
 
 def filled(template: str, **values: str) -> str:
-    """The text of a file below `templates/`, with its placeholders filled in."""
+    """Fill in the placeholders of a file below `templates/`."""
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     return _Text(text).substitute(values)
 
@@ -33,8 +33,8 @@ def lay_out(folder: Path, files: Mapping[str, str]) -> tuple[Path, ...]:
         NotObservedError: there is no room for them; none is left then.
     """
     paths = {folder / name: text for name, text in files.items()}
-    if there := [show_path(path) for path in paths if path.exists()]:
-        raise UsageError(*(f"{path}: is there already, and stays; nothing was written" for path in there))
+    if existing := [show_path(path) for path in paths if path.exists()]:
+        raise UsageError(*(f"{path}: is there already, and stays; nothing was written" for path in existing))
     written: list[Path] = []
     try:
         for path, text in paths.items():

@@ -1,1 +1,1 @@
-"""Rubric times evidence: arithmetic, nothing else."""
+"""Scores evidence by a rubric: pure functions."""

@@ -1,4 +1,4 @@
-"""What differs for a student between two scorecards of one submission, and why."""
+"""Differences between two scorecards of one submission, by student, with their causes."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ LATE_RULE = "late rule"
 DEADLINE = "deadline"
 TIME_ZONE = "time zone"
 ARITHMETIC = "another version of grader"
-"""Left when the same items, limits and share of lateness give another total."""
+"""The cause if the same items, limits and share of lateness give another total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair(Generic[T]):
-    """A value of the card that holds, and of the card that would replace it."""
+    """A value of the current card, and of the card that would replace it."""
 
     before: T
     after: T
 
     @property
     def differs(self) -> bool:
-        """Whether it is another value."""
+        """Whether the two values differ."""
         return self.before != self.after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemState:
-    """What an item adds to a total."""
+    """The contribution of an item to a total."""
 
     points: float | None
     """None while they are open."""
@@ -51,7 +51,7 @@ class ItemState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Everything that one student would see change, texts apart."""
+    """All changes for one student, texts apart."""
 
     student: str
     total: Pair[float]
@@ -59,25 +59,25 @@ class Difference:
     possible: Pair[float]
     standing: Pair[Standing]
     items: Mapping[str, Pair[ItemState | None]]
-    """Those that differ; None where the rubric has no such item."""
+    """Items that differ; None if the rubric has no such item."""
     limited: Pair[float]
-    """What `at_most` takes from the sum of the items (below 0), or `floor` gives back (above 0)."""
+    """Points that `at_most` takes from the sum of the items (below 0), or `floor` gives back (above 0)."""
     late: Pair[float]
     """The points that lateness costs."""
     causes: tuple[str, ...]
-    """What alone explains it: changed items, limits of the total, or what decides on lateness."""
+    """The causes: changed items, limits of the total, or the inputs of the late rule."""
 
 
 def differences(before: Scorecard, after: Scorecard, students: Collection[str]) -> tuple[Difference, ...]:
     """Compare two cards of one submission for each of `students` for whom anything but texts differs."""
     items = dict(_items(before, after))
     totals = {total.student: total for total in before.totals}
-    found = (
+    changed = (
         _difference(before, after, totals[total.student], total, items)
         for total in after.totals
         if total.student in students
     )
-    return tuple(one for one in found if one is not None)
+    return tuple(difference for difference in changed if difference is not None)
 
 
 def _difference(
@@ -115,7 +115,7 @@ def _difference(
 
 
 def _items(before: Scorecard, after: Scorecard) -> Iterator[tuple[str, Pair[ItemState | None]]]:
-    """Items that differ, in the order of the new rubric; then those that it does not have."""
+    """Yield items that differ, in the order of the new rubric, then those that it does not have."""
     old, new = ({line.item: _state(line) for line in card.lines} for card in (before, after))
     for name in dict.fromkeys((*new, *old)):
         states = Pair(old.get(name), new.get(name))
@@ -141,7 +141,7 @@ def _lost(total: Total) -> float:
 
 
 def _late_causes(before: Late | None, after: Late | None) -> Iterator[str]:
-    """What made lateness cost another share of the points; a share of other points has other causes."""
+    """Yield the causes of a changed share for lateness; the same share of other points has other causes."""
     if (before.share if before else 0.0) == (after.share if after else 0.0):
         return
     moved = (before and before.due) != (after and after.due)

@@ -1,4 +1,4 @@
-"""What lateness costs."""
+"""The late rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def late(
     extension_s: float = 0.0,
     zone: tzinfo = UTC,
 ) -> Late:
-    """What share of the points lateness costs, from nothing to all of them.
+    """Compute the share of the points that lateness costs, 0…1.
 
     The extension moves the deadline, and the grace moves where counting begins: every day that has started
     then costs. A day ends when the clocks of `zone` show the deadline's time again, 23 or 25 hours later
@@ -51,7 +51,7 @@ def late(
 
 
 def later(moment: datetime, seconds: float, zone: tzinfo) -> datetime:
-    """A moment so much later: whole days by the clocks of `zone`, the rest by the stopwatch."""
+    """Add seconds: whole days in local time of `zone` (DST), the remainder absolute."""
     days, rest = divmod(seconds, DAY_S)
     # Adding to a local time keeps what its clock shows; only in UTC does a day always have 24 hours.
     local = moment.astimezone(zone) + timedelta(days=days)
@@ -59,14 +59,14 @@ def later(moment: datetime, seconds: float, zone: tzinfo) -> datetime:
 
 
 def spelled(policy: LatePolicy) -> str:
-    """A late policy in words; empty if lateness costs nothing."""
+    """Describe a late policy; empty if lateness costs nothing."""
     parts = []
     if policy.per_day:
-        parts.append(f"{policy.per_day * 100:g} % of the points for each started day")
+        parts.append(f"{policy.per_day * 100:g} % per started day")
     if policy.at_most_days is not None:
-        parts.append(f"nothing counts after {_time(policy.at_most_days * DAY_S)}")
+        parts.append(f"nothing after {_time(policy.at_most_days * DAY_S)}")
     if parts and policy.grace_s:
-        parts.append(f"the first {_time(policy.grace_s)} are free")
+        parts.append(f"first {_time(policy.grace_s)} free")
     return ", ".join(parts)
 
 

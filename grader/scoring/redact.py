@@ -1,4 +1,4 @@
-"""What staff and students may know of a mark: the one place that knows of visibility."""
+"""Reduces a score to what staff and students may know; the only module that handles visibility."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
 from grader.model.score import Standing
-from grader.model.view import View
+from grader.model.view import AudienceView
 from grader.scoring.late import later
 from grader.scoring.totals import points_of, standing_of, totals_of
 
@@ -26,9 +26,9 @@ SHARED = "what the program did here is not shown: it ran together with items tha
 _NEVER_RAN = frozenset({Outcome.SKIPPED.value, Outcome.NOT_OBSERVED.value})
 
 
-def staff_view(rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> View:
-    """Everything."""
-    return View(audience="staff", rubric=rubric, evidence=evidence, scorecard=scorecard)
+def staff_view(rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> AudienceView:
+    """Return the view of staff, with everything."""
+    return AudienceView(audience="staff", rubric=rubric, evidence=evidence, scorecard=scorecard)
 
 
 def student_view(
@@ -39,8 +39,10 @@ def student_view(
     now: datetime,
     published: bool = False,
     closes: datetime | None = None,
-) -> View:
-    """What the student may know `now`, when hand-ins close at `closes` and marks are `published` or not.
+) -> AudienceView:
+    """Reduce a score to what the student may know `now`.
+
+    `closes` is the time after which nothing may be handed in; `published` says whether grades are.
 
     Nothing of a hidden item is left: no id, title, reason, input or output, neither in its own line nor in
     what others say of it. The sums are those of the items that are left, and are not final. Whatever a
@@ -56,27 +58,27 @@ def student_view(
     groups = {item.group for item in left_out} - {""}
     shared = frozenset(item.id for item in items.values() if item.group in groups)
     beside = _users(items, hidden | shared)
-    seen = tuple(line for line in scorecard.lines if line.item in items)
-    reasons = {line.item: _reason(line, items[line.item], closed, hidden, beside, shared) for line in seen}
-    lines = tuple(_line(line, items[line.item], reasons[line.item]) for line in seen)
+    visible = tuple(line for line in scorecard.lines if line.item in items)
+    reasons = {line.item: _reason(line, items[line.item], closed, hidden, beside, shared) for line in visible}
+    lines = tuple(_line(line, items[line.item], reasons[line.item]) for line in visible)
     observations = {
         name: _observation(observation, reasons[name])
         for name, observation in evidence.observations.items()
         if name in items
     }
-    kept = replace(
+    reduced = replace(
         rubric,
         items=tuple(_item(item, items) for item in items.values()),
         points=sum(item.points for item in items.values() if item.counts == "earns"),
     )
-    held = scorecard.standing is Standing.HELD
-    standing = Standing.HELD if held else standing_of(lines)
-    points = points_of(kept, lines)
+    on_hold = scorecard.standing is Standing.HELD
+    standing = Standing.HELD if on_hold else standing_of(lines)
+    points = points_of(reduced, lines)
     settled = not hidden and standing is Standing.FINAL
     lates = {total.student: total.late for total in scorecard.totals}
-    return View(
+    return AudienceView(
         audience="student",
-        rubric=kept,
+        rubric=reduced,
         evidence=replace(evidence, observations=observations),
         scorecard=replace(
             scorecard,
@@ -91,9 +93,9 @@ def student_view(
 
 
 def closes(rubric: Rubric, extensions: Mapping[str, float], zone: tzinfo = UTC) -> datetime | None:
-    """When the last student's deadline has passed, grace included; None if there is none.
+    """Return the latest deadline of all students, grace included; None if there is none.
 
-    One time for all: whoever hands in later must not learn from whoever was sooner.
+    One time holds for all, so that a late student learns nothing from an earlier one's report.
     """
     if rubric.due is None:
         return None
@@ -101,11 +103,11 @@ def closes(rubric: Rubric, extensions: Mapping[str, float], zone: tzinfo = UTC) 
 
 
 def _users(items: Mapping[str, Item], of: frozenset[str]) -> frozenset[str]:
-    """Items that are judged together with these, at whatever remove."""
-    found: frozenset[str] = frozenset()
-    while more := {item.id for item in items.values() if (of | found).intersection(item.uses)} - found:
-        found |= more
-    return found
+    """Return the items whose `uses` lead to these, directly or through others."""
+    users: frozenset[str] = frozenset()
+    while more := {item.id for item in items.values() if (of | users).intersection(item.uses)} - users:
+        users |= more
+    return users
 
 
 def _reason(
@@ -116,7 +118,7 @@ def _reason(
     beside: frozenset[str],
     shared: frozenset[str],
 ) -> str:
-    """What a line says instead of its own reason, which may tell of hidden items; empty if it may not."""
+    """Return the reason that replaces a line's own, if that may reveal hidden items; empty otherwise."""
     needs = hidden.intersection(item.needs)
     if needs and (needs & closed or line.outcome in _NEVER_RAN):
         return WAITS
@@ -144,9 +146,9 @@ def _observation(observation: Observation, reason: str) -> Observation:
     )
 
 
-def _item(item: Item, kept: Mapping[str, Item]) -> Item:
+def _item(item: Item, visible: Mapping[str, Item]) -> Item:
     return replace(
         item,
-        needs=tuple(name for name in item.needs if name in kept),
-        uses=tuple(name for name in item.uses if name in kept),
+        needs=tuple(name for name in item.needs if name in visible),
+        uses=tuple(name for name in item.uses if name in visible),
     )

@@ -1,4 +1,4 @@
-"""From a rubric and evidence to a scorecard."""
+"""Computes a scorecard from a rubric and evidence."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ REASONS: dict[Outcome, str] = {
     Outcome.SKIPPED: "must run again: what it needs has passed since it was skipped",
     Outcome.NOT_OBSERVED: "could not be observed: not the program's fault, and tried again",
 }
-"""What a student reads where the observation has no note of its own."""
+"""Reasons for students where the observation has no note."""
 
 _REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
-"""What is tried again, whatever the kind of check makes of it."""
+"""Outcomes that are always observed again, whatever the check kind awards."""
 
 CHANGED_INPUTS = "changed its inputs in place"
 
@@ -54,9 +54,9 @@ class _Verdict:
     missing: str = ""
     flags: tuple[str, ...] = ()
     gated: bool = False
-    """Whether something it needs was lost, so that it was not judged by itself."""
+    """Whether an item that it needs lost points, so that it was not judged by itself."""
     again: bool = False
-    """Whether the kind of check would look once more before it decides."""
+    """Whether the check kind wants another observation before it decides."""
 
 
 def score(
@@ -84,14 +84,16 @@ def score(
     lines = tuple(_line(item, verdicts[item.id], evidence.observations) for item in rubric.items)
     points, standing = points_of(rubric, lines), standing_of(lines)
     submission = evidence.submission
-    given = extensions or {}
+    extensions_by_name = extensions or {}
     lates = {
         student: late(
             rubric.late,
             due=rubric.due,
             submitted_at=submission.submitted_at,
             marked=submission.marked_late,
-            extension_s=max(given.get(student, 0.0), given.get(submission.student, 0.0)),
+            extension_s=max(
+                extensions_by_name.get(student, 0.0), extensions_by_name.get(submission.student, 0.0)
+            ),
             zone=zone,
         )
         if rubric.due
@@ -117,7 +119,7 @@ def passed(
     kinds: Mapping[str, CheckKind],
     related: Mapping[str, Observation],
 ) -> bool:
-    """Whether an observation earns everything, whatever became of the items it needs.
+    """Tell whether an observation earns everything, ignoring the items it needs.
 
     Raises:
         ValueError: the kind awarded a fraction outside 0…1.
@@ -132,29 +134,29 @@ def lasting(
     *,
     looked_at: Collection[str] = (),
 ) -> dict[str, bool]:
-    """Items whose observation holds until something changes, and whether each passed; others are tried again.
+    """Return {item: passed} for items that need no new observation.
 
-    What a simulator showed is tried again: the next run may find a device. So is what a kind of check cannot
-    decide by it: the next run may find a better machine, or a quieter one. `looked_at` are those of which
-    this run knows already that it does not.
+    Simulated observations are repeated, because the next run may have a device; undecided ones as well,
+    because it may have a better or quieter machine. Items in `looked_at` were already tried in this run and
+    are not repeated.
 
     Raises:
         ValueError: a kind awarded a fraction outside 0…1.
     """
-    found = {}
+    settled = {}
     for item in items:
-        if (seen := observations.get(item.id)) is None:
+        if (observation := observations.get(item.id)) is None:
             continue
         verdict = _judge(item, observations, kinds)
-        unsure = seen.simulated or verdict.again
-        if item.id in looked_at if unsure else seen.outcome not in _REPEATED:
-            found[item.id] = verdict.fraction == 1
-    return found
+        unsure = observation.simulated or verdict.again
+        if item.id in looked_at if unsure else observation.outcome not in _REPEATED:
+            settled[item.id] = verdict.fraction == 1
+    return settled
 
 
 @lru_cache(maxsize=16)
 def _order(needs: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
-    """Items, each after what it needs; the same for a whole class."""
+    """Sort items topologically, each after the items it needs; cached for a whole class."""
     return tuple(TopologicalSorter(dict(needs)).static_order())
 
 
@@ -182,7 +184,7 @@ def _simulated_so_far(
     verdicts: Mapping[str, _Verdict],
     observations: Mapping[str, Observation],
 ) -> bool:
-    """Whether a simulator showed both what the item needs, and the item: then its own reason says more."""
+    """Tell whether the item and all it needs were simulated: then its own reason says more."""
     shown = observations.get(item.id)
     return shown is not None and shown.simulated and all(verdicts[need.id].fraction == 1 for need in waiting)
 

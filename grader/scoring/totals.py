@@ -1,4 +1,4 @@
-"""Sums of a scorecard's lines, and what each student gets of them."""
+"""Sums of a scorecard's lines, and the total of each student."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DOUBT = (Standing.FINAL, Standing.PROVISIONAL, Standing.HELD)
 
 
 def points_of(rubric: Rubric, lines: Sequence[Line]) -> Points:
-    """The sums of lines, and the raw total within the rubric's bounds.
+    """Add up lines, and bound the raw total as the rubric says.
 
     A penalty takes nothing from a total that is at the rubric's `floor`, and the floor gives nothing.
     """
@@ -41,17 +41,17 @@ def points_of(rubric: Rubric, lines: Sequence[Line]) -> Points:
 
 
 def standing_of(lines: Iterable[Line]) -> Standing:
-    """How far a card of these lines can be relied on: as far as the most doubtful of them."""
+    """Return the standing of a card: that of its most doubtful line."""
     return max((line.standing for line in lines), key=_DOUBT.index, default=Standing.FINAL)
 
 
 def totals_of(raw: float, lates: Mapping[str, Late | None], *, settled: bool) -> tuple[Total, ...]:
-    """What each student gets of `raw` points; final only if everything is `settled`."""
+    """Apply lateness to `raw` points for each student; totals are final only if everything is `settled`."""
     return tuple(_total(student, raw, late, settled) for student, late in lates.items())
 
 
 def exact(points: float) -> float:
-    """A third of three points is one point, not 0.9999999999999999."""
+    """Round to 9 digits, so that a third of three points is 1 and not 0.9999999999999999."""
     return round(points, _DIGITS)
 
 

@@ -1,4 +1,4 @@
-"""What exporters must keep, for the pytest of whoever writes one: the only package here that imports pytest.
+"""Conformance tests for exporters: the only package here that imports pytest.
 
 grader itself does not depend on pytest; a plugin's own tests bring it.
 """

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.config.roster import Roster, Student
-from grader.lms.contract import Filled, Mark, Rules, Worksheet
+from grader.lms.contract import FilledSheet, Grade, Rules, Worksheet
 from grader.model.score import Standing
 
 BYTE_ORDER_MARK = "\ufeff"
 POSSIBLE = 10.0
-"""Points of every mark, and what `{maximum}` says."""
+"""Possible points of every grade, and the value of `{maximum}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Row:
     """One student in the example."""
 
     student: str
-    """What the platform calls the student: an id that it writes into the row."""
+    """The student's id on the platform, which it writes into the row."""
     name: str = "A name"
     grade: str = ""
     number: int = 0
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How a table is written."""
+    """Delimiter and line ends of a table."""
 
     delimiter: str = ","
     end: str = "\r\n"
@@ -47,18 +47,18 @@ class Example:
     """A cell below each heading. `{name}`, `{student}` (an id of theirs) and `{grade}` stand in one each;
     `{number}` is an id of the platform's own, `{maximum}` the points that it gives."""
     column: str = ""
-    """What `--column` must say; empty if nothing."""
+    """The value of `--column`; empty for none."""
     no_grade: tuple[str, ...] = ("",)
-    """What stands for no grade."""
+    """Cells that mean no grade."""
     delimiters: tuple[str, ...] = (",", ";", "\t")
-    """Those that the platform writes; with `;` decimals may have a comma."""
+    """Delimiters that the platform writes; with `;` decimals may have a comma."""
     known_by: str = "student"
     """The field of the roster (`grader.config.roster.Student`) that has what `{student}` is replaced by."""
     spelled: str = "{}"
-    """How the platform spells that id of a student, as in `{}@uni.edu`."""
+    """The platform's format of that id, as in `{}@uni.edu`."""
 
     def text(self, *rows: Row, dialect: Dialect | None = None, maximum: str = "") -> str:
-        """The platform's file with these rows."""
+        """Return the platform's file with these rows."""
         how = dialect or Dialect(delimiter=self.delimiters[0])
         commas = how.delimiter == ";" and any("," in row.grade for row in rows)
         file = io.StringIO(newline="")
@@ -76,28 +76,32 @@ class Example:
         return BYTE_ORDER_MARK * how.byte_order_mark + file.getvalue()
 
     def cells(self, text: str, what: str, delimiter: str = "") -> list[str]:
-        """What stands for `name`, `grade` or `student` in each row of a file."""
+        """Return the cells of `name`, `grade` or `student` in each row of a file."""
         place = next(at for at, cell in enumerate(self.row) if f"{{{what}}}" in cell)
         lines = io.StringIO(text.removeprefix(BYTE_ORDER_MARK), newline="")
         return [row[place] for row in list(csv.reader(lines, delimiter=delimiter or self.delimiters[0]))[1:]]
 
-    def fill(self, content: str | bytes, *marks: Mark, roster: Roster | None = None, **rules: Any) -> Filled:
-        """What a new exporter makes of the file."""
+    def fill(
+        self, content: str | bytes, *grades: Grade, roster: Roster | None = None, **rules: Any
+    ) -> FilledSheet:
+        """Fill the file by a new exporter."""
         raw = content.encode() if isinstance(content, str) else content
-        given = {mark.student: mark for mark in marks}
-        told = Rules(**{"column": self.column, **rules})
-        return self.worksheet().fill(raw, "sheet.csv", given, roster or self.roster(*given), told)
+        by_student = {grade.student: grade for grade in grades}
+        options = Rules(**{"column": self.column, **rules})
+        return self.worksheet().fill(
+            raw, "sheet.csv", by_student, roster or self.roster(*by_student), options
+        )
 
     def roster(self, *students: str) -> Roster:
-        """Who is in the course: nobody has to be where the platform calls students as grader does."""
+        """Return the roster: empty where the platform calls students as grader does."""
         if self.known_by == "student":
             return Roster()
-        known = ({"student": one, self.known_by: self.spelled.format(one)} for one in students)
-        return Roster(students=tuple(Student(**one) for one in known), file="roster.csv")
+        rows = ({"student": student, self.known_by: self.spelled.format(student)} for student in students)
+        return Roster(students=tuple(Student(**row) for row in rows), file="roster.csv")
 
 
-def mark(
+def make_grade(
     student: str = "ann", points: float = 7.5, standing: Standing = Standing.FINAL, *, untimed: bool = False
-) -> Mark:
-    """What a student got of ten points."""
-    return Mark(student=student, points=points, possible=POSSIBLE, standing=standing, untimed=untimed)
+) -> Grade:
+    """Return a student's grade of ten points."""
+    return Grade(student=student, points=points, possible=POSSIBLE, standing=standing, untimed=untimed)

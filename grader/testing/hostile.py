@@ -1,4 +1,4 @@
-"""Texts that a student may choose and that must not act on whoever reads them, for tests of what is written.
+"""Hostile texts that a student may choose, for tests that output neutralises them.
 
 `HOSTILE` has a text for each kind of attack; `unsafe` finds what is left of them in a file.
 """
@@ -15,7 +15,7 @@ from unicodedata import category
 __all__ = ["FORGED", "HOSTILE", "unsafe"]
 
 FORGED = ("total", "Final.", "✓", "::", "##[", "hint:", "flag:")
-"""How our lines begin, or a CI service's: no line of a student's may begin so."""
+"""Beginnings of our lines and of CI commands, which no line of a student's may have."""
 
 _ACTING = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _COMMANDS = re.compile(r"^[^\S\n]*::\w.*|##(?:\[|vso|teamcity).*|\[\[ATTACHMENT.*", re.MULTILINE)
@@ -57,22 +57,22 @@ HOSTILE = {
     "a long line": "word " * 40_000,
     "many lines": "total 21 / 21\n" * 20_000,
 }
-"""By what each tries."""
+"""Texts by the attack that each tries."""
 
 
 def unsafe(text: str) -> list[str]:
-    """What is left in a file of characters that act, or show as nothing, and of commands for a CI service.
+    """Return the control and invisible characters in a file, and the commands for a CI service.
 
-    Of JSON the texts in it are looked at: what a program reads it will show.
+    In JSON the decoded texts count: a program that reads it shows those.
     """
     try:
         texts = list(_texts(json.loads(text)))
     except ValueError:
         texts = [text]
-    letters = {letter for one in texts for letter in one if category(letter) in _ACTING}
+    letters = {letter for text in texts for letter in text if category(letter) in _ACTING}
     return [
         *sorted(map(ascii, letters - set("\n\t"))),
-        *(found for one in texts for found in _COMMANDS.findall(one)),
+        *(command for text in texts for command in _COMMANDS.findall(text)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What an exporter must keep that writes a file for each student (`grader.lms.contract.Results`).
+"""Conformance tests of exporters that write a file for each student (`grader.lms.contract.ResultsFile`).
 
 An author derives a class in a file of tests, names the exporter, and says how its file is read:
 
@@ -21,13 +21,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from grader.lms.contract import Results, Rules
+from grader.lms.contract import ResultsFile, Rules
 from grader.model.evidence import Evidence
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
-from grader.model.view import Audience, View
+from grader.model.view import Audience, AudienceView
 from grader.scoring.score import score
 from grader.testing.hostile import HOSTILE, unsafe
 from grader.testing.worksheets import FORMULAS, NAMES, OPEN
@@ -36,26 +36,26 @@ __all__ = ["ResultsConformance", "view"]
 
 
 class ResultsConformance:
-    """Every promise of a results file, a test for each."""
+    """One test for each promise of a results file."""
 
-    exporter: ClassVar[type[Results]]
+    exporter: ClassVar[type[ResultsFile]]
 
     def shown(self, text: str) -> float | None:
-        """The points that a student reads in a file; None if only staff does.
+        """Return the points that a student reads in a file; None if only staff reads them.
 
         The author's class overrides this.
         """
         raise NotImplementedError("override `shown`: it returns the points that a student reads in the file")
 
-    def render(self, seen: View, **rules: Any) -> str:
-        """The file of a new exporter."""
-        return self.exporter().render(seen, Rules(**rules))
+    def render(self, audience_view: AudienceView, **rules: Any) -> str:
+        """Render the file by a new exporter."""
+        return self.exporter().render(audience_view, Rules(**rules))
 
     def test_it_has_a_name_for_a_command_and_one_for_its_file(self) -> None:
         assert re.fullmatch("[a-z][a-z0-9-]*", self.exporter.name)
         assert re.fullmatch(r"[\w-]+\.\w+", self.exporter.filename)
 
-    def test_a_final_mark_is_shown(self) -> None:
+    def test_a_final_grade_is_shown(self) -> None:
         assert self.shown(self.render(view())) == 7.5
 
     def test_what_is_not_final_is_for_staff_alone(self) -> None:
@@ -76,25 +76,25 @@ class ResultsConformance:
         with pytest.raises(ValueError, match="student"):
             self.render(view(audience="staff"))
 
-    def test_no_title_disturbs_a_mark(self) -> None:
+    def test_no_title_disturbs_a_grade(self) -> None:
         for title in (*NAMES, *FORMULAS, *HOSTILE.values()):
             text = self.render(view(title=title))
             assert self.shown(text) == 7.5, title
             text.encode("utf-8")
 
-    def test_nothing_that_a_program_says_disturbs_a_mark_or_acts_on_whoever_reads_it(self) -> None:
-        for attack, said in HOSTILE.items():
-            text = self.render(view(said=said))
+    def test_nothing_that_a_program_says_disturbs_a_grade_or_acts_on_whoever_reads_it(self) -> None:
+        for attack, program_text in HOSTILE.items():
+            text = self.render(view(program_text=program_text))
             assert self.shown(text) == 7.5, attack
             assert unsafe(text) == [], attack
             assert len(text) < 1_000_000, attack
 
-    def test_the_same_mark_gives_the_same_file(self) -> None:
+    def test_the_same_grade_gives_the_same_file(self) -> None:
         assert self.render(view()) == self.render(view())
 
 
-class _Told:
-    """A kind of check that awards what the observation says."""
+class _Awards:
+    """A check kind whose award is the share in the observation's facts."""
 
     name: ClassVar[str] = "told"
 
@@ -112,22 +112,22 @@ class _Told:
         )
 
 
-def _cases(said: str) -> tuple[Case, ...]:
-    """A case in which a program chooses all that it can; none if it says nothing."""
-    if not said:
+def _cases(program_text: str) -> tuple[Case, ...]:
+    """Return a case whose texts are all the program's; none if the text is empty."""
+    if not program_text:
         return ()
-    measured = {said: Quantity(value=said, unit=said, taken_by="subject")}
+    measured = {program_text: Quantity(value=program_text, unit=program_text, taken_by="subject")}
     return (
         Case(
-            name=said,
+            name=program_text,
             outcome=Outcome.CRASHED,
-            agrees={said: False},
-            called=said,
-            returned=said,
-            expected=said,
-            note=said,
+            agrees={program_text: False},
+            called=program_text,
+            returned=program_text,
+            expected=program_text,
+            note=program_text,
             quantities=measured,
-            changed_inputs=(said,),
+            changed_inputs=(program_text,),
         ),
     )
 
@@ -136,12 +136,12 @@ def view(
     standing: Standing = Standing.FINAL,
     *,
     title: str = "A title",
-    said: str = "",
+    program_text: str = "",
     audience: Audience = "student",
     untimed: bool = False,
-) -> View:
-    """A mark of 7.5 of ten points, in two items, as its audience may see it; `said` is a program's text."""
-    held, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
+) -> AudienceView:
+    """Return a view of a grade of 7.5 of ten points in two items; `program_text` is a program's text."""
+    on_hold, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
     items = (
         Item(id="a", title=title, points=7.5, check="told", options=SimpleNamespace(), on_flag="holds"),
         Item(id="b", title="Another", points=2.5, check="told", options=SimpleNamespace()),
@@ -152,20 +152,25 @@ def view(
     outcome = Outcome.NOT_OBSERVED if waits else Outcome.OBSERVED
     observations = {
         "a": Observation(
-            item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if held else ()}
+            item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if on_hold else ()}
         ),
         "b": Observation(
-            item="b", outcome=outcome, note=said, output=said, cases=_cases(said), facts={"share": 0.0}
+            item="b",
+            outcome=outcome,
+            note=program_text,
+            output=program_text,
+            cases=_cases(program_text),
+            facts={"share": 0.0},
         ),
     }
     submission = Submission(
         student="ann",
         assignment="kit",
-        archive=f"ann{said}.zip",
+        archive=f"ann{program_text}.zip",
         digest="sha256:0",
-        files=(f"work{said}.py",),
-        dropped=(said,),
+        files=(f"work{program_text}.py",),
+        dropped=(program_text,),
     )
     evidence = Evidence(submission=submission, exams=(), observations=observations)
-    card = score(rubric, evidence, {"told": _Told()})
-    return View(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)
+    card = score(rubric, evidence, {"told": _Awards()})
+    return AudienceView(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)

@@ -165,9 +165,9 @@ print(json.dumps([len(spared), len(found), len(grading.descendants())]))
 def test_a_class_names_what_is_open_or_has_other_points_or_was_not_graded():
     from grader.config.course import load_course
     from grader.plugins import Plugins
-    from grader.trials import Selection, trials_of
+    from grader.selftest.cases import Selection, cases_of
 
-    (bob,) = trials_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=("bob",)))
+    (bob,) = cases_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=("bob",)))
     right = [
         {"id": item, "points": points, "status": "earned", "reason": ""} for item, points in bob.earns.items()
     ]
@@ -192,16 +192,14 @@ def test_a_class_names_what_is_open_or_has_other_points_or_was_not_graded():
 def test_every_attack_deserves_nothing_or_a_person_somewhere_and_every_twin_everything():
     from grader.config.course import load_course
     from grader.plugins import Plugins
-    from grader.trials import Selection, trials_of
+    from grader.selftest.cases import Selection, cases_of
 
-    trials = trials_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=("attack_*", "honest_*"), gpus=8))
-    for trial in trials:
-        decided = {item: points for item, points in trial.earns.items() if points != "pending"}
-        possible = {item.id: item.points for item in trial.rubric.items}
-        if trial.name.startswith("honest_"):
-            assert decided == {item: possible[item] for item in decided}, trial.name
+    cases = cases_of(load_course(ROOT), Plugins(ROOT), Selection(patterns=("attack_*", "honest_*"), gpus=8))
+    for case in cases:
+        decided = {item: points for item, points in case.earns.items() if points != "pending"}
+        possible = {item.id: item.points for item in case.rubric.items}
+        if case.name.startswith("honest_"):
+            assert decided == {item: possible[item] for item in decided}, case.name
         else:
-            waits = (
-                trial.earns.keys() - decided.keys() - trial.leaves_out
-            )  # for a person, where it is unclear
-            assert 0 in decided.values() or waits, trial.name
+            waits = case.earns.keys() - decided.keys() - case.leaves_out  # for a person, where it is unclear
+            assert 0 in decided.values() or waits, case.name

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from grader.checks.manual import Manual
-from grader.config.points_csv import COLUMNS, Row, read_table, write_table
+from grader.config.points_csv import COLUMNS, PointsRow, read_table, write_table
 from grader.config.points_file import FILE, PointsGiven, append_points, read_points, with_points
 from grader.errors import NotObservedError, UsageError
 from grader.model.job import Task
@@ -100,7 +100,7 @@ def test_a_torn_last_line_is_mended_and_a_strange_one_is_named(tmp_path):
     ],
 )
 def test_no_cell_is_a_formula_and_every_text_comes_back(evil):
-    row = Row(
+    row = PointsRow(
         student="ann", assignment="hw1", item="style", title=evil, comment=f"x, {evil}\nnew line", points="3"
     )
     content = write_table([row])

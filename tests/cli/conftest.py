@@ -166,7 +166,7 @@ def forget_course_code() -> dict[str, ModuleType]:
 
 
 class CourseFolder:
-    """The course's files, hand-ins for it, and what `grader` says of them."""
+    """The course's files, submissions for it, and what `grader` says of them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "course"

@@ -53,6 +53,14 @@ def test_a_page_is_written_where_nothing_else_is_named(graded):
         assert told in source
 
 
+def test_a_course_on_a_platform_is_read_by_every_command(graded):
+    keys = "{url: 'https://c.edu', course: 1, assignments: {tiny: 1}}"
+    graded.write("course.yaml", f"title: A tiny course\nroster: roster.csv\ncanvas: {keys}\n")
+    for arguments in (("report",), ("export", "csv", "tiny"), ("rescore", "tiny"), ("plugins",)):
+        done = graded.run(*arguments)
+        assert (done.returncode, "unknown key" in done.stderr) == (0, False), done.stderr
+
+
 def test_each_file_that_is_named_is_written_and_no_other(graded):
     done = graded.run("report", "--assignment", "tiny", "--markdown", "s.md", "--junit", "c.xml")
     assert (done.returncode, done.stderr) == (0, "s.md: written\nc.xml: written\n")
@@ -84,7 +92,7 @@ def test_a_rubric_that_is_gone_is_said_and_the_page_is_written(graded):
     assert done.returncode == 0
     first, second = done.stderr.splitlines()
     assert "tiny" in first
-    assert first.endswith("; GPU minutes are not told")
+    assert first.endswith("; GPU minutes are unknown")
     assert second == "class.html: written"
 
 
@@ -93,8 +101,8 @@ def test_a_rubric_that_is_gone_is_said_and_the_page_is_written(graded):
     [
         ((), (), "gradebook.db: there is no gradebook"),
         (("",), (), "gradebook.db: is empty; grade with --gradebook, or record results, first"),
-        (("hw1", "hw2"), (), "gradebook.db: has marks in hw1, hw2; name one of them by --assignment"),
-        (("hw1",), ("--assignment", "hw"), "gradebook.db: has no mark in 'hw'; did you mean hw1?"),
+        (("hw1", "hw2"), (), "gradebook.db: has grades in hw1, hw2; name one of them by --assignment"),
+        (("hw1",), ("--assignment", "hw"), "gradebook.db: has no grade in 'hw'; did you mean hw1?"),
         (("hw1",), ("--out", "no/where.html"), "--out no/where.html: cannot be written"),
     ],
     ids=str,

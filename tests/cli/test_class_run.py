@@ -95,7 +95,7 @@ def archive(code: str) -> bytes:
 
 @pytest.fixture
 def canvas(course):
-    """Writes the zip that Canvas gives out, of `count` mixed hand-ins, and tells who earns what."""
+    """Writes the zip that Canvas gives out, of `count` mixed submissions, and tells who earns what."""
 
     def download(count: int) -> tuple[str, dict[str, float]]:
         earned = {}
@@ -150,9 +150,9 @@ def test_a_download_of_canvas_is_graded_with_one_command(course, canvas):
         "pack the files as .tar.gz or .zip"
     ]
     assert said[-4:] == [
-        "9 hand-ins graded: 9 final",
-        "1 hand-in without a mark; the lines above say why",
-        f"{course.folder}/roster.csv: 1 student without a hand-in, not marked: zoe",
+        "9 submissions graded: 9 final",
+        "1 submission without a mark; the lines above say why",
+        f"{course.folder}/roster.csv: 1 student without a submission, not marked: zoe",
         f"{course.folder}/roster.csv: 7 students not on it: {', '.join(sorted({*earned} - {'ann', 'ben'}))}",
     ]
     assert not list(course.out.glob(".*"))

@@ -127,7 +127,7 @@ def test_on_a_quiet_machine_nothing_spoils_a_timing():
 @pytest.mark.parametrize(
     ("around", "name", "says"),
     [
-        ({"load_1min": 9.0}, "load", "9.0 threads wanted to run in the last minute, on 16 cores"),
+        ({"load_1min": 9.0}, "load", "load 9.0 over the last minute, on 16 cores"),
         ({"cores": 1}, "cores", "there is one only: the clock and the program take turns on it"),
         ({"quota": 2.0}, "quota", "the container may use 2 of 16 cores, and is stopped beyond that"),
         ({"governors": ("performance", "powersave")}, "governor", "powersave: clocks follow the load"),

@@ -58,9 +58,9 @@ def test_the_gradebook_of_canvas_is_filled(marked):
     assert done.returncode == 0
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
-        "ben: 1 stands there, and the mark is 2; --overwrite replaces it",
-        "Fox, Cy (13): is in the file and has no mark",
-        "1 written, 1 left as they were, 1 without a mark",
+        "ben: 1 is there, and the grade is 2; --overwrite replaces it",
+        "Fox, Cy (13): is in the file and has no grade",
+        "1 written, 1 unchanged, 1 without a grade",
     ]
     assert filled.read_bytes() == CANVAS.replace("adoe,S,", "adoe,S,3").encode()
     assert (marked.cwd / "sheet.csv").read_bytes() == CANVAS.encode()
@@ -73,7 +73,7 @@ def test_the_worksheet_of_moodle_is_filled_on_standard_output(marked):
     assert done.returncode == 0
     assert done.stdout == filled.replace("Doe,,", "Doe,3,").replace('"1,00"', '"2"')
     assert done.stderr.splitlines() == [
-        "ben: 1,00 stood there, now it is 2",
+        "ben: 1,00 was there, now it is 2",
         "1 written, 1 replaced",
     ]
 
@@ -105,7 +105,10 @@ def test_members_of_a_team_each_have_their_row(course):
             ["canvas", "tiny", "--sheet", "no.csv"],
             "--sheet no.csv: cannot be read (No such file or directory)",
         ),
-        (["canvas", "hw9", "--sheet", "sheet.csv"], "gradebook.db: has no mark in 'hw9'; grader export json"),
+        (
+            ["canvas", "hw9", "--sheet", "sheet.csv"],
+            "gradebook.db: has no grade in 'hw9'; grader export json",
+        ),
         (["moodle", "tiny", "--sheet", "sheet.csv"], "sheet.csv:1: there is no column 'Identifier'; "),
         (
             ["canvas", "tiny", "--sheet", "sheet.csv", "--column", "41"],
@@ -291,7 +294,7 @@ def test_the_results_of_a_class_lie_in_a_folder_for_an_autograder_to_fetch(marke
     marked.rubric(DOUBLE, {"id": "style", "title": "Readable", "points": 2, "check": "manual"})
     done = marked.run("export", "gradescope", "tiny", "--out", str(out))
     assert done.stderr.splitlines()[0] == (
-        "ann: was marked by an earlier rubric tiny; run grader rescore tiny"
+        "ann: was graded by an earlier rubric tiny; run grader rescore tiny"
     )
     assert list(out.iterdir()) == []
     assert marked.run("run", marked.hand_in("ann"), "--gradebook", "gradebook.db").returncode == 0

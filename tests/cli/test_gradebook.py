@@ -65,10 +65,12 @@ def test_the_gradebook_may_be_named_once_for_all_commands(course, tmp_path):
 def test_results_are_recorded_as_the_run_would_have_and_only_once(course, book):
     course.run("run", course.hand_in("ann"), course.hand_in("ben", WRONG))
     done = course.run("record", str(course.out))
-    assert (done.returncode, said(done)) == (0, "gradebook.db: 2 marks recorded, 0 there already")
+    assert (done.returncode, said(done)) == (0, "gradebook.db: 2 grades recorded, 0 recorded already")
     (mark,) = shown(course, "show", "ben", "--json")
     assert mark["points"]["raw"] == 2
-    assert said(course.run("record", str(course.out))) == "gradebook.db: 0 marks recorded, 2 there already"
+    assert (
+        said(course.run("record", str(course.out))) == "gradebook.db: 0 grades recorded, 2 recorded already"
+    )
     course.run("run", course.hand_in("ann"), "--gradebook", str(book))
     assert len(shown(course, "history", "ann", "--json")) == 1, "the run says the same"
 
@@ -113,7 +115,7 @@ def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
     course.run("run", course.hand_in("ann"), "--gradebook", str(book))
     course.run("run", course.hand_in("bo+cy"), "--gradebook", str(book), "--item", "square")
     done = course.run("export", "csv", "tiny")
-    assert (done.returncode, said(done)) == (0, "gradebook.db: 3 students have a mark in tiny")
+    assert (done.returncode, said(done)) == (0, "gradebook.db: 3 students have a grade in tiny")
     rows = table(done.stdout)
     assert list(rows[0])[:5] == ["Student", "Submitted as", "Standing", "double", "square"]
     assert [(r["Student"], r["Submitted as"], r["double"], r["square"], r["Final"]) for r in rows] == [
@@ -122,7 +124,7 @@ def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
         ("cy", "bo+cy", "", "2.0", ""),
         ("zoe", "", "", "", ""),
     ]
-    assert rows[3]["Standing"] == "nothing handed in"
+    assert rows[3]["Standing"] == "no submission"
 
     file = course.cwd / "class.csv"
     assert course.run("export", "csv", "tiny", "--out", str(file)).returncode == 0
@@ -181,7 +183,7 @@ def test_who_comes_with_an_earlier_exam_is_kept_out_and_told(course, book, tmp_p
     assert done.returncode == 5
     first, last = done.stderr.splitlines()
     assert "ann, tiny: a later exam is recorded already" in first
-    assert last == "gradebook.db: 0 marks recorded, 0 there already, 1 kept out"
+    assert last == "gradebook.db: 0 grades recorded, 0 recorded already, 1 refused"
 
 
 def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, book):
@@ -201,7 +203,7 @@ def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, boo
 def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book):
     book.write_text("a file")
     done = course.run("run", course.hand_in(), "--gradebook", str(book))
-    assert (done.returncode, said(done)) == (2, "grader: gradebook.db: is no gradebook; name another file")
+    assert (done.returncode, said(done)) == (2, "grader: gradebook.db: is no gradebook; name another")
     assert not course.out.exists()
 
 
@@ -209,12 +211,12 @@ def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book)
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["show", "anm"], "gradebook.db: has no mark of 'anm'; did you mean ann?"),
+        (["show", "anm"], "gradebook.db: has no grade of 'anm'; did you mean ann?"),
         (
             ["show", "ann", "--assignment", "hw9"],
-            "gradebook.db: has no mark of 'ann' in hw9; there are some in tiny",
+            "gradebook.db: has no grade of 'ann' in hw9; there are some in tiny",
         ),
-        (["history", "zoe"], "gradebook.db: knows nothing of 'zoe'; grader export csv lists who is there"),
+        (["history", "zoe"], "gradebook.db: has nothing of 'zoe'; grader export csv lists all students"),
         (["record", "nowhere"], "nowhere: there is no such results folder; grade first, or name another"),
         (["export", "csv", "tiny", "--out", "no/where.csv"], "--out no/where.csv: cannot be written"),
         (["export", "backup", "no/where.db"], "no/where.db: cannot be written"),
@@ -251,8 +253,7 @@ def test_without_sqlalchemy_a_line_says_what_to_install_and_a_run_needs_none(cou
         done = run(*arguments)
         assert done.returncode == 2
         assert said(done) == (
-            "grader: a gradebook needs SQLAlchemy, which is not here; "
-            f"{sys.executable} -m pip install 'gpu-grader[gradebook]'"
+            f"grader: a gradebook needs SQLAlchemy; {sys.executable} -m pip install 'gpu-grader[gradebook]'"
         )
     done = run("run", course.hand_in(), "--out", str(course.out))
     assert (done.returncode, done.stderr) == (0, "")

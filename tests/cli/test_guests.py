@@ -235,3 +235,136 @@ def test_an_exporter_that_cannot_be_is_told_and_takes_neither_help_nor_our_own_t
     done = course.run("export", "csv", "tiny", **environment)
     assert (done.returncode, "gradebook.db" in done.stderr) == (2, True)
     assert "guest" not in done.stderr
+
+
+PLATFORM = """
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from grader.api import hookimpl
+
+@hookimpl
+def grader_platforms():
+    from grader.lms.people import Person
+    from grader.lms.platform import Answer, PlatformGrade, PlatformOptions, Receipt, Target
+    from grader.model.options import option
+
+    @dataclass(frozen=True, kw_only=True)
+    class LecternOptions(PlatformOptions):
+        '''Where the assignments are on Lectern.'''
+
+        file: str = option("A file instead of a server.")
+
+    class Lectern:
+        name = "{name}"
+        title = "Lectern"
+        Options = LecternOptions
+        attaches_pages = False
+        criteria = {{}}
+
+        def __init__(self, file):
+            self.file = file
+
+        @classmethod
+        def connect(cls, options, assignment, token):
+            assert (token, options.assignments[assignment]) == ("t0ken", 7)
+            return cls(Path(options.file))
+
+        def target(self):
+            return Target(key="lectern 7", title="HW1", possible=Decimal(3), takes_comments=False)
+
+        def grades(self):
+            rows = enumerate(json.loads(self.file.read_text()).items())
+            return tuple(
+                PlatformGrade(
+                    person=Person(row=row, name="", id=who, ids=(("student", who),)),
+                    points=None if points is None else Decimal(points),
+                    shown=points or "",
+                    by_us=True,
+                )
+                for row, (who, points) in rows
+            )
+
+        def apply(self, changes):
+            grades = json.loads(self.file.read_text())
+            for change in changes:
+                grades[change.id] = str(change.points)
+                self.file.write_text(json.dumps(grades))
+                yield Receipt(student=change.student, answer=Answer.THERE)
+
+    return [Lectern]
+"""
+
+
+@pytest.fixture
+def lectern(course, tmp_path):
+    """A course with a grade of ann, on a platform that an installed plugin brings; what to post by."""
+    environment = install(tmp_path, "guest", PLATFORM.format(name="lectern")) | {"LECTERN_TOKEN": "t0ken"}
+    file = tmp_path / "grades.json"
+    file.write_text('{"ann": null, "ben": "2"}')
+    keys = f"{{url: 'https://lectern.edu', assignments: {{tiny: 7}}, file: '{file}'}}"
+    assert course.run("run", course.hand_in(), "--gradebook", "gradebook.db").returncode == 0
+    course.write("course.yaml", f"title: x\nlectern: {keys}\n")
+    return file, environment
+
+
+def test_an_installed_platform_is_a_command_that_posts(course, lectern):
+    file, environment = lectern
+    listed = json.loads(course.run("plugins", "--json", **environment).stdout)
+    assert listed["platforms"] == ["canvas", "lectern", "moodle"]
+    help_text = course.run("post", "--help", **environment).stdout
+    assert "Post the grades of ASSIGNMENT to Lectern" in help_text
+    plan = course.run("post", "lectern", "tiny", **environment)
+    assert (plan.returncode, plan.stderr) == (0, "")
+    assert plan.stdout.splitlines() == [
+        "HW1 (lectern 7), 3 points",
+        "student  now  new",
+        "ann        -    3  new",
+        "ben        2    -  is there and has no grade",
+        "planned: 1 without a grade, 1 written",
+        "1 would be sent; --apply sends them",
+    ]
+    assert course.run("post", "lectern", "tiny", "--apply", **environment).returncode == 0
+    assert json.loads(file.read_text()) == {"ann": "3.00", "ben": "2"}
+    again = course.run("post", "lectern", "tiny", "--apply", **environment)
+    assert again.stdout.splitlines()[-1] == "sent: nothing, all of it is there"
+    posts = json.loads(course.run("history", "ann", "--json").stdout)
+    assert [event["details"]["outcome"] for event in posts if event["what"] == "post"] == ["sending", "there"]
+
+
+def test_the_keys_of_an_installed_platform_are_checked_where_they_are(course, lectern):
+    _, environment = lectern
+    whole = (course.folder / "course.yaml").read_text()
+
+    def line(text, **given):
+        course.write("course.yaml", text)
+        done = course.run("post", "lectern", "tiny", **given)
+        (problem,) = done.stderr.splitlines()
+        return done.returncode, problem.removeprefix("grader: ")
+
+    assert line("title: x\n", **environment) == (
+        4,
+        "course.yaml: lectern: missing; give url, assignments and file there",
+    )
+    code, problem = line(whole.replace("file:", "flie:"), **environment)
+    assert (code, "lectern.flie: unknown key; did you mean file?" in problem) == (4, True)
+    code, problem = line(whole.replace("tiny: 7", "tiny: x"), **environment)
+    assert (code, "lectern.assignments.tiny: must be a whole number" in problem) == (4, True)
+    assert line(whole, **environment | {"LECTERN_TOKEN": ""})[1].startswith("LECTERN_TOKEN: is not set; ")
+    code, problem = line(whole)
+    assert (code, "lectern: unknown key" in problem) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("canvas", "grader.lms.builtin already brings 'canvas'; rename one"),
+        ("My Lectern", "the name 'My Lectern' can be no command; give it another"),
+    ],
+)
+def test_a_platform_that_cannot_be_is_named_and_the_help_stays(course, tmp_path, name, problem):
+    done = course.run("post", "--help", **install(tmp_path, "guest", PLATFORM.format(name=name)))
+    assert (done.returncode, "Usage: grader post" in done.stdout) == (0, True)
+    assert problem in done.stderr

@@ -1,4 +1,4 @@
-"""A hand-in that puts lines of ours into every text it may choose, and every command that prints of it."""
+"""A submission that puts lines of ours into every text it may choose, and every command that prints of it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ NAMES = (
 """Of files that nobody asked for; a name with a line break is refused."""
 OURS = ("total", "Final.", "✓", "::", "##[", "hint:", "flag:")
 QUIET = {
-    "verify": "prints of the course's own hand-ins what `row` tests hold",
+    "verify": "prints of the course's own submissions what `row` tests hold",
     "rubric": "reads files of the course",
     "init": "writes a course",
     "new": "writes an assignment",
-    "pack": "packs the course's own hand-ins",
+    "pack": "packs the course's own submissions",
     "plugins": "lists plugins",
     "doctor": "looks at the machine",
     "post": "speaks of what a platform holds: tests/cli/test_post.py",
@@ -45,7 +45,7 @@ QUIET = {
 
 
 def says(course):
-    """What each other command is called with, once ann's hand-in has been graded into a gradebook."""
+    """What each other command is called with, once ann's submission has been graded into a gradebook."""
     score = str(course.results() / "score.json")
     results = ("--results", str(course.out))
     return {
@@ -68,7 +68,7 @@ def says(course):
 
 @pytest.fixture
 def graded(course):
-    """Ann's hand-in, graded; and what was printed of it."""
+    """Ann's submission, graded; and what was printed of it."""
     archive = course.hand_in("ann", CODE)
     with tarfile.open(archive, "w:gz") as file:
         for name, content in {"work.py": CODE, **dict.fromkeys(NAMES, "x")}.items():

@@ -22,7 +22,7 @@ EXAMPLES = {
     "new": (["new", "hw7"], 0, "hw7_right.tar.gz: written"),
     "pack": (["pack", "--check"], 0, ""),
     "manual": (["manual", "export", "--results", "{results}", "--out", "points.csv"], 0, "points.csv"),
-    "record": (["record", "{results}"], 0, "1 there already"),
+    "record": (["record", "{results}"], 0, "1 recorded already"),
     "show": (["show", "ann"], 0, "1 / 1"),
     "history": (["history", "ann"], 0, "run: 1 / 1"),
     "rescore": (["rescore", "tiny"], 0, "no points change"),

@@ -104,7 +104,7 @@ def test_the_doctor_ends_with_5_where_no_wall_can_be_had_and_names_the_reason(tm
     assert done.returncode == 5, done.stderr
     assert "forbidden: user.max_user_namespaces is 0" in done.stdout
     assert "sysctl user.max_user_namespaces=10000" in done.stdout
-    assert "Hand-ins should not be graded here" in done.stdout
+    assert "Submissions should not be graded here" in done.stdout
 
 
 def weak(*lacks: str, opened: Path | None = None) -> list[str]:

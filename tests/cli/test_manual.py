@@ -70,7 +70,7 @@ def test_points_wait_come_in_as_a_table_and_count_at_the_next_run(course, table)
     done = table.load()
     assert (done.returncode, done.stderr.split(": ")[1]) == (
         0,
-        "1 new judgements kept; run the archives again\n",
+        "1 new judgements saved; they count after the next grader run\n",
     )
 
     before = course.records()

@@ -10,7 +10,7 @@ import pytest
 
 from grader.cli.main import main
 from grader.config.course import load_course
-from grader.packing.hand_ins import sources_in, stale
+from grader.packing.submissions import sources_in, stale
 from grader.plugins import Plugins
 
 RIGHT = "def double(x):\n    return 2 * x\n\n\ndef square(x):\n    return x * x\n"
@@ -58,7 +58,7 @@ def test_a_new_assignment_passes_verify_at_once(course, grader, more):
     ]
     # nothing is said to be untested: the counts are all that follows
     assert out[4:-1] == [""]
-    assert out[-1].startswith("3 hand-ins and 1 reference: 4 as expected; ")
+    assert out[-1].startswith("3 submissions and 1 reference: 4 as expected; ")
 
 
 def test_every_part_is_called_as_the_function_says(course, grader):
@@ -110,9 +110,9 @@ def test_nothing_is_overwritten_and_then_nothing_is_written(course, grader, ther
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("Vectors",), "Vectors: an assignment is called by lower-case letters, digits and _"),
-        (("../vectors",), "../vectors: an assignment is called by"),
-        (("class",), "class: an assignment is called by"),
+        (("Vectors",), "Vectors: use lower-case letters, digits and _ in the name of an assignment"),
+        (("../vectors",), "../vectors: use lower-case letters"),
+        (("class",), "class: use lower-case letters"),
         (("math",), "math.py would hide Python's module math; choose another, unless you give the function"),
         (("v", "--function", "saxpy"), "--function saxpy: must be module.function; such as vectors.saxpy"),
         (("v", "--function", "a.b.c"), "--function a.b.c: must be module.function"),
@@ -179,7 +179,7 @@ def test_a_draft_for_one_function(course, laid_out, grader):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("sum",), 2, "sum: no assignment is called so; did you mean sums?"),
+        (("sum",), 2, "sum: there is no assignment of that name; did you mean sums?"),
         (("sums", "--function", "sums.squares"), 2, "--function sums.squares: the reference has no such"),
         (
             ("sums", "--function", "sums.helper"),
@@ -227,7 +227,9 @@ def test_what_is_commented_out_is_right_as_soon_as_the_sign_is_taken_away(course
         assert shown.count("#") < text.count("#")
         (course / name).write_text(shown)
     assert grader("rubric", "check") == (0, [f"{course}/rubrics/homework.yaml: fine"], [])
-    loaded = load_course(course)
+    platforms = Plugins(course).platforms
+    loaded = load_course(course, lambda _: {name: platforms[name].Options for name in platforms})
+    assert list(loaded.platforms) == ["canvas"]
     assert loaded.min_isolation == "namespaces"
     assert loaded.extensions_of("homework")
     assert "credit: per_case" in shown

@@ -52,7 +52,7 @@ def test_all_hand_ins_are_packed_and_a_second_time_nothing_is_written(course, pa
 
 def test_only_hand_ins_that_match_are_packed(pack):
     assert pack("a*") == (0, ["submissions/ann.tar.gz: written"], [])
-    assert pack("bem") == (2, [], ["grader: bem: no hand-in is called so; did you mean ben?"])
+    assert pack("bem") == (2, [], ["grader: bem: there is no submission of that name; did you mean ben?"])
 
 
 def test_check_names_a_stale_archive_and_leaves_it(course, pack):
@@ -100,7 +100,8 @@ def test_wrong_sources_are_a_line_each_and_nothing_is_written(course, pack):
     code, out, err = pack()
     assert (code, out) == (4, [])
     assert err == [
-        "grader: tests/submissions/dora/expected.yaml: base: nobody: name a hand-in that has no base itself",
+        "grader: tests/submissions/dora/expected.yaml: base: nobody: name a submission that has no base "
+        "itself",
         "grader: tests/submissions/emil/expected.yaml: archive: rar: must be one of tar.gz, zip",
     ]
     assert not (course / "submissions").exists()
@@ -111,7 +112,7 @@ def test_a_course_without_hand_ins_is_told_what_one_is(tmp_path, pack):
         (tmp_path / "tests" / "submissions" / folder / "expected.yaml").unlink()
     code, _, err = pack()
     assert code == 4
-    assert err[0].startswith("grader: tests/submissions: has no hand-ins; make a folder there")
+    assert err[0].startswith("grader: tests/submissions: has no submissions; make a folder there")
     assert pack("--check") == (0, [], [])  # nothing is stale
     (tmp_path / "submissions").mkdir()
     (tmp_path / "submissions" / "ann.tar.gz").write_bytes(b"")

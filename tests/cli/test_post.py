@@ -64,9 +64,9 @@ def test_a_plan_is_a_table_and_changes_nothing(marked, canvas):
         f"HW1 (canvas 127.0.0.1:{canvas.port} 1234 4242), 3 points",
         "student            now  new",
         "ann                  -    3  new",
-        "ben                  1    2  another's grade stands there; --overwrite replaces it",
-        "cy, Student (103)    -    -  is there and has no mark",
-        "planned: 1 left as they were, 1 without a mark, 1 written",
+        "ben                  1    2  somebody else's grade is there; --overwrite replaces it",
+        "cy, Student (103)    -    -  is there and has no grade",
+        "planned: 1 unchanged, 1 without a grade, 1 written",
         "1 would be sent; --apply sends them",
     ]
     assert {method for method, _ in canvas.requests} == {"GET"}
@@ -95,7 +95,7 @@ def test_killed_at_any_request_the_next_run_completes_it_without_doubling(marked
         canvas.graded.clear()
         canvas.requests.clear()
         for number in (ANN, BEN):
-            canvas.held[number] |= {"entered_score": None, "grader_id": None}
+            canvas.records[number] |= {"entered_score": None, "grader_id": None}
         (marked.cwd / "gradebook.db").unlink()
         assert marked.run("record", str(marked.out), "--gradebook", "gradebook.db").returncode == 0
         with marked.start("post", "canvas", "tiny", "--apply") as process:
@@ -167,7 +167,7 @@ def test_what_cannot_be_is_a_line_and_nothing_is_sent(marked, canvas):
     marked.write("course.yaml", whole.replace("tiny:", "other:"))
     assert said(4) == "course.yaml: canvas.assignments: has no tiny; there are other"
     marked.write("course.yaml", "title: x\n")
-    assert said(4) == "course.yaml: canvas: missing; give url, course and assignments there"
+    assert said(4) == "course.yaml: canvas: missing; give url, assignments and course there"
     assert {method for method, _ in canvas.requests} == {"GET"}
 
 
@@ -179,13 +179,13 @@ def test_a_token_may_be_in_a_file_and_programs_read_json(marked, canvas):
     change = {"id": "101", "points": 30.0, "comment": "", "page": None, "rubric": {}}
     assert lines[0] == {
         "student": "ann",
-        "fate": "written",
+        "outcome": "written",
         "now": "",
         "new": "30",
         "note": "",
         "change": change,
     }
-    assert sums == {"fates": {"written": 2, "without a mark": 1}, "changes": 2, "answers": None}
+    assert sums == {"outcomes": {"written": 2, "without a grade": 1}, "changes": 2, "answers": None}
     *_, sums = map(json.loads, post(marked, *arguments, "--apply", CANVAS_TOKEN="").stdout.splitlines())
     assert sums["answers"] == {"there": 2}
     assert canvas.scores() == {ANN: 30.0, BEN: 20.0, CY: None}
@@ -195,7 +195,7 @@ def test_a_token_may_be_in_a_file_and_programs_read_json(marked, canvas):
 def test_who_is_refused_is_named_and_the_exit_code_says_so(marked, canvas):
     def leaves(request):
         if request.command == "PUT":
-            canvas.held.pop(BEN, None)
+            canvas.records.pop(BEN, None)
 
     canvas.chooser = leaves
     done = post(marked, "--apply", code=5)
@@ -215,7 +215,7 @@ def test_a_page_of_another_mark_is_not_attached_and_points_of_items_go_to_criter
     done = post(marked, "--apply", "--results", str(marked.out))
     assert "no comment yet: " in done.stdout
     assert [one["user"] for one in canvas.comments] == [ANN]
-    assert canvas.held[BEN]["rubric_assessment"] == {"_c1": {"points": 0.0}, "_c2": {"points": 2.0}}
+    assert canvas.records[BEN]["rubric_assessment"] == {"_c1": {"points": 0.0}, "_c2": {"points": 2.0}}
     marked.write("course.yaml", whole.replace("4242}}", "4242}, rubrics: {tiny: {double: _c9}}}"))
     assert "canvas.rubrics.tiny.double: no criterion there is called _c9; there are _c1" in (
         post(marked, code=4).stderr

@@ -69,7 +69,7 @@ def test_a_plan_then_apply_then_nothing_is_left(marked, moodle):
 def test_a_grade_that_is_locked_there_is_told_and_ends_with_its_code(marked, moodle):
     moodle.locked = {BEN}
     done = post(marked, "--apply", code=5)
-    assert "ben: refused: Moodle said yes and did not keep it" in done.stderr
+    assert "ben: refused: Moodle accepted it and did not save it" in done.stderr
     assert moodle.scores() == {ANN: 3.0}
     assert noted(marked, "ben")[-1] == "refused"
 

@@ -41,7 +41,7 @@ def test_an_unchanged_rubric_changes_nothing(graded):
     assert rescored(graded) == ["2 submissions, 2 totals: no points change"]
     assert rescored(graded, "--apply") == [
         "2 submissions, 2 totals: no points change",
-        "0 new scores kept",
+        "0 new scores recorded",
     ]
     assert book.read_bytes() == before
 
@@ -54,9 +54,9 @@ def test_the_plan_names_who_gains_and_by_what_and_apply_keeps_it(graded):
         "2 submissions, 2 totals: 2 rise by 3 points together",
         "because of: items (2 totals)",
     ]
-    assert rescored(graded) == [*plan, "2 scores would be new; --apply keeps them"]
+    assert rescored(graded) == [*plan, "2 scores would be new; --apply records them"]
     assert points(graded) == {"ann": 3, "ben": 2}
-    assert rescored(graded, "--apply") == [*plan, "2 new scores kept"]
+    assert rescored(graded, "--apply") == [*plan, "2 new scores recorded"]
     assert points(graded) == {"ann": 5, "ben": 3}
     assert rescored(graded) == ["2 submissions, 2 totals: no points change"]
 
@@ -74,8 +74,8 @@ def test_a_late_rule_is_planned_and_applied_like_any_other_change_of_a_total(cou
         "1 submission, 1 total: 1 falls by 1.2 points",
         "because of: late rule (1 total)",
     ]
-    assert rescored(course) == [*plan, "1 score would be new; --apply keeps them"]
-    assert rescored(course, "--apply") == [*plan, "1 new score kept"]
+    assert rescored(course) == [*plan, "1 score would be new; --apply records them"]
+    assert rescored(course, "--apply") == [*plan, "1 new score recorded"]
     assert json.loads(course.run("export", "json").stdout)[0]["adjusted"] == 1.5
     assert rescored(course) == ["1 submission, 1 total: no points change"]
 
@@ -112,7 +112,7 @@ def test_words_alone_make_new_scores_and_change_no_points(graded):
     graded.rubric(DOUBLE | {"title": "other"}, SQUARE)
     assert rescored(graded, "--apply") == [
         "2 submissions, 2 totals: no points change",
-        "2 new scores kept, 2 of them with other texts alone",
+        "2 new scores recorded, 2 of them with other texts alone",
     ]
 
 
@@ -123,7 +123,7 @@ def test_what_must_run_again_is_named_and_its_marks_stay(graded):
         "ben  must run again: double",
         "2 submissions, 2 totals: 2 stay until items have run again",
         "double must run again for 2 submissions: grade the archives again",
-        "0 new scores kept",
+        "0 new scores recorded",
     ]
     assert points(graded) == {"ann": 3, "ben": 2}
 

@@ -15,7 +15,7 @@ import pytest
 from grader.cli.main import main
 from grader.config.course import load_course
 from grader.plugins import Plugins
-from grader.trials import Selection, trials_of
+from grader.selftest.cases import Selection, cases_of
 
 ASSIGNMENT = """
     from dataclasses import dataclass
@@ -151,7 +151,7 @@ def test_a_course_that_does_what_it_says_ends_with_0_and_leaves_nothing_behind(
         "✓ benedict        2 / 3  That is benedict.",
         "",
     ]
-    assert out[-1].startswith("2 hand-ins and 1 reference: 3 as expected; ")
+    assert out[-1].startswith("2 submissions and 1 reference: 3 as expected; ")
     assert list(place.iterdir()) == []
     assert course.files() == before
 
@@ -174,7 +174,7 @@ def test_a_hand_in_that_earns_something_else_is_told_item_by_item_with_the_reaso
     assert code == 4
     assert out[0] == "✗ ann: double earned 2, expected 0: 2 of 2 cases agree"
     assert out[1].startswith("✗ ann: square earned 0, expected 1: a number: ")
-    assert out[-1].startswith("1 hand-in and 0 references: 1 not as expected; ")
+    assert out[-1].startswith("1 submission and 0 references: 1 not as expected; ")
 
 
 def test_a_total_that_is_not_the_one_that_is_given_deviates(course, verify):
@@ -198,7 +198,7 @@ def test_another_folder_is_verified_as_if_it_were_the_reference(course, verify, 
     code, out, _ = verify("--assignment", "sums", "--reference", str(wrong))
     assert code == 4
     assert out[0].startswith("✗ sums/other: square earned 0, expected 1: ")
-    assert "0 hand-ins and 1 reference: 1 not as expected" in out[-1]
+    assert "0 submissions and 1 reference: 1 not as expected" in out[-1]
     course.write("other/sums.py", RIGHT)
     assert verify("--assignment", "sums", "--reference", str(wrong))[0] == 0
 
@@ -268,7 +268,7 @@ def test_what_may_be_pending_is_as_expected_and_what_must_not_be_was_not_observe
     code, out, _ = verify("ben")
     assert code == 5
     assert out[0] == "… ben: luck is pending, expected 1: no such device"
-    assert "1 hand-in and 0 references: 1 not observed; " in out[-1]
+    assert "1 submission and 0 references: 1 not observed; " in out[-1]
 
 
 def test_what_must_be_pending_and_is_not_deviates(course, verify):
@@ -318,13 +318,13 @@ def test_quick_takes_the_references_and_the_hand_ins_that_say_so(course, verify)
     code, out, _ = verify("--quick")
     assert code == 0
     assert [line.split()[1] for line in out[:2]] == ["sums/reference", "ann"]
-    assert out[-1].startswith("1 hand-in and 1 reference: 2 as expected; ")
+    assert out[-1].startswith("1 submission and 1 reference: 2 as expected; ")
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["nobody"], "nobody: no hand-in is called so; there are ann, sums/reference"),
+        (["nobody"], "nobody: there is no submission of that name; there are ann, sums/reference"),
         (["ann", "--quick"], "ann: left out by --quick or --assignment; leave that out instead"),
         (["--assignment", "sum"], "--assignment sum: there is none of that name; did you mean sums?"),
         (
@@ -347,9 +347,9 @@ def test_a_check_that_no_hand_in_gets_wrong_or_right_is_named(course, verify):
     code, out, _ = verify()
     assert code == 0
     assert [line for line in out if line.endswith("?")] == [
-        "sums: double: no hand-in gets it wrong; is the check alive?",
-        "sums: luck: no hand-in gets it wrong; is the check alive?",
-        "sums: square: no hand-in gets it right; can it be passed?",
+        "sums: double: no submission gets it wrong; can this check fail at all?",
+        "sums: luck: no submission gets it wrong; can this check fail at all?",
+        "sums: square: no submission gets it right; can it be passed?",
     ]
     assert not any(line.endswith("?") for line in verify("ann")[1])
 
@@ -367,11 +367,11 @@ def test_the_same_check_in_two_rubrics_is_tested_by_the_hand_ins_of_either(cours
     code, out, _ = verify()
     assert code == 0
     assert untested(out) == [
-        "again: double: no hand-in gets it wrong; is the check alive?",
-        "sums: double: no hand-in gets it wrong; is the check alive?",
+        "again: double: no submission gets it wrong; can this check fail at all?",
+        "sums: double: no submission gets it wrong; can this check fail at all?",
     ]
     course.write("rubrics/again.yaml", rubric.replace("inputs: numbers", "inputs: numbers, credit: per_case"))
-    assert "again: square: no hand-in gets it wrong; is the check alive?" in untested(verify()[1])
+    assert "again: square: no submission gets it wrong; can this check fail at all?" in untested(verify()[1])
 
 
 @pytest.mark.slow
@@ -379,8 +379,8 @@ def test_an_item_of_no_points_is_put_to_the_test_like_any_other(course, verify):
     course.rubric(2, ITEMS.replace("points: 1", "points: 0"))
     course.hand_in("ann", CONFUSED, earns(2, 0, 2))
     assert untested(verify()[1]) == [
-        "sums: double: no hand-in gets it wrong; is the check alive?",
-        "sums: square: no hand-in gets it right; can it be passed?",
+        "sums: double: no submission gets it wrong; can this check fail at all?",
+        "sums: square: no submission gets it right; can it be passed?",
     ]
 
 
@@ -400,8 +400,8 @@ def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course,
     code, out, _ = verify()
     assert code == 0
     assert untested(out) == [
-        "sums: double: no hand-in gets it wrong; is the check alive?",
-        "sums: square: no hand-in gets it right; can it be passed?",
+        "sums: double: no submission gets it wrong; can this check fail at all?",
+        "sums: square: no submission gets it right; can it be passed?",
     ]
 
 
@@ -409,8 +409,8 @@ def test_a_course_without_hand_ins_says_so_and_verifies_its_references(course, v
     code, out, _ = verify()
     assert code == 0
     assert out[0].startswith("✓ sums/reference  3 / 3  ")
-    assert out[2] == "tests/submissions: no hand-ins are there; only references were verified"
-    assert out[3].startswith("0 hand-ins and 1 reference: 1 as expected; ")
+    assert out[2] == "tests/submissions: no submissions are there; only references were verified"
+    assert out[3].startswith("0 submissions and 1 reference: 1 as expected; ")
 
 
 def test_a_rubric_that_marks_no_hand_in_is_named(course, verify):
@@ -420,7 +420,7 @@ def test_a_rubric_that_marks_no_hand_in_is_named(course, verify):
     code, out, _ = verify()
     assert code == 0
     assert [line.split()[1] for line in out[:3]] == ["again/reference", "sums/reference", "ann"]
-    assert out[4] == "again: no hand-in is marked by this rubric"
+    assert out[4] == "again: no submission is marked by this rubric"
 
 
 def test_an_assignment_without_a_rubric_cannot_be_verified(course, verify):
@@ -497,5 +497,5 @@ def test_what_a_hand_in_earns_on_gpus_counts_where_there_are_so_many(course, gpu
     there = "on_gpu: {double: 2, square: 1}\ntotal_on_gpu: 3"
     course.hand_in("ann", RIGHT, earns("pending", "pending", 0, there))
     selection = Selection(patterns=("ann",), gpus=gpus)
-    (trial,) = trials_of(load_course(course.folder), Plugins(course.folder), selection)
-    assert (trial.earns, trial.total) == (wanted, total)
+    (case,) = cases_of(load_course(course.folder), Plugins(course.folder), selection)
+    assert (case.earns, case.total) == (wanted, total)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NewType
 
 import pytest
 
-from grader.config.decode import Names, decode
+from grader.config.decode import AllowedNames, decode
 from grader.config.units import Duration, Share
 from grader.model.options import option
 
@@ -52,11 +52,11 @@ class Thing:
             raise ValueError("text and flag do not go together")
 
 
-KNOWN = {Colour: Names(what="colour", names=frozenset({"red", "green"}))}
+KNOWN = {Colour: AllowedNames(what="colour", names=frozenset({"red", "green"}))}
 
 
 def problems(data: Any) -> list[str]:
-    value, found = decode(Thing, data, known=KNOWN)
+    value, found = decode(Thing, data, allowed=KNOWN)
     assert (value is None) == bool(found)
     return [str(problem) for problem in found]
 
@@ -83,7 +83,7 @@ def test_plain_data_becomes_the_dataclass_it_describes() -> None:
             "colour": "green",
             "bounded": [3],
         },
-        known=KNOWN,
+        allowed=KNOWN,
     )
     assert found == ()
     assert value == Thing(
@@ -184,8 +184,8 @@ def test_a_misspelled_required_key_is_one_mistake_not_two() -> None:
 
 
 def test_there_are_none_if_nothing_can_be_suggested() -> None:
-    known = {Colour: Names(what="colour", names=frozenset())}
-    _, (problem,) = decode(Thing, {"colour": "red"}, known=known)
+    allowed = {Colour: AllowedNames(what="colour", names=frozenset())}
+    _, (problem,) = decode(Thing, {"colour": "red"}, allowed=allowed)
     assert str(problem) == 'colour: no colour is called "red"; there are none'
 
 

@@ -1,4 +1,4 @@
-"""Where a course is on Canvas, and to which addresses a token may go."""
+"""The keys of platforms in course.yaml, and to which addresses a token may go."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ import pytest
 
 from grader.config.address import address_problem, origin
 from grader.config.course import load_course
-from grader.config.platforms import CanvasKeys
 from grader.errors import CourseError
+from grader.plugins import Plugins
+
+CANVAS = Plugins().platforms["canvas"].Options
+
+
+def load(folder):
+    return load_course(folder, lambda _: {"canvas": CANVAS})
 
 
 def test_a_course_says_where_it_is_on_canvas(tmp_path):
     keys = "url: 'https://c.edu', course: 12, assignments: {hw1: 34}, rubrics: {hw1: {a: _1}}"
     (tmp_path / "course.yaml").write_text(f"title: x\ncanvas: {{{keys}}}\n")
-    assert load_course(tmp_path).canvas == CanvasKeys(
+    assert load(tmp_path).platforms["canvas"] == CANVAS(
         url="https://c.edu", course=12, assignments={"hw1": 34}, rubrics={"hw1": {"a": "_1"}}
     )
     (tmp_path / "course.yaml").write_text("title: x\n")
-    assert load_course(tmp_path).canvas is None
+    assert load(tmp_path).platforms == {}
 
 
 @pytest.mark.parametrize(
@@ -37,9 +43,24 @@ def test_a_course_says_where_it_is_on_canvas(tmp_path):
 def test_what_is_wrong_with_it_is_said_where_it_stands(tmp_path, keys, line):
     (tmp_path / "course.yaml").write_text(f"title: x\ncanvas: {{{keys}}}\n")
     with pytest.raises(CourseError) as caught:
-        load_course(tmp_path)
+        load(tmp_path)
     (problem,) = caught.value.problems
     assert line in problem
+
+
+def test_a_key_of_no_platform_is_refused_beside_those_that_are_wrong(tmp_path):
+    (tmp_path / "course.yaml").write_text("title: x\ncanvsa: {}\nroster: 1\n")
+    with pytest.raises(CourseError) as caught:
+        load(tmp_path)
+    assert [line.partition("course.yaml:")[2] for line in caught.value.problems] == [
+        "2:1: canvsa: unknown key; did you mean canvas?",
+        "3:1: roster: must be text, got 1; put it in quotes",
+    ]
+
+
+def test_platforms_are_loaded_only_for_a_course_that_names_one(tmp_path):
+    (tmp_path / "course.yaml").write_text("title: x\n")
+    load_course(tmp_path, lambda _: pytest.fail("loaded"))
 
 
 @pytest.mark.parametrize(

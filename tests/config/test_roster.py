@@ -108,12 +108,12 @@ def test_every_mistake_of_a_roster_is_located(folder: Path) -> None:
         f'roster.csv:4: student: must be {NAMES}, got "Doe Jane"',
         "roster.csv:4: canvas id: must be letters and digits, in a column that the spreadsheet keeps as "
         'text, got "1.23E+16"',
-        'roster.csv:5: student: "jdoe" is in line 2 too, of jdoe; give it once',
-        'roster.csv:5: canvas id: "12345" is in line 2 too, of jdoe; give it once',
-        'roster.csv:5: sis id: "S1" is in line 2 too, of jdoe; give it once',
-        'roster.csv:5: email: "J@x.edu" is in line 2 too, of jdoe; give it once',
-        'roster.csv:6: canvas id: "2" is in line 5 too, of jdoe; give it once',
-        'roster.csv:6: moodle id: "12345" is in line 2 too, of jdoe; give it once',
+        'roster.csv:5: student: "jdoe" is listed twice, also in line 2 for jdoe; give it once',
+        'roster.csv:5: canvas id: "12345" is listed twice, also in line 2 for jdoe; give it once',
+        'roster.csv:5: sis id: "S1" is listed twice, also in line 2 for jdoe; give it once',
+        'roster.csv:5: email: "J@x.edu" is listed twice, also in line 2 for jdoe; give it once',
+        'roster.csv:6: canvas id: "2" is listed twice, also in line 5 for jdoe; give it once',
+        'roster.csv:6: moodle id: "12345" is listed twice, also in line 2 for jdoe; give it once',
         rf'roster.csv:7: student: must be {NAMES}, got "a\nb"',
         rf'roster.csv:9: student: must be {NAMES}, got "bob\t\u001b"',
     )

@@ -1,4 +1,4 @@
-"""When hand-ins came, in tables and in what Canvas answers."""
+"""When submissions came, in tables and in what Canvas answers."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.config import yaml_source
-from grader.config.yaml_source import Document, parse_yaml, read_yaml
+from grader.config.yaml_source import YamlDocument, parse_yaml, read_yaml
 
 
 @pytest.fixture(params=["CSafeLoader", pytest.param("SafeLoader", marks=pytest.mark.slow)], autouse=True)
@@ -20,7 +20,7 @@ def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(yaml_source, "LOADER", getattr(yaml, request.param))
 
 
-def parse(text: str | bytes) -> Document:
+def parse(text: str | bytes) -> YamlDocument:
     return parse_yaml(text if isinstance(text, bytes) else text.encode(), "f.yaml")
 
 

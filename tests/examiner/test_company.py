@@ -48,7 +48,7 @@ def examined(reference_job, tmp_path, monkeypatch, gpu):
     given, give, came_back, seen_there = [], Beside.give, [], Beside.seen
 
     def told(beside, tasks, standing, lent=()):
-        given.append(([task.item for task in tasks], lent, [*Leases().held()]))
+        given.append(([task.item for task in tasks], lent, [*Leases().active()]))
         give(beside, tasks, standing, lent)
 
     def heard(beside):
@@ -68,7 +68,7 @@ def examined(reference_job, tmp_path, monkeypatch, gpu):
         file = tmp_path / "job.json"
         file.write_text(dumps(job))
         exam.run(file, tmp_path, Kept())
-        assert not Leases().held()
+        assert not Leases().active()
         assert came_back == given[0][0], "the second one did what it was given"
         evidence = read_evidence(tmp_path / EVIDENCE)
         assert len((tmp_path / EVIDENCE).read_text().splitlines()) == len(ITEMS) + 2, "one record for each"

@@ -69,7 +69,7 @@ def test_virtual_gpus_stand_in_for_a_program_of_torch_where_there_are_too_few(ma
         assert exam.lend({"gpu": 2}, torch=True) == virtual_gpus(2)
         assert exam.lacking({"gpu": 2}, simulates=False, torch=True).startswith("needs 2 GPUs; ")
         assert exam.lacking({"gpu": 2}, simulates=True).startswith("needs 2 GPUs; ")
-    assert not Leases().held()
+    assert not Leases().active()
     assert machine(gpu(0), gpu(1)).lend({"gpu": 2}, torch=True).devices
 
 
@@ -92,9 +92,9 @@ def test_only_the_leased_gpus_are_shown_and_named(machine, gpu):
     assert "/dev/zero" not in lent.devices
     assert dict(lent.environment)["CUDA_VISIBLE_DEVICES"] == "GPU-0"
     assert dict(lent.environment)["NCCL_NVLS_ENABLE"] == "0"  # a killed program could harm other GPUs
-    assert list(Leases().held()) == ["gpu-GPU-0"]
+    assert list(Leases().active()) == ["gpu-GPU-0"]
     exam.close()
-    assert not Leases().held()
+    assert not Leases().active()
 
 
 def test_whoever_needs_more_gives_back_what_it_has_before_it_waits(machine, gpu):
@@ -104,7 +104,7 @@ def test_whoever_needs_more_gives_back_what_it_has_before_it_waits(machine, gpu)
     assert exam.lend({"gpu": 2}).count == 2
     assert log == ["retired"], "programs that see a device end before its lease does"
     assert exam.lend({"gpu": 1}).count == 1
-    assert sorted(Leases().held()) == ["gpu-GPU-0", "gpu-GPU-1"], "who has enough keeps it"
+    assert sorted(Leases().active()) == ["gpu-GPU-0", "gpu-GPU-1"], "who has enough keeps it"
 
 
 def test_a_gpu_that_is_ill_is_put_into_quarantine_and_is_nobodys_fault(machine, gpu):
@@ -113,7 +113,7 @@ def test_a_gpu_that_is_ill_is_put_into_quarantine_and_is_nobodys_fault(machine, 
         exam.lend({"gpu": 1})
     assert "it is dead" in Leases().quarantined("gpu-GPU-0")
     assert exam.lacking({"gpu": 1}, simulates=True) == ""
-    assert not Leases().held()
+    assert not Leases().active()
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY])
@@ -141,7 +141,7 @@ def test_what_an_item_will_be_lent_is_known_beforehand_if_it_needs_all_there_is(
     assert devices.foreseen({}) is None
     assert devices.foreseen({"gpu": 3}) is None
     beforehand = devices.foreseen({"gpu": 2})
-    assert not Leases().held()
+    assert not Leases().active()
     assert beforehand == exam.lend({"gpu": 2})
     machine()
     assert devices.foreseen({"gpu": 1}) is None
@@ -177,12 +177,12 @@ def test_what_later_items_do_not_need_is_given_back(machine, gpu):
     exam = machine(gpu(0), gpu(1), log=log)
     exam.lend({"gpu": 2})
     exam.keep(2)
-    assert len(Leases().held()) == 2
+    assert len(Leases().active()) == 2
     exam.keep(1)
-    assert (log, Leases().held()) == (["retired"], {})
+    assert (log, Leases().active()) == (["retired"], {})
     exam.lend({"gpu": 1})
     exam.keep(0)
-    assert not Leases().held()
+    assert not Leases().active()
 
 
 def test_whoever_is_lent_a_gpu_leases_none_and_leaves_its_health_to_the_lender(machine, gpu):
@@ -196,5 +196,5 @@ def test_whoever_is_lent_a_gpu_leases_none_and_leaves_its_health_to_the_lender(m
     theirs.after(Observation(item="a", outcome=Outcome.CRASHED))
     theirs.keep(0)
     theirs.close()
-    assert list(Leases().held()) == ["gpu-GPU-0"]
+    assert list(Leases().active()) == ["gpu-GPU-0"]
     assert not Leases().quarantined("gpu-GPU-0")

@@ -28,7 +28,7 @@ def test_both_see_what_one_would(reference_job, tmp_path, monkeypatch):
     given, give = [], Beside.give
 
     def told(beside, tasks, standing, lent=()):
-        given.append(([task.item for task in tasks], lent, tuple(Leases().held())))
+        given.append(([task.item for task in tasks], lent, tuple(Leases().active())))
         give(beside, tasks, standing, lent)
 
     monkeypatch.setattr(Beside, "give", told)

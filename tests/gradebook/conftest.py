@@ -1,4 +1,4 @@
-"""A small class: a rubric, what was observed of its hand-ins, and a gradebook to keep both in."""
+"""A small class: a rubric, what was observed of its submissions, and a gradebook to keep both in."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ RUBRIC = rubric(item("double"), item("square", needs=("double",)), by_hand("styl
 
 
 def digests(submission: str, **other: str) -> dict[str, str]:
-    """As `task_digests` makes them: of each item, and another one for another hand-in."""
+    """As `task_digests` makes them: of each item, and another one for another submission."""
     return {name: f"{submission}/{name}" for name in ("double", "square", "style", "cube")} | other
 
 
-def seen(name: str, submission: str, right: tuple[bool, ...] = (True, True), **keys: Any) -> Observation:
+def observe(name: str, submission: str, right: tuple[bool, ...] = (True, True), **keys: Any) -> Observation:
     cases = tuple(
         Case(
             name=f"case {number}",
@@ -103,12 +103,16 @@ def evidence(
         members=tuple(student.split("+")) if "+" in student else (),
         **keys,
     )
-    found = observations or (seen("double", work), seen("square", work))
+    observations_or_two = observations or (observe("double", work), observe("square", work))
     exams = (Exam(id=exam, started_at=began, isolation="process", environment={"cores": 2}),) if exam else ()
-    return Evidence(submission=submission, exams=exams, observations={one.item: one for one in found})
+    return Evidence(
+        submission=submission,
+        exams=exams,
+        observations={observation.item: observation for observation in observations_or_two},
+    )
 
 
-def given(observation: Observation, points: float, comment: str = "tidy", by: str = "Ada") -> Observation:
+def judged(observation: Observation, points: float, comment: str = "tidy", by: str = "Ada") -> Observation:
     """With what a person gave laid over it, as it is read from the files."""
     quantities = {
         "points_given": Quantity(value=points, unit="points", taken_by=by),
@@ -124,8 +128,8 @@ def card(of: Evidence, by: Rubric = RUBRIC, **keys: Any) -> Scorecard:
 
 def judge(by: Rubric = RUBRIC, digest: Callable[[str], Mapping[str, str]] = digests, **keys: Any) -> Judge:
     def only_of_the_rubric(submission: str) -> dict[str, str]:
-        found = digest(submission)
-        return {one.id: found[one.id] for one in by.items}
+        digests_by_item = digest(submission)
+        return {item.id: digests_by_item[item.id] for item in by.items}
 
     return Judge(by, KINDS, only_of_the_rubric, **keys)
 
@@ -154,5 +158,5 @@ def keep(book: Gradebook) -> Callable[..., bool]:
 @pytest.fixture(scope="session")
 def tiny() -> SimpleNamespace:
     """The functions of this file, for tests to call."""
-    functions = (item, by_hand, rubric, seen, evidence, given, card, judge, digests)
+    functions = (item, by_hand, rubric, observe, evidence, judged, card, judge, digests)
     return SimpleNamespace(RUBRIC=RUBRIC, **{function.__name__: function for function in functions})

@@ -1,46 +1,48 @@
-"""A mark is kept with its evidence, the newest holds, and whoever comes late is kept out."""
+"""A grade is kept with its evidence, the newest holds, and whoever comes late is kept out."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from sqlalchemy import func, select
 
 from grader.errors import NotObservedError
 from grader.gradebook.history import history
+from grader.gradebook.posts import Post, note
 from grader.gradebook.tables import METADATA
 
 LATER = "2024-12-23T11:00:00+00:00"
 
 
 def counts(book):
-    with book.file.reading() as connection:
+    with book.database.reading() as connection:
         tables = ("submissions", "attempts", "evidence", "scores", "totals", "points")
         return tuple(
             connection.scalar(select(func.count()).select_from(METADATA.tables[name])) for name in tables
         )
 
 
-def marks(book, **asked):
-    return [(entry.student, entry.card.points.raw) for entry in book.entries(**asked)]
+def grades(book, **keys):
+    return [(entry.student, entry.card.points.raw) for entry in book.grades(**keys)]
 
 
-def test_a_mark_is_found_again_with_everything_it_rests_on(book, keep, tiny):
+def test_a_grade_is_found_again_with_everything_it_rests_on(book, keep, tiny):
     of = tiny.evidence("ann")
     assert keep(of)
-    (entry,) = book.entries()
+    (entry,) = book.grades()
     assert entry.card == tiny.card(of)
     assert entry.submission == of.submission
     assert (entry.exam, entry.began, entry.how) == ("e1", "2024-12-23T10:00:00+00:00", "run")
-    kept = book.evidence(entry.attempt)
-    assert repr(kept) != ""
-    assert (kept.submission, kept.exams) == (of.submission, of.exams)
-    assert kept.observations.keys() == of.observations.keys()
-    assert kept.observations["double"].cases[0].called == "double(0)"
+    evidence = book.evidence(entry.attempt)
+    assert repr(evidence) != ""
+    assert (evidence.submission, evidence.exams) == (of.submission, of.exams)
+    assert evidence.observations.keys() == of.observations.keys()
+    assert evidence.observations["double"].cases[0].called == "double(0)"
 
 
-def test_the_same_mark_again_adds_nothing(book, keep, tiny):
+def test_the_same_grade_again_adds_nothing(book, keep, tiny):
     keep(tiny.evidence("ann"))
     before = counts(book)
     assert not keep(tiny.evidence("ann"), how="record")
@@ -52,31 +54,31 @@ def test_another_rubric_over_the_same_evidence_adds_a_score_and_nothing_else(boo
     dearer = replace(tiny.RUBRIC, items=(tiny.item("double", 9.0),), points=9.0, digest="sha256:r2")
     assert keep(tiny.evidence("ann"), dearer)
     assert counts(book) == (1, 1, 1, 2, 2, 0)
-    assert marks(book) == [("ann", 9.0)]
+    assert grades(book) == [("ann", 9.0)]
 
 
 def test_going_back_to_an_earlier_rubric_is_a_new_score_too(book, keep, tiny):
     dearer = replace(tiny.RUBRIC, items=(tiny.item("double", 9.0),), points=9.0, digest="sha256:r2")
     for rubric in (tiny.RUBRIC, dearer, tiny.RUBRIC):
         assert keep(tiny.evidence("ann"), rubric)
-    assert marks(book) == [("ann", 4.0)]
+    assert grades(book) == [("ann", 4.0)]
     assert len(history(book, "ann")) == 3
 
 
-def test_more_evidence_of_the_same_hand_in_is_a_new_attempt(book, keep, tiny):
-    keep(tiny.evidence("ann", tiny.seen("double", "sha256:w1")))
+def test_more_evidence_of_the_same_submission_is_a_new_attempt(book, keep, tiny):
+    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w1")))
     keep(tiny.evidence("ann", exam="e2", began=LATER))
     assert counts(book) == (1, 2, 2, 2, 2, 0)
-    (entry,) = book.entries()
+    (entry,) = book.grades()
     assert (entry.exam, entry.card.points.raw) == ("e2", 4.0)
 
 
-def test_a_new_hand_in_holds_and_the_old_one_is_history(book, keep, tiny):
+def test_a_new_submission_holds_and_the_old_one_is_history(book, keep, tiny):
     keep(tiny.evidence("ann"))
-    keep(tiny.evidence("ann", tiny.seen("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
-    assert marks(book) == [("ann", 2.0)]
-    told = [(event.details["raw"], event.details["submission_digest"]) for event in history(book, "ann")]
-    assert told == [(4.0, "sha256:w1"), (2.0, "sha256:w2")]
+    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
+    assert grades(book) == [("ann", 2.0)]
+    details = [(event.details["raw"], event.details["submission_digest"]) for event in history(book, "ann")]
+    assert details == [(4.0, "sha256:w1"), (2.0, "sha256:w2")]
 
 
 def test_who_comes_late_with_an_earlier_exam_is_kept_out_with_everything(book, keep, tiny, path):
@@ -103,57 +105,58 @@ def test_who_comes_late_alone_is_kept_out_by_what_their_team_has_handed_in(keep,
         keep(tiny.evidence("ben"))
 
 
-def test_a_hand_in_that_only_people_judge_is_never_late(book, keep, tiny):
+def test_a_submission_that_only_people_judge_is_never_late(book, keep, tiny):
     keep(tiny.evidence("ann"))
-    style = tiny.given(tiny.seen("style", "sha256:w2"), 3.0)
+    style = tiny.judged(tiny.observe("style", "sha256:w2"), 3.0)
     assert keep(tiny.evidence("ann", style, work="sha256:w2", exam=""))
-    assert marks(book) == [("ann", 3.0)]
+    assert grades(book) == [("ann", 3.0)]
 
 
-def test_each_member_of_a_team_has_the_mark(book, keep, tiny):
+def test_each_member_of_a_team_has_the_grade(book, keep, tiny):
     keep(tiny.evidence("ann+ben"))
-    assert marks(book) == [("ann", 4.0), ("ben", 4.0)]
-    assert marks(book, student="ben") == [("ben", 4.0)]
+    assert grades(book) == [("ann", 4.0), ("ben", 4.0)]
+    assert grades(book, student="ben") == [("ben", 4.0)]
     assert [event.details["submitted_as"] for event in history(book, "ben")] == ["ann+ben"]
 
 
-def test_who_leaves_a_team_has_their_own_mark_and_the_other_keeps_the_teams(book, keep, tiny):
+def test_who_leaves_a_team_has_their_own_grade_and_the_other_keeps_the_teams(book, keep, tiny):
     keep(tiny.evidence("ann+ben"))
-    keep(tiny.evidence("ann", tiny.seen("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
-    assert marks(book) == [("ann", 2.0), ("ben", 4.0)]
+    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
+    assert grades(book) == [("ann", 2.0), ("ben", 4.0)]
 
 
-def test_marks_are_by_assignment(book, keep, tiny):
+def test_grades_are_by_assignment(book, keep, tiny):
     keep(tiny.evidence("ann"))
     of = tiny.evidence("ann")
     other = replace(of, submission=replace(of.submission, assignment="other"))
     book.record(other, replace(tiny.card(other), assignment="other"), how="run")
-    assert [entry.card.assignment for entry in book.entries(student="ann")] == ["other", "tiny"]
-    assert marks(book, assignment="tiny") == [("ann", 4.0)]
-    assert marks(book, assignment="nothing") == []
+    assert [entry.card.assignment for entry in book.grades(student="ann")] == ["other", "tiny"]
+    assert grades(book, assignment="tiny") == [("ann", 4.0)]
+    assert grades(book, assignment="nothing") == []
     assert [event.assignment for event in history(book, "ann", "other")] == ["other"]
 
 
 def test_points_that_people_gave_are_history_also_those_that_hold_no_more(book, keep, tiny):
-    style = tiny.seen("style", "sha256:w1")
-    keep(tiny.evidence("ann", tiny.given(style, 1.0, "hasty")))
-    keep(tiny.evidence("ann", tiny.given(style, 3.0, "read again", by="Grace")))
-    keep(tiny.evidence("ann", tiny.given(style, 3.0, "read again", by="Grace")))
-    told = [event.details for event in history(book, "ann") if event.what == "points"]
-    assert [(p["item"], p["points"], p["by"], p["comment"]) for p in told] == [
+    style = tiny.observe("style", "sha256:w1")
+    keep(tiny.evidence("ann", tiny.judged(style, 1.0, "hasty")))
+    keep(tiny.evidence("ann", tiny.judged(style, 3.0, "read again", by="Grace")))
+    keep(tiny.evidence("ann", tiny.judged(style, 3.0, "read again", by="Grace")))
+    details = [event.details for event in history(book, "ann") if event.what == "points"]
+    assert [(p["item"], p["points"], p["by"], p["comment"]) for p in details] == [
         ("style", 1.0, "Ada", "hasty"),
         ("style", 3.0, "Grace", "read again"),
     ]
-    assert marks(book) == [("ann", 3.0)]
+    assert grades(book) == [("ann", 3.0)]
 
 
 def test_what_was_posted_is_history(book, keep, tiny):
     keep(tiny.evidence("ann+ben"))
-    post = {"platform": "canvas", "key": "k1", "points": 4.0, "outcome": "kept", "said": "200"}
-    book.post(1, "ben", post)
+    post = {"platform": "canvas", "marker": "k1", "outcome": "there", "message": "200"}
+    note(book, [Post(score=1, student="ben", points=Decimal(4), **post)])
     assert [event.what for event in history(book, "ann")] == ["score"]
-    (told,) = [event.details for event in history(book, "ben") if event.what == "post"]
-    assert {name: told[name] for name in post} == post
+    (details,) = [event.details for event in history(book, "ben") if event.what == "post"]
+    assert {name: details[name] for name in post} == post
+    assert details["points"] == 4.0
 
 
 def test_nobody_knows_who_is_not_there(book):

@@ -25,7 +25,7 @@ from grader.reports.class_junit import class_junit
 from grader.reports.class_markdown import markdown
 from grader.reports.class_page import FOR_STAFF, page
 from grader.reports.class_view import ClassView
-from grader.reports.words import Mark
+from grader.reports.words import LineState
 from grader.scoring.score import score
 from grader.testing.hostile import HOSTILE as HOSTILE_TEXTS
 from grader.testing.hostile import unsafe
@@ -58,7 +58,7 @@ def item(name, points=2.0, **keys):
 
 
 def rubric(*items, digest="sha256:r1"):
-    points = sum(one.points for one in items)
+    points = sum(item.points for item in items)
     return Rubric(name="tiny", assignment="tiny", points=points, items=items, digest=digest)
 
 
@@ -78,8 +78,8 @@ RUBRIC = rubric(*ITEMS)
 
 
 def saw(name, fraction=1.0, outcome=Outcome.OBSERVED, *, facts=None, **keys):
-    told = {"fraction": fraction, **({} if fraction == 1 else {"reason": "is wrong"}), **(facts or {})}
-    return Observation(**{"item": name, "outcome": outcome, "facts": told, "wall_s": 1.5, **keys})
+    options = {"fraction": fraction, **({} if fraction == 1 else {"reason": "is wrong"}), **(facts or {})}
+    return Observation(**{"item": name, "outcome": outcome, "facts": options, "wall_s": 1.5, **keys})
 
 
 def times_faster(ratio, half=1.0):
@@ -99,43 +99,45 @@ def evidence(*observations, student="ann", members=(), assignment="tiny", submit
     )
     exam = Exam(id=f"e-{student}", started_at="2024-12-23T10:00:00+00:00", isolation="process")
     return Evidence(
-        submission=submission, exams=(exam,), observations={one.item: one for one in observations}
+        submission=submission,
+        exams=(exam,),
+        observations={observation.item: observation for observation in observations},
     )
 
 
 def keep(book, *observations, by=RUBRIC, **who):
-    seen = evidence(*observations, **who)
-    book.record(seen, score(by, seen, KINDS), how="run")
+    of = evidence(*observations, **who)
+    book.record(of, score(by, of, KINDS), how="run")
 
 
 def a_student(draw, number):
-    """What a hand-in of one of many might show: some good, some bad, some that nobody could look at."""
+    """What a submission of one of many might show: some good, some bad, some that nobody could look at."""
     skill = draw.random()
-    for one in ITEMS:
+    for item in ITEMS:
         ok = draw.random() < 0.35 + 0.7 * skill
         at = draw.randrange(900)
         wrong = f"[3 x 4] at [{at}]: got {draw.random():.4g}, expected 0.5 ({at + 1} of 1000 values differ)"
         keys = {"wall_s": 0.4 + draw.random()}
-        if one.id == "style" and number % 4 == 0:
-            yield saw(one.id, outcome=Outcome.NOT_OBSERVED, note="waits for a person")
-        elif one.id == "two" and number % 9 == 0:
+        if item.id == "style" and number % 4 == 0:
+            yield saw(item.id, outcome=Outcome.NOT_OBSERVED, note="waits for a person")
+        elif item.id == "two" and number % 9 == 0:
             note, fault = "GPU 1 is ill: it answers, and computes 3 instead of 4", Fault.MACHINE
-            yield saw(one.id, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, **keys)
-        elif one.id == "max.fast":
+            yield saw(item.id, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault, **keys)
+        elif item.id == "max.fast":
             ratio = draw.lognormvariate(3.9, 0.45)
             reached = {"reason": f"{ratio:.3g} times faster"}
             if 38 < ratio < 42:
                 reached["flags"] = (f"near the threshold: between {ratio - 2:.3g} and {ratio + 2:.3g}",)
             keys["quantities"] = times_faster(ratio, ratio * 0.04)
-            yield saw(one.id, float(ratio >= 40), facts=reached, **keys)
-        elif one.id == "report" and number % 23 == 5:
-            yield saw(one.id, 0.8, facts={"flags": ("the text is that of another hand-in",)}, **keys)
+            yield saw(item.id, float(ratio >= 40), facts=reached, **keys)
+        elif item.id == "report" and number % 23 == 5:
+            yield saw(item.id, 0.8, facts={"flags": ("the text is that of another submission",)}, **keys)
         elif not ok and draw.random() < 0.2:
             note = f"work.py, line {at}: ModuleNotFoundError: No module named 'cupy'"
-            yield saw(one.id, outcome=Outcome.CRASHED, note=note, **keys)
+            yield saw(item.id, outcome=Outcome.CRASHED, note=note, **keys)
         else:
             share = 1.0 if ok else draw.choice((0.0, 0.5))
-            yield saw(one.id, share, facts={} if ok else {"reason": wrong}, **keys)
+            yield saw(item.id, share, facts={} if ok else {"reason": wrong}, **keys)
 
 
 def a_class(book, count=60, seed=7):
@@ -214,7 +216,7 @@ def test_failures_are_told_once_for_all_who_had_them_the_most_frequent_first(boo
     assert first.items == {"a": 2, "b": 1}
     assert (second.message, second.example, second.students) == ("died of #", "died of 9", ("cleo",))
     text = shown(book, by).text
-    assert "2 hand-ins, items 1 (2), 2 (1)" in text
+    assert "2 submissions, items 1 (2), 2 (1)" in text
     assert "died of 9" in text, "what happened once needs no folding"
 
 
@@ -248,24 +250,24 @@ def test_what_is_open_or_held_is_neither_passed_nor_failed(book):
     keep(book, saw("a", facts={"flags": ("look",)}), by=by, student="dora")
     view = class_view(book, "tiny")
     (tally,) = items_of(view)
-    assert tally.marks == {Mark.FULL: 1, Mark.PARTIAL: 1, Mark.OPEN: 1, Mark.HELD: 1}
+    assert tally.marks == {LineState.FULL: 1, LineState.PARTIAL: 1, LineState.OPEN: 1, LineState.HELD: 1}
     assert (tally.decided, tally.passed) == (2, 0.5)
     assert "1 earned, 1 partly earned, 1 held, 1 pending" in Page(page(view)).text
 
 
-def test_each_student_of_a_team_has_a_total_and_the_team_one_hand_in(book):
+def test_each_student_of_a_team_has_a_total_and_the_team_one_submission(book):
     by = rubric(item("a", 10.0))
     keep(book, saw("a"), by=by, student="red", members=("ann", "ben"))
     keep(book, saw("a", 0.4), by=by, student="ben")
     keep(book, saw("a", 0.5), by=by, student="blue", members=("cleo", "dora"))
     view = class_view(book, "tiny")
-    assert [(one.card.student, one.students) for one in view.hand_ins] == [
+    assert [(submission.card.student, submission.students) for submission in view.submissions] == [
         ("ben", ("ben",)),
         ("blue", ("cleo", "dora")),
         ("red", ("ann",)),
     ]
     assert totals_of(view).settled == (4.0, 5.0, 5.0, 10.0)
-    assert items_of(view)[0].marks == {Mark.FULL: 1, Mark.PARTIAL: 2}
+    assert items_of(view)[0].marks == {LineState.FULL: 1, LineState.PARTIAL: 2}
 
 
 def test_totals_that_may_still_move_are_drawn_apart_and_are_in_no_median(book):
@@ -275,8 +277,8 @@ def test_totals_that_may_still_move_are_drawn_apart_and_are_in_no_median(book):
     keep(book, saw("a"), saw("b", outcome=Outcome.NOT_OBSERVED), by=by, student="dora")
     totals = totals_of(class_view(book, "tiny"))
     assert (totals.settled, totals.so_far) == ((2.0, 6.0, 10.0), (8.0,))
-    assert sum(one.settled for one in totals.bins) == 3
-    assert [one.low for one in totals.bins if one.so_far] == [8.0]
+    assert sum(bin_.settled for bin_ in totals.bins) == 3
+    assert [bin_.low for bin_ in totals.bins if bin_.so_far] == [8.0]
     assert (totals.bins[-1].low, totals.bins[-1].settled) == (9.5, 1), "the best is in the last bin"
     text = shown(book, by).text
     assert "3 final totals: median 6, mean 6, from 2 to 10 of 10 points." in text
@@ -293,7 +295,7 @@ def test_totals_below_nothing_and_beyond_everything_have_a_bar(book):
     keep(book, saw("a", 0.0), saw("more", 0.0), saw("less", 0.0), by=by, student="ben")
     totals = totals_of(class_view(book, "tiny"))
     assert totals.settled == (-3.0, 7.0)
-    assert [one.low for one in totals.bins if one.settled] == [-3.0, 6.5]
+    assert [bin_.low for bin_ in totals.bins if bin_.settled] == [-3.0, 6.5]
 
 
 def test_gpu_minutes_count_each_gpu_and_nothing_that_was_simulated(book):
@@ -337,17 +339,17 @@ def test_what_needs_a_person_is_told_with_who_it_is_and_who_has_to_act(book):
     keep(book, saw("a", facts={"flags": ("copied?",)}), saw("b"), saw("c", **ill), by=by)
     keep(book, saw("a"), saw("b", facts={"flags": ("near 40",)}), saw("c", **ill), by=by, student="ben")
     view = class_view(book, "tiny", roster=("ann", "zoe", "ben"))
-    assert [(one.message, one.students) for one in flags(view, holding=True)] == [("copied?", ("ann",))]
-    assert [(one.message, one.students) for one in flags(view, holding=False)] == [("near #", ("ben",))]
+    assert [(flag.message, flag.students) for flag in flags(view, holding=True)] == [("copied?", ("ann",))]
+    assert [(flag.message, flag.students) for flag in flags(view, holding=False)] == [("near #", ("ben",))]
     (waits,) = open_points(view)
     assert (waits.message, waits.fault, waits.students) == ("GPU # is ill", "machine", ("ann", "ben"))
     text = Page(page(view)).text
-    for told in (
-        "GPU # is ill (for whoever runs the machine)",
-        "2 hand-ins, item 3 ann, ben",
+    for line in (
+        "GPU # is ill (for the administrator)",
+        "2 submissions, item 3 ann, ben",
         "1 student zoe",
     ):
-        assert told in text
+        assert line in text
 
 
 def test_a_class_in_which_nothing_needs_anybody_says_so(book):
@@ -396,12 +398,12 @@ def test_nothing_that_students_or_courses_say_becomes_markup(book):
     view = class_view(book, "tiny", rubric=by, roster=(HOSTILE + "2",))
     view = replace(view, assignment=HOSTILE)
     source = page(view)
-    seen = Page(source)
-    assert {tag for tag, _ in seen.tags}.isdisjoint({"script", "img", "link", "iframe", "a"})
-    assert not [name for _, attrs in seen.tags for name in attrs if name.startswith("on")]
+    drawn = Page(source)
+    assert {tag for tag, _ in drawn.tags}.isdisjoint({"script", "img", "link", "iframe", "a"})
+    assert not [name for _, attrs in drawn.tags for name in attrs if name.startswith("on")]
     assert "<script" not in source
     assert "\x1b" not in source
-    assert seen.text.count("<script>alert('x')</script>") >= 8
+    assert drawn.text.count("<script>alert('x')</script>") >= 8
     summary = markdown(view)
     assert "<script" not in summary
     assert "\x1b" not in summary
@@ -431,7 +433,7 @@ def test_no_text_of_a_program_acts_or_changes_what_a_report_is_made_of(tmp_path,
             view = of_programs(book, text)
             junit = class_junit("tiny", staff_views(book, "tiny"))
         html, summary = page(view), markdown(view)
-        assert [unsafe(one) for one in (html, summary, junit)] == [[], [], []]
+        assert [unsafe(text) for text in (html, summary, junit)] == [[], [], []]
         assert max(map(len, (html, summary, junit))) < 1_000_000
         return (
             [tag for tag, _ in Page(html).tags],
@@ -458,14 +460,14 @@ def test_the_page_is_for_staff_and_says_so(book):
 def test_the_page_needs_no_network_and_no_scripts(book):
     a_class(book, 5)
     source = page(class_view(book, "tiny", rubric=RUBRIC))
-    seen = Page(source)
-    assert not seen.attributes("src")
-    assert not seen.attributes("href")
-    assert "default-src 'none'; style-src 'unsafe-inline'" in seen.attributes("content")
+    drawn = Page(source)
+    assert not drawn.attributes("src")
+    assert not drawn.attributes("href")
+    assert "default-src 'none'; style-src 'unsafe-inline'" in drawn.attributes("content")
     assert not re.search(r"https?:|@import", source)
 
 
-def test_every_hand_in_has_a_row_and_every_item_a_column_the_best_first(book):
+def test_every_submission_has_a_row_and_every_item_a_column_the_best_first(book):
     view = a_class(book, 60)
     maps = re.findall(r'<table class="map">.*?</table>', page(view), re.DOTALL)
     lines = [line for block in maps for line in re.findall(r'<tr><th scope="row".*?</tr>', block)]
@@ -474,7 +476,7 @@ def test_every_hand_in_has_a_row_and_every_item_a_column_the_best_first(book):
     points = [float(re.search(r'class="sum">([\d.]+)<', line)[1]) for line in lines]
     assert points == sorted(points, reverse=True)
     names = {re.search(r'title="(\w+)"', line)[1] for line in lines}
-    assert names == {one.card.student for one in view.hand_ins}
+    assert names == {submission.card.student for submission in view.submissions}
 
 
 def test_what_is_drawn_lies_within_its_drawing(book):
@@ -495,15 +497,15 @@ def test_the_summary_names_no_student_and_fits_a_step_of_continuous_integration(
     assert "student0" not in summary
     assert "zoe" not in summary
     assert len(summary.encode()) < 2**20, "the most that such a summary may hold"
-    assert ["hand-ins", "60"] in rows(summary)
+    assert ["submissions", "60"] in rows(summary)
     assert "40 times are needed" in summary
 
 
 def test_the_summary_is_as_long_for_many_messages_as_for_some(book):
     by = rubric(*(item(f"i{k}") for k in range(40)))
     for student in ("ann", "ben"):
-        told = (saw(f"i{k}", 0.0, facts={"reason": f"{student} " + "x" * (k + 1)}) for k in range(40))
-        keep(book, *told, by=by, student=student)
+        observations = (saw(f"i{k}", 0.0, facts={"reason": f"{student} " + "x" * (k + 1)}) for k in range(40))
+        keep(book, *observations, by=by, student=student)
     summary = markdown(class_view(book, "tiny"))
     assert "And 65 more messages." in summary
     assert sum(" x" in cells[-1] for cells in rows(summary)) == 15
@@ -512,7 +514,7 @@ def test_the_summary_is_as_long_for_many_messages_as_for_some(book):
     assert len(re.findall(r"<li><p>\w+ x", source)) == 40
 
 
-def test_junit_has_a_suite_for_each_hand_in_with_what_the_file_of_one_mark_has(book):
+def test_junit_has_a_suite_for_each_submission_with_what_the_file_of_one_grade_has(book):
     by = rubric(item("a"), item("part.b"), item("c"))
     broken = {"outcome": Outcome.NOT_OBSERVED, "note": "GPU 1 is ill", "fault": Fault.MACHINE}
     keep(book, saw("a"), saw("part.b", 0.5), saw("c", **broken), by=by)
@@ -532,13 +534,13 @@ def test_junit_has_a_suite_for_each_hand_in_with_what_the_file_of_one_mark_has(b
     assert "1/2 points: is wrong" in root.find(".//failure").get("message")
 
 
-def test_marks_by_another_rubric_are_named_and_their_items_are_there(book):
+def test_grades_by_another_rubric_are_named_and_their_items_are_there(book):
     keep(book, saw("a"), by=rubric(item("a"), item("old"), digest="sha256:r0"))
     new = rubric(item("new"), item("a"), item("more"))
     keep(book, saw("a"), saw("new"), saw("more"), by=new, student="ben")
     view = class_view(book, "tiny")
     assert [tally.item for tally in items_of(view)] == ["new", "a", "more", "old"]
-    assert sum(one.card.standing is Standing.FINAL for one in view.hand_ins) == 1
+    assert sum(submission.card.standing is Standing.FINAL for submission in view.submissions) == 1
     text = Page(page(view)).text
-    assert "tiny, sha256:r0 (1 hand-in)" in text
+    assert "tiny, sha256:r0 (1 submission)" in text
     assert "Not all are marked by the same rubric; grader rescore says what would change." in text

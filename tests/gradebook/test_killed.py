@@ -31,7 +31,7 @@ def killed_at(number, path, act) -> bool:
             with Gradebook(path, create=True) as book:
                 left = [number]
 
-                @event.listens_for(book.file.engine, "before_cursor_execute")
+                @event.listens_for(book.database.engine, "before_cursor_execute")
                 def count(*_):
                     left[0] -= 1
                     if not left[0]:
@@ -51,19 +51,19 @@ def whole(path) -> None:
         assert book.execute(LOOSE).fetchall() == [(0,)]
 
 
-def test_killed_before_any_statement_a_mark_is_whole_or_absent(path, tiny):
-    of = tiny.evidence("ann", tiny.given(tiny.seen("style", "sha256:w1"), 3.0))
+def test_killed_before_any_statement_a_grade_is_whole_or_absent(path, tiny):
+    of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     number, killed = 0, True
     while killed:
         number += 1
         killed = killed_at(number, path, lambda book: book.record(of, tiny.card(of), how="run"))
         whole(path)
         with Gradebook(path) as book:
-            assert [entry.card.points.raw for entry in book.entries()] == ([] if killed else [3.0])
+            assert [entry.card.points.raw for entry in book.grades()] == ([] if killed else [3.0])
     assert number > 8, "statements of one record"
 
 
-def test_killed_after_its_commit_a_mark_is_there(path, tiny):
+def test_killed_after_its_commit_a_grade_is_there(path, tiny):
     of = tiny.evidence("ann")
 
     def record(book):
@@ -94,16 +94,18 @@ def test_killed_while_it_is_applied_a_rubric_is_applied_to_nobody(path, tiny, at
     assert killed_at(0, path, apply)
     whole(path)
     with Gradebook(path) as book:
-        assert {entry.card.points.raw for entry in book.entries()} == {4.0}
+        assert {entry.card.points.raw for entry in book.grades()} == {4.0}
         assert len(list(rescore(book, tiny.judge(dearer), apply=True))) == 10
-        assert {entry.card.points.raw for entry in book.entries()} == {5.0}
+        assert {entry.card.points.raw for entry in book.grades()} == {5.0}
 
 
 def test_killed_while_it_is_made_the_file_can_be_used(path, tiny, monkeypatch):
     pid = os.fork()
     if pid == 0:
         try:
-            monkeypatch.setattr("grader.gradebook.file.now", lambda: os.kill(os.getpid(), signal.SIGKILL))
+            monkeypatch.setattr(
+                "grader.gradebook.migrations.now", lambda: os.kill(os.getpid(), signal.SIGKILL)
+            )
             Gradebook(path, create=True)
         finally:
             os._exit(0)

@@ -8,7 +8,7 @@ import pytest
 
 from grader.errors import NotObservedError
 from grader.gradebook.history import history
-from grader.gradebook.posts import SENDING, Post, alone, note, posted
+from grader.gradebook.posts import SENDING, Post, note, posted
 
 KEY = "canvas c.edu 1 2"
 
@@ -17,14 +17,14 @@ KEY = "canvas c.edu 1 2"
 def say(book, keep, tiny):
     """Keeps rows of one student, and says what may stand there."""
     keep(tiny.evidence())
-    (entry,) = book.entries()
+    (entry,) = book.grades()
 
-    def said(*rows, platform=KEY):
-        told = {"score": entry.score, "student": "ann", "platform": platform, "key": "[grader 1.x]"}
-        note(book, [Post(points=Decimal(points), outcome=outcome, **told) for points, outcome in rows])
+    def post(*rows, platform=KEY):
+        keys = {"score": entry.score, "student": "ann", "platform": platform, "marker": "[grader 1.x]"}
+        note(book, [Post(points=Decimal(points), outcome=outcome, **keys) for points, outcome in rows])
         return posted(book, KEY).get("ann", ())
 
-    return said
+    return post
 
 
 def test_what_was_seen_there_is_ours_and_what_was_sent_since_may_be(say):
@@ -45,15 +45,19 @@ def test_what_was_refused_is_still_in_doubt_by_its_sending(say):
 
 def test_the_history_tells_of_it(book, say):
     say(("7.5", SENDING), ("7.5", "there"))
-    found = [event.details for event in history(book, "ann") if event.what == "post"]
-    assert [(one["platform"], one["points"], one["outcome"]) for one in found] == [
+    posts = [event.details for event in history(book, "ann") if event.what == "post"]
+    assert [(post["platform"], post["points"], post["outcome"]) for post in posts] == [
         (KEY, 7.5, "sending"),
         (KEY, 7.5, "there"),
     ]
 
 
 def test_two_do_not_post_at_once(book):
-    with alone(book), pytest.raises(NotObservedError, match="another grader is at work here"), alone(book):
+    with (
+        book.database.alone(),
+        pytest.raises(NotObservedError, match="another grader is at work here"),
+        book.database.alone(),
+    ):
         pass
-    with alone(book):
+    with book.database.alone():
         pass

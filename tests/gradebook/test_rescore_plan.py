@@ -40,10 +40,10 @@ def planned(book, tiny):
     def between(of, before, after, *, was=(), **now):
         book.record(of, tiny.card(of, before, **dict(was)), how="run")
         judge = tiny.judge(replace(after, digest="sha256:r2"), **now)
-        told = plan(book, judge)
-        assert plan(book, judge, apply=True) == told
+        lines = plan(book, judge)
+        assert plan(book, judge, apply=True) == lines
         assert plan(book, judge) == []
-        return told
+        return lines
 
     return between
 
@@ -55,7 +55,7 @@ def marked(tiny):
 
 
 def wrong(tiny, name, *right):
-    return tiny.seen(name, "sha256:w1", right or (False, False))
+    return tiny.observe(name, "sha256:w1", right or (False, False))
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_what_changes_a_total_without_changing_an_item_is_told_with_its_cause(
 ):
     of = tiny.evidence("ann", submitted_at=LATE)
     old, new = (replace(marked, **{"due": DUE, **keys}) for keys in (before, after))
-    told = planned(of, old, new)
-    assert told[0] == f"ann  {line}"
-    assert told[2] == f"because of: {cause} (1 total)"
-    assert "no points change" not in " ".join(told)
+    lines = planned(of, old, new)
+    assert lines[0] == f"ann  {line}"
+    assert lines[2] == f"because of: {cause} (1 total)"
+    assert "no points change" not in " ".join(lines)
 
 
 def test_a_floor_that_was_raised_is_told(planned, tiny, marked):
@@ -186,9 +186,11 @@ def test_an_item_that_earned_nothing_and_is_worth_more_lowers_the_share_that_was
 
 
 def test_a_flag_that_now_holds_the_total_is_told_though_no_points_move(planned, tiny, marked):
-    seen = tiny.seen("double", "sha256:w1")
-    flagged = replace(seen, cases=tuple(replace(case, changed_inputs=("x",)) for case in seen.cases))
-    of = tiny.evidence("ann", flagged, tiny.seen("square", "sha256:w1"))
+    observation = tiny.observe("double", "sha256:w1")
+    flagged = replace(
+        observation, cases=tuple(replace(case, changed_inputs=("x",)) for case in observation.cases)
+    )
+    of = tiny.evidence("ann", flagged, tiny.observe("square", "sha256:w1"))
     holds = replace(marked, items=(replace(marked.items[0], on_flag="holds"), marked.items[1]))
     assert planned(of, marked, holds) == [
         "ann  4 / 4  final -> held  (double 2 -> 2 held)",
@@ -206,7 +208,7 @@ def test_an_item_for_a_person_makes_the_total_provisional(planned, tiny, marked)
 
 
 def test_points_by_hand_that_are_worth_more_are_told(planned, tiny):
-    of = tiny.evidence("ann", tiny.given(tiny.seen("style", "sha256:w1"), 3.0))
+    of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     old, new = (tiny.rubric(tiny.by_hand("style", points)) for points in (4.0, 8.0))
     assert planned(of, old, new)[0] == "ann  3 / 4 -> 6 / 8  +3  (style 3 / 4 -> 6 / 8)"
 
@@ -224,8 +226,8 @@ def test_points_that_move_between_items_are_told_though_the_total_stays(planned,
 def test_a_late_rule_that_costs_nobody_anything_changes_no_points(book, tiny, marked, raw):
     """Nothing was earned, or it came in time."""
     right = (bool(raw), bool(raw))
-    seen = [tiny.seen(name, "sha256:w1", right) for name in ("double", "square")]
-    of = tiny.evidence("ann", *seen, submitted_at=DUE if raw else LATE)
+    observations = [tiny.observe(name, "sha256:w1", right) for name in ("double", "square")]
+    of = tiny.evidence("ann", *observations, submitted_at=DUE if raw else LATE)
     old, new = (replace(marked, due=DUE, late=rule) for rule in (TENTH, HALF))
     book.record(of, tiny.card(of, old), how="run")
     (rescored,) = rescore(book, tiny.judge(new))
@@ -234,13 +236,13 @@ def test_a_late_rule_that_costs_nobody_anything_changes_no_points(book, tiny, ma
     tally.add(rescored, ())
     assert tally.text(applied=False).splitlines() == [
         "1 submission, 1 total: no points change",
-        "1 score would be new, 1 of them with other texts alone; --apply keeps them",
+        "1 score would be new, 1 of them with other texts alone; --apply records them",
     ]
 
 
 def test_who_has_left_a_team_is_not_counted_with_it(book, keep, tiny):
     keep(tiny.evidence("ann+ben"))
-    alone = tiny.seen("double", "sha256:w2")
+    alone = tiny.observe("double", "sha256:w2")
     keep(tiny.evidence("ann", alone, work="sha256:w2", exam="e2", began="2024-12-23T11:00:00+00:00"))
     capped = replace(tiny.RUBRIC, at_most=3.0, digest="sha256:r2")
     assert plan(book, tiny.judge(capped)) == [
@@ -254,8 +256,10 @@ def test_who_has_left_a_team_is_not_counted_with_it(book, keep, tiny):
 def test_a_total_that_another_version_of_grader_worked_out_otherwise_is_told(tiny, marked):
     after = tiny.card(tiny.evidence("ann"), marked)
     before = replace(after, totals=(replace(after.totals[0], adjusted=3.5),))
-    (found,) = differences(before, after, ["ann"])
-    assert list(changed_totals(after, [found])) == ["ann  3.5 -> 4 / 4  +0.5  (another version of grader)"]
+    (difference,) = differences(before, after, ["ann"])
+    assert list(changed_totals(after, [difference])) == [
+        "ann  3.5 -> 4 / 4  +0.5  (another version of grader)"
+    ]
 
 
 @st.composite
@@ -297,14 +301,14 @@ def figures(card):
 
 @given(st.data())
 def test_whatever_two_rubrics_say_a_plan_is_empty_exactly_if_all_figures_are_the_same(tiny, data):
-    seen = [
+    drawn = [
         data.draw(observations(name)) for name in data.draw(st.sets(st.sampled_from(["double", "square"])))
     ]
-    of = tiny.evidence("ann+ben", *seen, submitted_at=data.draw(st.sampled_from([None, DUE, LATE])))
+    of = tiny.evidence("ann+ben", *drawn, submitted_at=data.draw(st.sampled_from([None, DUE, LATE])))
     cards = [tiny.card(of, data.draw(rubrics(tiny)), extensions={"ben": A_DAY_S}) for _ in range(2)]
-    found = differences(*cards, ["ann", "ben"])
-    assert bool(found) == (figures(cards[0]) != figures(cards[1]))
-    told = " ".join(changed_totals(cards[1], found))
-    assert all(name in told for name in (one.student for one in found))
-    assert all(one.causes for one in found)
-    assert "another version" not in told
+    changes = differences(*cards, ["ann", "ben"])
+    assert bool(changes) == (figures(cards[0]) != figures(cards[1]))
+    text = " ".join(changed_totals(cards[1], changes))
+    assert all(name in text for name in (change.student for change in changes))
+    assert all(change.causes for change in changes)
+    assert "another version" not in text

@@ -42,7 +42,7 @@ def taken(tmp_path: Path, course: dict[str, Assignment]) -> Receive:
 
 @pytest.fixture
 def refusal(tmp_path: Path, taken: Receive) -> Callable[..., str]:
-    """The one line that a hand-in is refused with, nothing having been left behind."""
+    """The one line that a submission is refused with, nothing having been left behind."""
 
     def refuse(source: Path, **options: Any) -> str:
         before = sorted(tmp_path.rglob("*"))

@@ -10,18 +10,18 @@ import pytest
 
 from grader.intake import tar
 from grader.intake import zip as zip_reader
-from grader.intake.entry import Kind, Refused
+from grader.intake.entry import MemberKind, SubmissionRefused
 
 END = bytes(1024)
 
 
-def kinds(data: bytes) -> list[tuple[str, Kind, bytes]]:
+def kinds(data: bytes) -> list[tuple[str, MemberKind, bytes]]:
     return [(m.name, m.kind, m.read(1 << 16)) for m in tar.members(io.BytesIO(data).read)]
 
 
 def test_the_oldest_form_marks_a_folder_by_its_slash(header_with):
-    assert kinds(header_with(156, b"\0", "hw1/") + END) == [("hw1/", Kind.FOLDER, b"")]
-    assert kinds(header_with(156, b"\0", "hw1") + END) == [("hw1", Kind.FILE, b"")]
+    assert kinds(header_with(156, b"\0", "hw1/") + END) == [("hw1/", MemberKind.FOLDER, b"")]
+    assert kinds(header_with(156, b"\0", "hw1") + END) == [("hw1", MemberKind.FILE, b"")]
 
 
 def test_the_size_of_a_folder_is_not_followed_by_data():
@@ -37,7 +37,7 @@ def test_times_in_place_of_a_prefix_are_no_part_of_the_name(header_with):
 
 def test_a_size_may_be_binary(header_with):
     data = header_with(124, b"\x80" + (3).to_bytes(11, "big")) + b"abc".ljust(512, b"\0") + END
-    assert kinds(data) == [("utils.py", Kind.FILE, b"abc")]
+    assert kinds(data) == [("utils.py", MemberKind.FILE, b"abc")]
 
 
 def test_what_one_member_does_not_read_is_not_read_as_the_next(header_with):
@@ -49,11 +49,11 @@ def test_extended_headers_are_bounded_for_each_member():
     long = tarfile.TarInfo("x" * 200).tobuf(tarfile.GNU_FORMAT)
     extension, member = long[:1024], long[1024:]
     assert len(kinds((extension * 8 + member) * 3 + END)) == 3
-    with pytest.raises(Refused, match="is damaged; pack the files again"):
+    with pytest.raises(SubmissionRefused, match="is damaged; pack the files again"):
         kinds(extension * 9 + member + END)
 
 
-@pytest.mark.parametrize(("number", "error"), [(errno.EIO, OSError), (errno.EINVAL, Refused)])
+@pytest.mark.parametrize(("number", "error"), [(errno.EIO, OSError), (errno.EINVAL, SubmissionRefused)])
 def test_a_failing_disk_is_not_taken_for_a_damaged_zip(number, error, zip_of):
     class Failing(io.BytesIO):
         fails = False

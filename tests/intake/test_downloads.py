@@ -1,4 +1,4 @@
-"""A class's hand-ins in a folder or in a platform's zip, and which of several attempts counts."""
+"""A class's submissions in a folder or in a platform's zip, and which of several attempts counts."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def place(tmp_path):
 
 
 def names(found):
-    return [path.name for path in found.hand_ins]
+    return [path.name for path in found.uploads]
 
 
 def test_a_zip_of_canvas_is_its_hand_ins(zip_of, place):
     found = spread([zip_of(*CANVAS, "__MACOSX/x", ".DS_Store")], place)
     assert (names(found), found.several, found.problems) == (sorted(CANVAS), True, ())
-    assert all(path.read_bytes() == b"x" * 2000 for path in found.hand_ins)
+    assert all(path.read_bytes() == b"x" * 2000 for path in found.uploads)
 
 
 def test_a_zip_of_moodle_is_a_folder_for_each_hand_in(zip_of, place):
     packed = zip_of("Ann Ä_12_assignsubmission_file/hw1.zip", "Bo_13_assignsubmission_file/utils.py")
     found = spread([packed], place)
     assert names(found) == ["Ann Ä_12_assignsubmission_file", "Bo_13_assignsubmission_file"]
-    assert [path.name for path in found.hand_ins[1].iterdir()] == ["utils.py"]
+    assert [path.name for path in found.uploads[1].iterdir()] == ["utils.py"]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_a_zip_of_moodle_is_a_folder_for_each_hand_in(zip_of, place):
 def test_any_other_zip_is_one_hand_in(zip_of, place, members):
     packed = zip_of(*members)
     found = spread([packed], place)
-    assert (found.hand_ins, found.several) == ((packed,), False)
+    assert (found.uploads, found.several) == ((packed,), False)
 
 
 def test_what_is_not_there_or_damaged_stands_for_itself(tmp_path, place):
     damaged, missing = tmp_path / "a.zip", tmp_path / "b.zip"
     damaged.write_bytes(b"PK\3\4 and then nothing")
-    assert spread([damaged, missing], place).hand_ins == (damaged, missing)
+    assert spread([damaged, missing], place).uploads == (damaged, missing)
 
 
 def test_a_folder_with_nothing_but_archives_is_its_archives(tmp_path, place):
@@ -76,14 +76,14 @@ def test_a_folder_with_nothing_but_archives_is_its_archives(tmp_path, place):
     assert (names(found), found.several) == (["alice.tar.gz", "bob.zip"], True)
     (folder / "utils.py").touch()
     found = spread([folder], place)
-    assert (found.hand_ins, found.several) == ((folder,), False)
+    assert (found.uploads, found.several) == ((folder,), False)
 
 
 def test_a_folder_that_moodle_made_for_one_hand_in_is_one(tmp_path, place):
     folder = tmp_path / "Ann_12_assignsubmission_file"
     folder.mkdir()
     (folder / "hw1.zip").touch()
-    assert spread([folder], place).hand_ins == (folder,)
+    assert spread([folder], place).uploads == (folder,)
 
 
 def test_what_was_typed_in_is_named_and_the_rest_is_taken(zip_of, place):

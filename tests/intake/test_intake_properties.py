@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from grader.errors import SubmissionError
 from grader.intake import tar
-from grader.intake.entry import Refused
+from grader.intake.entry import SubmissionRefused
 from grader.intake.receive import receive
 from grader.model.assignment import Assignment
 
@@ -143,5 +143,5 @@ def test_the_reader_of_tar_agrees_with_the_standard_library(members, form):
 
 @given(st.binary(max_size=3000))
 def test_no_bytes_break_the_reader_of_tar(data):
-    with suppress(Refused):
+    with suppress(SubmissionRefused):
         read_by_us(data)

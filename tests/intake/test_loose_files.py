@@ -1,4 +1,4 @@
-"""Loose files that one student uploaded to Canvas, joined into one hand-in."""
+"""Loose files that one student uploaded to Canvas, joined into one submission."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from grader.errors import UsageError
-from grader.intake.hand_in import Loose, group
 from grader.intake.limits import ArchiveLimits
+from grader.intake.upload import LooseFiles, group
 
 WORK = b"def add(x, y):\n    return x + y\n"
 
@@ -59,9 +59,9 @@ def test_files_are_joined_by_student_id_lateness_and_folder_in_their_order(downl
     elsewhere.write_bytes(WORK)
     first, second, third = early
     assert group([*early, *late, elsewhere]) == (
-        Loose(files=(first, third)),
-        Loose(files=(second,)),
-        *(Loose(files=(path,)) for path in (*late, elsewhere)),
+        LooseFiles(files=(first, third)),
+        LooseFiles(files=(second,)),
+        *(LooseFiles(files=(path,)) for path in (*late, elsewhere)),
     )
 
 

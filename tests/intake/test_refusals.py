@@ -1,4 +1,4 @@
-"""Every hand-in that is not taken: its one line, and nothing left behind (the `refusal` fixture looks)."""
+"""Every submission that is not taken: its one line, and nothing left behind (the `refusal` fixture looks)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks, tables as platforms give them, and a view for Gradescope."""
+"""Grades, tables as platforms give them, and a view for Gradescope."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.config.roster import Roster, Student
-from grader.lms.contract import Mark, Rules
+from grader.lms.contract import Grade, Rules
 from grader.model.evidence import Evidence
 from grader.model.observation import Case, Observation, Outcome
 from grader.model.rubric import Item, Rubric
@@ -35,27 +35,29 @@ class Told:
         )
 
 
-def mark(student="ann", points=7.5, possible=10.0, standing=Standing.FINAL, **keys):
-    return Mark(student=student, points=points, possible=possible, standing=standing, **keys)
+def grade(student="ann", points=7.5, possible=10.0, standing=Standing.FINAL, **keys):
+    return Grade(student=student, points=points, possible=possible, standing=standing, **keys)
 
 
-def marks(*given):
-    return {one.student: one for one in given}
+def grades_by_student(*all_grades):
+    return {grade.student: grade for grade in all_grades}
 
 
 def roster(*students):
-    return Roster(students=tuple(Student(**one) for one in students), file="roster.csv")
+    return Roster(students=tuple(Student(**student) for student in students), file="roster.csv")
 
 
-def fill(worksheet, text, given, people=None, **rules):
-    """Fill marks into a file of this text."""
+def fill(worksheet, text, grades, people=None, **rules):
+    """Fill grades into a file of this text."""
     content = text if isinstance(text, bytes) else text.encode()
-    return worksheet.fill(content, "sheet.csv", marks(*given), people or roster(), Rules(**rules))
+    return worksheet.fill(
+        content, "sheet.csv", grades_by_student(*grades), people or roster(), Rules(**rules)
+    )
 
 
-def told(done):
+def results_of(done):
     """What is said of each student, and to whom nothing is to say."""
-    return {one.who: (one.fate.name, one.note) for one in done.outcomes}
+    return {result.who: (result.outcome.name, result.note) for result in done.results}
 
 
 def table(text, delimiter=","):
@@ -67,7 +69,7 @@ def item(name="a", points=10.0, **keys):
     return Item(id=name, points=points, **keys)
 
 
-def seen(name="a", share=1.0, outcome=Outcome.OBSERVED, flags=(), **keys):
+def observe(name="a", share=1.0, outcome=Outcome.OBSERVED, flags=(), **keys):
     case = Case(
         name=f"case of {name}",
         outcome=outcome,
@@ -88,14 +90,14 @@ def seen(name="a", share=1.0, outcome=Outcome.OBSERVED, flags=(), **keys):
 
 
 def view(items=None, observations=None, *, audience="student", members=(), extensions=None, **of_rubric):
-    """A mark of hand-made items, as its audience may see it."""
+    """A grade of hand-made items, as its audience may see it."""
     items = items or [item()]
-    observations = observations if observations is not None else [seen(one.id) for one in items]
+    observations = observations if observations is not None else [observe(item.id) for item in items]
     submitted_at = of_rubric.pop("submitted_at", None)
     rubric = Rubric(
         name="tiny",
         assignment="tiny",
-        points=sum(one.points for one in items if one.counts == "earns"),
+        points=sum(item.points for item in items if item.counts == "earns"),
         items=tuple(items),
         digest="sha256:r",
         **of_rubric,
@@ -111,7 +113,7 @@ def view(items=None, observations=None, *, audience="student", members=(), exten
             submitted_at=submitted_at,
         ),
         exams=(),
-        observations={one.item: one for one in observations},
+        observations={observation.item: observation for observation in observations},
     )
     card = score(rubric, evidence, {"told": Told()}, extensions=extensions)
     if audience == "staff":
@@ -122,5 +124,5 @@ def view(items=None, observations=None, *, audience="student", members=(), exten
 @pytest.fixture(scope="session")
 def lms():
     """The functions of this file, for tests to call."""
-    functions = (mark, marks, roster, fill, told, table, item, seen, view)
+    functions = (grade, grades_by_student, roster, fill, results_of, table, item, observe, view)
     return SimpleNamespace(**{function.__name__: function for function in functions})

@@ -78,13 +78,13 @@ class LoopbackCanvas(LoopbackServer):
             "published": True,
             "moderated_grading": False,
         }
-        self.users, self.held = {}, {}
+        self.users, self.records = {}, {}
         for number in range(1, students + 1):
             self.enroll(100 + number, f"s{number:03}")
         self.comments, self.graded, self.page_most = [], [], page_most
         self.files, self.jobs, self.tickets, self._bookmarks = {}, {}, {}, {}
 
-    def enroll(self, number, login, **held):
+    def enroll(self, number, login, **keys):
         self.users[number] = {
             "id": number,
             "name": f"Student {login}",
@@ -93,7 +93,7 @@ class LoopbackCanvas(LoopbackServer):
             "sis_user_id": f"S{number}",
             "email": f"{login}@uni.edu",
         }
-        self.held[number] = {
+        self.records[number] = {
             "id": number * 10,
             "assignment_id": ASSIGNMENT,
             "user_id": number,
@@ -102,12 +102,12 @@ class LoopbackCanvas(LoopbackServer):
             "excused": None,
             "points_deducted": None,
             "rubric_assessment": {},
-            **held,
+            **keys,
         }
 
     def grade(self, number, score, grader=77):
         """As a person does in the gradebook."""
-        self.held[number] |= {"entered_score": score, "grader_id": grader}
+        self.records[number] |= {"entered_score": score, "grader_id": grader}
         self.graded.append((number, score, grader))
 
     def comment(self, number, text, author=ME, files=()):
@@ -122,10 +122,10 @@ class LoopbackCanvas(LoopbackServer):
         )
 
     def comments_of(self, number):
-        return [one["comment"] for one in self.comments if one["user"] == number]
+        return [comment["comment"] for comment in self.comments if comment["user"] == number]
 
     def scores(self):
-        return {number: one["entered_score"] for number, one in self.held.items()}
+        return {number: record["entered_score"] for number, record in self.records.items()}
 
     def perform(self, request, *, between):
         split = urlsplit(request.path)
@@ -143,10 +143,10 @@ class LoopbackCanvas(LoopbackServer):
         request.query = parse_qsl(split.query, keep_blank_values=True)
         request.form = self._form(request) if request.command in {"PUT", "POST"} else []
         for method, pattern, allowed, name in ENDPOINTS:
-            found = re.fullmatch(pattern, split.path.removeprefix("/api/v1/"))
-            if found and method == request.command:
+            match = re.fullmatch(pattern, split.path.removeprefix("/api/v1/"))
+            if match and method == request.command:
                 self._check(request.query if method == "GET" else request.form, allowed)
-                return getattr(self, name)(request, *map(int, found.groups()))
+                return getattr(self, name)(request, *map(int, match.groups()))
         raise missing()
 
     def _form(self, request):
@@ -176,23 +176,24 @@ class LoopbackCanvas(LoopbackServer):
         return self._page(request, [self.users[number] for number in sorted(self.users)])
 
     def _submissions(self, request):
-        everyone = [self.held[number] for number in sorted(self.held)]
-        return [self._shown(one, _included(request)) for one in self._page(request, everyone)]
+        everyone = [self.records[number] for number in sorted(self.records)]
+        return [self._shown(record, _included(request)) for record in self._page(request, everyone)]
 
     def _submission(self, request, number):
         return self._shown(self._assigned(number), _included(request))
 
     def _page(self, request, everything):
-        given = dict(request.query)
-        size = min(int(given.get("per_page", 10)), self.page_most)
-        start = self._bookmarks.get(given.get("page", "").removeprefix("bookmark:"), 0)
+        query = dict(request.query)
+        size = min(int(query.get("per_page", 10)), self.page_most)
+        start = self._bookmarks.get(query.get("page", "").removeprefix("bookmark:"), 0)
         rest = [(name, value) for name, value in request.query if name != "page"]
         links = []
         for rel, at in (("current", start), ("next", start + size), ("first", 0)):
             if at < len(everything) or rel != "next":
-                mark = f"{at:x}z{len(everything):x}"
-                self._bookmarks[mark] = at
-                again = "&".join(f"{name}={value}" for name, value in [*rest, ("page", f"bookmark:{mark}")])
+                bookmark = f"{at:x}z{len(everything):x}"
+                self._bookmarks[bookmark] = at
+                pairs = [*rest, ("page", f"bookmark:{bookmark}")]
+                again = "&".join(f"{name}={value}" for name, value in pairs)
                 links.append(f'<{self.url}{urlsplit(request.path).path}?{again}>; rel="{rel}"')
         request.links = ",".join(links)
         return everything[start : start + size]
@@ -200,59 +201,59 @@ class LoopbackCanvas(LoopbackServer):
     def _assigned(self, number):
         if number not in self.users:
             raise missing()
-        if number not in self.held:
+        if number not in self.records:
             raise unauthorized()
-        return self.held[number]
+        return self.records[number]
 
-    def _shown(self, held, wanted):
-        entered, deducted = held["entered_score"], held["points_deducted"]
+    def _shown(self, record, included):
+        entered, deducted = record["entered_score"], record["points_deducted"]
         score = entered if entered is None or not deducted else entered - deducted
-        shown = {name: value for name, value in held.items() if name != "rubric_assessment"}
+        shown = {name: value for name, value in record.items() if name != "rubric_assessment"}
         shown |= {"score": score, "grade": None if score is None else f"{score:g}"}
         shown["workflow_state"] = "unsubmitted" if score is None else "graded"
-        if "submission_comments" in wanted:
+        if "submission_comments" in included:
             shown["submission_comments"] = [
-                {name: one[name] for name in ("id", "author_id", "comment")}
-                for one in self.comments
-                if one["user"] == held["user_id"]
+                {name: comment[name] for name in ("id", "author_id", "comment")}
+                for comment in self.comments
+                if comment["user"] == record["user_id"]
             ]
-        if "rubric_assessment" in wanted and held["rubric_assessment"]:
-            shown["rubric_assessment"] = held["rubric_assessment"]
+        if "rubric_assessment" in included and record["rubric_assessment"]:
+            shown["rubric_assessment"] = record["rubric_assessment"]
         return json.loads(json.dumps(shown))
 
     # grades and comments
 
     def _update(self, request, number):
-        given = _nested(request.form)
-        graded = given.get("submission", {}).get("posted_grade")
+        form = _nested(request.form)
+        graded = form.get("submission", {}).get("posted_grade")
         if (
             graded is not None
             and self.assignment["moderated_grading"]
             and not self.assignment.get("released")
         ):
             raise unauthorized()
-        held = self._assigned(number)
-        self._grade(held, given.get("submission", {}), given.get("rubric_assessment"))
+        record = self._assigned(number)
+        self._grade(record, form.get("submission", {}), form.get("rubric_assessment"))
         if request.between:
             raise Trouble(500, {"errors": [{"message": "An error occurred."}]})
-        if said := given.get("comment"):
-            self._say(number, said.get("text_comment"), said.get("file_ids", ()))
-        return self._shown(held, {"submission_comments"})
+        if comment := form.get("comment"):
+            self._say(number, comment.get("text_comment"), comment.get("file_ids", ()))
+        return self._shown(record, {"submission_comments"})
 
-    def _grade(self, held, given, rubric):
-        if "posted_grade" in given:
-            score = float(given["posted_grade"])
-            if held["entered_score"] != score:
-                self.graded.append((held["user_id"], score, ME))
-            held |= {"entered_score": score, "grader_id": ME, "excused": False}
-        if given.get("excuse") == "true":
-            held |= {"entered_score": None, "excused": True}
+    def _grade(self, record, form, rubric):
+        if "posted_grade" in form:
+            score = float(form["posted_grade"])
+            if record["entered_score"] != score:
+                self.graded.append((record["user_id"], score, ME))
+            record |= {"entered_score": score, "grader_id": ME, "excused": False}
+        if form.get("excuse") == "true":
+            record |= {"entered_score": None, "excused": True}
         if rubric:
             criteria = {row["id"] for row in self.assignment.get("rubric", ())}
             if not criteria & set(rubric):
                 raise Trouble(400, {"message": "invalid rubric_assessment"})
-            held["rubric_assessment"] = {
-                name: {"points": float(one["points"])} for name, one in rubric.items() if name in criteria
+            record["rubric_assessment"] = {
+                name: {"points": float(row["points"])} for name, row in rubric.items() if name in criteria
             }
 
     def _say(self, number, text, files):
@@ -265,8 +266,8 @@ class LoopbackCanvas(LoopbackServer):
         self.comment(number, text, files=tuple(names))
 
     def _queue(self, request):
-        given = _nested(request.form).get("grade_data")
-        if not given:
+        grades = _nested(request.form).get("grade_data")
+        if not grades:
             raise Trouble(400, {"error": "'grade_data' parameter required"})
         if not self.assignment["published"]:
             raise unauthorized()
@@ -276,26 +277,26 @@ class LoopbackCanvas(LoopbackServer):
             "workflow_state": "queued",
             "completion": 0,
             "message": None,
-            "data": given,
+            "data": grades,
         }
         return self._job(job)
 
     def _progress(self, _, job):
         if job not in self.jobs:
             raise missing()
-        found = self.jobs[job]
-        if found["workflow_state"] == "queued":
-            found |= {"workflow_state": "running", "completion": 40}
-        elif found["workflow_state"] == "running":
-            unknown = [number for number in found["data"] if int(number) not in self.held]
-            for number, given in found["data"].items():
-                if int(number) in self.held:
-                    self._grade(self.held[int(number)], given, given.get("rubric_assessment"))
-                    if "text_comment" in given:
-                        self._say(int(number), given["text_comment"], given.get("file_ids", ()))
-            found |= {"workflow_state": "failed" if unknown else "completed", "completion": 100}
+        state = self.jobs[job]
+        if state["workflow_state"] == "queued":
+            state |= {"workflow_state": "running", "completion": 40}
+        elif state["workflow_state"] == "running":
+            unknown = [number for number in state["data"] if int(number) not in self.records]
+            for number, form in state["data"].items():
+                if int(number) in self.records:
+                    self._grade(self.records[int(number)], form, form.get("rubric_assessment"))
+                    if "text_comment" in form:
+                        self._say(int(number), form["text_comment"], form.get("file_ids", ()))
+            state |= {"workflow_state": "failed" if unknown else "completed", "completion": 100}
             if unknown:
-                found["message"] = f"Couldn't find User(s) with API ids {', '.join(map(repr, unknown))}"
+                state["message"] = f"Couldn't find User(s) with API ids {', '.join(map(repr, unknown))}"
         return self._job(job)
 
     def _job(self, job):
@@ -306,9 +307,9 @@ class LoopbackCanvas(LoopbackServer):
 
     def _ticket(self, request, number):
         self._assigned(number)
-        given = dict(request.form)
+        form = dict(request.form)
         ticket = f"t{len(self.tickets) + 1}"
-        self.tickets[ticket] = given
+        self.tickets[ticket] = form
         store = f"http://localhost:{self.port}/files/{ticket}"  # another host, as far as anybody can tell
         return {"upload_url": store, "upload_params": {"key": ticket, "policy": "p"}, "file_param": "file"}
 
@@ -317,16 +318,16 @@ class LoopbackCanvas(LoopbackServer):
         head = f"Content-Type: {kind}\r\n\r\n".encode()
         parts = BytesParser().parsebytes(head + request.body).get_payload()
         names = [part.get_param("name", header="content-disposition") for part in parts]
-        wanted = self.tickets.get(ticket)
-        if wanted is None or sorted(names[:-1]) != ["key", "policy"] or names[-1] != "file":
+        ticket_form = self.tickets.get(ticket)
+        if ticket_form is None or sorted(names[:-1]) != ["key", "policy"] or names[-1] != "file":
             raise self.violation(f"upload with the fields {names}")
         data = parts[-1].get_payload(decode=True)
-        if len(data) != int(wanted["size"]):
+        if len(data) != int(ticket_form["size"]):
             raise self.violation("upload of another size than was said")
         # it does not fetch the address of the third step, which Canvas calls optional after a 201
         by_canvasapi = request.headers.get("User-Agent", "").startswith("python-canvasapi")
         file = len(self.files) + 1
-        self.files[file] = {"name": wanted["name"], "data": data, "confirmed": by_canvasapi}
+        self.files[file] = {"name": ticket_form["name"], "data": data, "confirmed": by_canvasapi}
         address = f"{self.url}/api/v1/files/{file}/confirm"
         raise Trouble(201, {"id": file, "url": address, "location": address}, Location=address)
 
@@ -341,16 +342,16 @@ def _included(request):
 
 def _nested(form):
     """`a[b][]=1` as Rails reads it."""
-    found = {}
+    tree = {}
     for name, value in form:
         first, *steps = re.findall(r"[^\[\]]+|\[\]", name)
         listed = bool(steps) and steps[-1] == "[]"
         keys = [first, *(steps[:-1] if listed else steps)]
-        inner = found
+        inner = tree
         for key in keys[:-1]:
             inner = inner.setdefault(key, {})
         if listed:
             inner.setdefault(keys[-1], []).append(value)
         else:
             inner[keys[-1]] = value
-    return found
+    return tree

@@ -104,10 +104,10 @@ class LoopbackMoodle(LoopbackServer):
         self.grades[number] = {"grade": points, "grader": grader}
 
     def scores(self):
-        return {number: float(one["grade"]) for number, one in self.grades.items()}
+        return {number: float(grade["grade"]) for number, grade in self.grades.items()}
 
     def count(self, function):
-        return sum(one == function for one in self.calls)
+        return sum(name == function for name in self.calls)
 
     def perform(self, request, *, between):
         if request.command != "POST" or request.path != PATH:
@@ -117,27 +117,25 @@ class LoopbackMoodle(LoopbackServer):
         if request.headers.get("Content-Type") != "application/x-www-form-urlencoded":
             raise self.violation(f"content type {request.headers.get('Content-Type')}")
         pairs = parse_qsl(request.body.decode(), keep_blank_values=True, strict_parsing=True)
-        given = dict(pairs)
-        if len(given) < len(pairs):
+        form = dict(pairs)
+        if len(form) < len(pairs):
             raise self.violation("a parameter is given twice")
-        function = given.get("wsfunction")
+        function = form.get("wsfunction")
         self.calls.append(function)
-        if given.get("wstoken") != TOKEN:
+        if form.get("wstoken") != TOKEN:
             raise exception("invalidtoken", "Invalid token - token not found")
         if function not in self.allowed:
             raise exception("accessexception", "Access control exception", "webservice_access_exception")
-        self._check(given, *FUNCTIONS[function])
-        return getattr(self, f"_{function.partition('_get_')[2] or function.split('_', 2)[2]}")(
-            given, between
-        )
+        self._check(form, *FUNCTIONS[function])
+        return getattr(self, f"_{function.partition('_get_')[2] or function.split('_', 2)[2]}")(form, between)
 
-    def _check(self, given, required, optional):
-        for name, value in given.items():
-            known = {**_COMMON, **required, **optional}
-            forms = [form for pattern, form in known.items() if re.fullmatch(pattern, name)]
+    def _check(self, form, required, optional):
+        for name, value in form.items():
+            allowed = {**_COMMON, **required, **optional}
+            forms = [form for pattern, form in allowed.items() if re.fullmatch(pattern, name)]
             if not forms or not re.fullmatch(forms[0], value):
                 raise self._invalid(f"parameter {name}={value!r}")
-        missing = [one for one in required if not any(re.fullmatch(one, name) for name in given)]
+        missing = [pattern for pattern in required if not any(re.fullmatch(pattern, name) for name in form)]
         if missing:
             raise self._invalid(f"without {missing}")
 
@@ -145,11 +143,11 @@ class LoopbackMoodle(LoopbackServer):
         self.violation(what)
         return exception("invalidparameter", f"Invalid parameter value detected ({what})")
 
-    def _site_info(self, given, between):
+    def _site_info(self, form, between):
         functions = [{"name": name, "version": "2024100700"} for name in sorted(self.allowed)]
         return {"sitename": "Loopback", "userid": ME, "functions": functions}
 
-    def _assignments(self, given, between):
+    def _assignments(self, form, between):
         enabled = {
             "plugin": "comments",
             "subtype": "assignfeedback",
@@ -157,19 +155,19 @@ class LoopbackMoodle(LoopbackServer):
             "value": self.comments_enabled,
         }
         other = enabled | {"id": 1, "plugin": "file", "value": "1"}
-        one = self.assignment | {"configs": [other, enabled | {"id": 2}]}
-        return {"courses": [{"id": 5, "fullname": "GPUs", "assignments": [one]}], "warnings": []}
+        assignment = self.assignment | {"configs": [other, enabled | {"id": 2}]}
+        return {"courses": [{"id": 5, "fullname": "GPUs", "assignments": [assignment]}], "warnings": []}
 
-    def _definitions(self, given, between):
-        if given.get("activeonly") == "1" and not self.method:
+    def _definitions(self, form, between):
+        if form.get("activeonly") == "1" and not self.method:
             raise exception("invalid_method_name", "Invalid grading method")
-        if given["cmids[0]"] != str(MODULE):
+        if form["cmids[0]"] != str(MODULE):
             raise exception("invalidrecord", "Can not find data record in database.")
         area = {"cmid": MODULE, "component": "mod_assign", "areaname": "submissions", "definitions": []}
         return {"areas": [area | {"activemethod": self.method}], "warnings": []}
 
-    def _list_participants(self, given, between):
-        self._is_ours(given["assignid"])
+    def _list_participants(self, form, between):
+        self._is_ours(form["assignid"])
         if self.is_blind:
             return [
                 {"id": number, "fullname": f"Participant {number + 5000}", "submitted": True}
@@ -184,12 +182,12 @@ class LoopbackMoodle(LoopbackServer):
     def _row(self, number):
         if number not in self.grades:
             return None
-        held, points = self.grades[number], self.grades[number]["grade"]
+        grade, points = self.grades[number], self.grades[number]["grade"]
         shown = points if points is None or isinstance(points, str) else f"{points:.5f}"
-        return {"id": number, "userid": number, "attemptnumber": 0, "grader": held["grader"], "grade": shown}
+        return {"id": number, "userid": number, "attemptnumber": 0, "grader": grade["grader"], "grade": shown}
 
-    def _grades(self, given, between):
-        self._is_ours(given["assignmentids[0]"])
+    def _grades(self, form, between):
+        self._is_ours(form["assignmentids[0]"])
         if not self.may_grade:
             warning = {
                 "itemid": INSTANCE,
@@ -202,9 +200,9 @@ class LoopbackMoodle(LoopbackServer):
             return {"assignments": [], "warnings": [{"itemid": INSTANCE, "warningcode": "3"}]}
         return {"assignments": [{"assignmentid": INSTANCE, "grades": rows}], "warnings": []}
 
-    def _submission_status(self, given, between):
-        self._is_ours(given["assignid"])
-        number = int(given["userid"])
+    def _submission_status(self, form, between):
+        self._is_ours(form["assignid"])
+        number = int(form["userid"])
         if number not in self.users:
             raise exception("usernotincourse", "The user is not in this course")
         row, text = self._row(number), self.comments.get(number, "")
@@ -212,9 +210,9 @@ class LoopbackMoodle(LoopbackServer):
         graded = graded and not self.is_blind  # the gradebook gets no grade of somebody anonymous
         if not graded and not text:
             return {"lastattempt": {"graded": False}, "warnings": []}
-        if given.get("moodlewssettingfileurl") != "0":
+        if form.get("moodlewssettingfileurl") != "0":
             text = text.replace("@@PLUGINFILE@@", f"{self.url}/webservice/pluginfile.php/9")
-        if given.get("moodlewssettingraw") != "1":
+        if form.get("moodlewssettingraw") != "1":
             text = f'<div class="no-overflow">{text}</div>'
         field = {"name": "comments", "description": "Feedback comments", "text": text, "format": 0}
         plugins = [{"type": "file", "name": "Files"}]
@@ -223,20 +221,20 @@ class LoopbackMoodle(LoopbackServer):
         row = row or {"id": number, "userid": number, "grade": "-1.00000", "grader": TEACHER}
         return {"feedback": {"grade": row, "gradefordisplay": "", "plugins": plugins}, "warnings": []}
 
-    def _save_grade(self, given, between):
-        self._is_ours(given["assignmentid"])
-        number = int(given["userid"])
+    def _save_grade(self, form, between):
+        self._is_ours(form["assignmentid"])
+        number = int(form["userid"])
         if number in self.refused:
             raise exception("nopermissions", "Sorry, but you do not currently have permissions to do that")
-        if given["applytoall"] == "1" or given["addattempt"] == "1":
+        if form["applytoall"] == "1" or form["addattempt"] == "1":
             self.violation("a grade for others, or another attempt")
         if self.method:
             self.violation("a grade where a form is used")
         if number not in self.locked:
-            self.grades[number] = {"grade": float(given["grade"]), "grader": ME}
-            self.saved.append((number, float(given["grade"])))
+            self.grades[number] = {"grade": float(form["grade"]), "grader": ME}
+            self.saved.append((number, float(form["grade"])))
         if between:
             raise Trouble(500, "Error writing to database")
         if self.comments_enabled == "1":
-            self.comments[number] = given.get("plugindata[assignfeedbackcomments_editor][text]", "")
+            self.comments[number] = form.get("plugindata[assignfeedbackcomments_editor][text]", "")
         raise Trouble(200, None)

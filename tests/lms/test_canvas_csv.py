@@ -34,18 +34,18 @@ Student,ID,SIS User ID,SIS Login ID,Section,HW1 (4242),HW2 (4243),Current Score
 
 @pytest.fixture
 def done(lms):
-    given = [
-        lms.mark("jane", 7.5),
-        lms.mark("ben", 9.0),
-        lms.mark("cfox", 9.0),
-        lms.mark("epoe", 9.0),
-        lms.mark("dli", 26 / 3),
-        lms.mark("zoe", 1.0),
+    grades = [
+        lms.grade("jane", 7.5),
+        lms.grade("ben", 9.0),
+        lms.grade("cfox", 9.0),
+        lms.grade("epoe", 9.0),
+        lms.grade("dli", 26 / 3),
+        lms.grade("zoe", 1.0),
     ]
     people = lms.roster(
         {"student": "jane", "canvas_id": "12345"}, {"student": "ben", "email": "BRoe@uni.edu"}
     )
-    return lms.fill(CanvasCsv(), SHEET, given, people, column="4242")
+    return lms.fill(CanvasCsv(), SHEET, grades, people, column="4242")
 
 
 def test_grades_stand_in_the_column_and_nothing_else_changes(done):
@@ -53,50 +53,50 @@ def test_grades_stand_in_the_column_and_nothing_else_changes(done):
     assert done.rounded == 1
 
 
-def test_everyone_who_did_not_get_their_mark_is_named(done, lms):
-    assert lms.told(done) == {
+def test_everyone_who_did_not_get_their_grade_is_named(done, lms):
+    assert lms.results_of(done) == {
         "jane": ("WRITTEN", ""),
-        "ben": ("LEFT", "6 stands there, and the mark is 9; --overwrite replaces it"),
-        "cfox": ("LEFT", "is excused there; take that back first if a grade shall stand there"),
-        "epoe": ("LEFT", "is not assigned this there; assign it first"),
+        "ben": ("UNCHANGED", "6 is there, and the grade is 9; --overwrite replaces it"),
+        "cfox": ("UNCHANGED", "is excused there; take that back first if a grade shall stand there"),
+        "epoe": ("UNCHANGED", "is not assigned this there; assign it first"),
         "dli": ("WRITTEN", ""),
-        "Student, Test (99999)": ("NO_MARK", "is in the file and has no mark"),
-        "zoe": ("NO_ROW", "has a mark and no row of the file is sure to be theirs"),
+        "Student, Test (99999)": ("NO_GRADE", "is in the file and has no grade"),
+        "zoe": ("NO_ROW", "has a grade, but no row of the file could be matched with certainty"),
     }
 
 
 def test_not_even_overwriting_replaces_what_is_excused(lms):
-    done = lms.fill(CanvasCsv(), SHEET, [lms.mark("cfox")], column="4242", overwrite=True)
+    done = lms.fill(CanvasCsv(), SHEET, [lms.grade("cfox")], column="4242", overwrite=True)
     assert done.text == SHEET
 
 
-def test_a_hand_in_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
-    given = [lms.mark("doejane_12345", lms_id="12345")]
-    done = lms.fill(CanvasCsv(), SHEET, given, column="HW1 (4242)")
+def test_a_submission_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
+    grades = [lms.grade("doejane_12345", lms_id="12345")]
+    done = lms.fill(CanvasCsv(), SHEET, grades, column="HW1 (4242)")
     assert lms.table(done.text)[3][5] == "7.5"
 
 
 def test_the_id_of_another_platform_is_nobodys(lms):
-    given = [lms.mark("foxcy_12345", lms_id="12345"), lms.mark("12346", lms_id="")]
-    done = lms.fill(CanvasCsv(), SHEET, given, column="4242")
+    grades = [lms.grade("foxcy_12345", lms_id="12345"), lms.grade("12346", lms_id="")]
+    done = lms.fill(CanvasCsv(), SHEET, grades, column="4242")
     assert done.text == SHEET
 
 
 def test_an_id_of_ours_that_looks_like_one_of_canvas_is_none(lms):
     sheet = "Student,ID,Section,HW1 (1)\n王小明,77,a,\n"
-    assert lms.fill(CanvasCsv(), sheet, [lms.mark("77")]).text == sheet
-    assert lms.fill(CanvasCsv(), sheet, [lms.mark("77", lms_id="77")]).text == sheet.replace("a,", "a,7.5")
+    assert lms.fill(CanvasCsv(), sheet, [lms.grade("77")]).text == sheet
+    assert lms.fill(CanvasCsv(), sheet, [lms.grade("77", lms_id="77")]).text == sheet.replace("a,", "a,7.5")
 
 
-def test_one_person_under_two_names_is_in_doubt_if_both_have_a_mark(lms):
+def test_one_person_under_two_names_is_in_doubt_if_both_have_a_grade(lms):
     people = lms.roster({"student": "jane", "canvas_id": "12345"})
-    before = lms.mark("doejane_12345", 5.0, lms_id="12345")
+    before = lms.grade("doejane_12345", 5.0, lms_id="12345")
     done = lms.fill(CanvasCsv(), SHEET, [before], people, column="4242")
     assert lms.table(done.text)[3][5] == "5"
-    done = lms.fill(CanvasCsv(), SHEET, [before, lms.mark("jane")], people, column="4242")
+    done = lms.fill(CanvasCsv(), SHEET, [before, lms.grade("jane")], people, column="4242")
     assert done.text == SHEET
     note = "its ids are of doejane_12345 and of jane; correct the roster"
-    assert lms.told(done)["Doe, Jane (12345)"] == ("IN_DOUBT", note)
+    assert lms.results_of(done)["Doe, Jane (12345)"] == ("IN_DOUBT", note)
 
 
 @pytest.mark.parametrize("name", ["Müller, Jörg", "王小明", "Łoś, Æ"])
@@ -108,25 +108,25 @@ def test_a_name_that_is_not_ascii_is_found_as_the_download_spells_it(lms, name):
     whole = "".join(c for c in name.lower() if c.isalnum())
     for spelled in (ascii_only, whole):
         student = sender_of(f"{spelled}_77_1_work.zip").student
-        done = lms.fill(CanvasCsv(), sheet, [lms.mark(student, lms_id="77")])
+        done = lms.fill(CanvasCsv(), sheet, [lms.grade(student, lms_id="77")])
         assert lms.table(done.text)[1][3] == "7.5", spelled
 
 
 def test_more_than_the_maximum_is_taken(lms):
-    done = lms.fill(CanvasCsv(), SHEET, [lms.mark("dli", 11.5)], column="4242")
+    done = lms.fill(CanvasCsv(), SHEET, [lms.grade("dli", 11.5)], column="4242")
     assert lms.table(done.text)[7][5] == "11.5"
 
 
 def test_another_maximum_is_refused_or_converted(lms):
-    given = [lms.mark("jdoe", 3.0), lms.mark("dli", 10.0, standing=Standing.PROVISIONAL)]
+    grades = [lms.grade("jdoe", 3.0), lms.grade("dli", 10.0, standing=Standing.PROVISIONAL)]
     with pytest.raises(UsageError) as caught:
-        lms.fill(CanvasCsv(), SHEET, given, column="4243", overwrite=True)
+        lms.fill(CanvasCsv(), SHEET, grades, column="4243", overwrite=True)
     assert caught.value.problems == (
         "sheet.csv:4: the maximum is 5 there, and 10 in the rubric; make them alike, or convert with --scale",
     )
-    done = lms.fill(CanvasCsv(), SHEET, given, column="4243", overwrite=True, scale=True)
+    done = lms.fill(CanvasCsv(), SHEET, grades, column="4243", overwrite=True, scale=True)
     assert lms.table(done.text)[3][6] == "1.5"
-    assert lms.told(done)["jdoe"] == ("REPLACED", "4 stood there, now it is 1.5, which is less")
+    assert lms.results_of(done)["jdoe"] == ("REPLACED", "4 was there, now it is 1.5, which is less")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_another_maximum_is_refused_or_converted(lms):
 )
 def test_no_column_is_made_up_for_canvas_would_make_an_assignment_of_it(lms, sheet, column, line):
     with pytest.raises(UsageError) as caught:
-        lms.fill(CanvasCsv(), sheet, [lms.mark()], column=column)
+        lms.fill(CanvasCsv(), sheet, [lms.grade()], column=column)
     assert line in caught.value.problems[0]
 
 
@@ -158,18 +158,18 @@ def test_ids_of_two_students_and_two_rows_of_one_student_are_in_doubt(lms):
     people = lms.roster(
         {"student": "jane", "canvas_id": "12345", "sis_id": "S5"}, {"student": "ben", "sis_id": "S1"}
     )
-    given = [lms.mark("jane"), lms.mark("ben")]
-    done = lms.fill(CanvasCsv(), SHEET, given, people, column="4242")
+    grades = [lms.grade("jane"), lms.grade("ben")]
+    done = lms.fill(CanvasCsv(), SHEET, grades, people, column="4242")
     assert done.text == SHEET
-    said = lms.told(done)
-    assert said["Doe, Jane (12345)"] == ("IN_DOUBT", "its ids are of ben and of jane; correct the roster")
-    assert said["Li, Dan (12349)"][0] == "IN_DOUBT", "what is of jane in another row is not given to Dan"
-    assert {said["jane"][0], said["ben"][0]} == {"NO_ROW"}
+    results = lms.results_of(done)
+    assert results["Doe, Jane (12345)"] == ("IN_DOUBT", "its ids are of ben and of jane; correct the roster")
+    assert results["Li, Dan (12349)"][0] == "IN_DOUBT", "what is of jane in another row is not given to Dan"
+    assert {results["jane"][0], results["ben"][0]} == {"NO_ROW"}
 
     twice = lms.roster({"student": "jane", "canvas_id": "12345", "email": "broe@uni.edu"})
-    done = lms.fill(CanvasCsv(), SHEET, [lms.mark("jane")], twice, column="4242", overwrite=True)
+    done = lms.fill(CanvasCsv(), SHEET, [lms.grade("jane")], twice, column="4242", overwrite=True)
     assert done.text == SHEET
-    said = lms.told(done)
+    results = lms.results_of(done)
     for who in ("Doe, Jane (12345)", "Roe, Ben (12346)"):
-        assert said[who][0] == "IN_DOUBT"
-    assert said["jane"][0] == "NO_ROW"
+        assert results[who][0] == "IN_DOUBT"
+    assert results["jane"][0] == "NO_ROW"

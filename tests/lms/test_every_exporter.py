@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.lms.canvas_csv import CanvasCsv
-from grader.lms.contract import Fate, Rules
+from grader.lms.contract import RowOutcome, Rules
 from grader.lms.gradescope import Gradescope
 from grader.lms.moodle import MoodleWorksheet
 from grader.plugins import Plugins
 from grader.testing.results import ResultsConformance, view
-from grader.testing.worksheets import Dialect, Example, Row, WorksheetConformance, mark
+from grader.testing.worksheets import Dialect, Example, Row, WorksheetConformance, make_grade
 
 CANVAS = Example(
     worksheet=CanvasCsv,
@@ -36,13 +36,13 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 KITS: list[type] = []
 
 
-def kept(kit):
-    """Marks the class that tries a built-in exporter."""
+def promised(kit):
+    """Grades the class that tries a built-in exporter."""
     KITS.append(kit)
     return kit
 
 
-@kept
+@promised
 class TestCanvas(WorksheetConformance):
     exporter = CanvasCsv
 
@@ -51,7 +51,7 @@ class TestCanvas(WorksheetConformance):
         return CANVAS
 
 
-@kept
+@promised
 class TestMoodle(WorksheetConformance):
     exporter = MoodleWorksheet
 
@@ -60,7 +60,7 @@ class TestMoodle(WorksheetConformance):
         return MOODLE
 
 
-@kept
+@promised
 class TestGradescope(ResultsConformance):
     exporter = Gradescope
 
@@ -75,8 +75,8 @@ def test_every_exporter_of_our_own_is_tried():
 
 @pytest.mark.parametrize("example", TABLES, ids=["canvas", "moodle"])
 @given(NAMES)
-def test_no_name_at_all_disturbs_a_mark(example, name):
-    done = example.fill(example.text(Row(student="ann", name=name)), mark())
+def test_no_name_at_all_disturbs_a_grade(example, name):
+    done = example.fill(example.text(Row(student="ann", name=name)), make_grade())
     assert example.cells(done.text, "grade") == ["7.5"]
 
 
@@ -95,9 +95,9 @@ def test_a_grade_below_zero_and_names_of_one_sign_are_no_formulas(example, grade
 
 @pytest.mark.parametrize("example", TABLES, ids=["canvas", "moodle"])
 def test_whoever_stands_there_is_shown_with_name_and_id(example):
-    (outcome,) = example.fill(example.text(Row(student="", name="\x1b[2Jx"))).outcomes
+    (outcome,) = example.fill(example.text(Row(student="", name="\x1b[2Jx"))).results
     assert outcome.who == "\\x1b[2Jx (1)"
-    assert outcome.fate is Fate.NO_MARK
+    assert outcome.outcome is RowOutcome.NO_GRADE
 
 
 def test_the_rules_say_nothing_by_themselves():

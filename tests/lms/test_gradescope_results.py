@@ -45,17 +45,17 @@ def assert_specified(values, keys):
         assert value in allowed if isinstance(allowed, set) else isinstance(value, allowed), name
 
 
-def results(view, **told):
-    read = json.loads(Gradescope().render(view, Rules(**told)))
+def results(view, **rules):
+    read = json.loads(Gradescope().render(view, Rules(**rules)))
     assert_specified(read, KEYS)
     for test in read["tests"]:
         assert_specified(test, TEST_KEYS)
     return read
 
 
-def test_a_mark_is_a_test_per_item_and_their_score(lms):
+def test_a_grade_is_a_test_per_item_and_their_score(lms):
     items = [lms.item("a", 2.0), lms.item("b", 3.0, hint="Look again.")]
-    read = results(lms.view(items, [lms.seen("a"), lms.seen("b", 1 / 3)]))
+    read = results(lms.view(items, [lms.observe("a"), lms.observe("b", 1 / 3)]))
     assert read == {
         "score": 3.0,
         "output": "Final.",
@@ -116,7 +116,7 @@ def test_the_view_of_staff_is_refused(lms):
 
 def test_what_is_open_has_no_score_and_no_status_and_is_seen_by_staff_alone(lms):
     items = [lms.item("a", 2.0), lms.item("gpu", 3.0)]
-    view = lms.view(items, [lms.seen("a"), lms.seen("gpu", outcome=Outcome.NOT_OBSERVED)])
+    view = lms.view(items, [lms.observe("a"), lms.observe("gpu", outcome=Outcome.NOT_OBSERVED)])
     read = results(view)
     assert read["visibility"] == "hidden"
     assert read["score"] == 2.0
@@ -126,7 +126,7 @@ def test_what_is_open_has_no_score_and_no_status_and_is_seen_by_staff_alone(lms)
 
 
 def test_what_is_held_is_seen_by_staff_alone_and_says_nothing_of_why(lms):
-    view = lms.view([lms.item(on_flag="holds")], [lms.seen(flags=("looks copied",))])
+    view = lms.view([lms.item(on_flag="holds")], [lms.observe(flags=("looks copied",))])
     text = Gradescope().render(view, Rules())
     assert json.loads(text)["visibility"] == "hidden"
     assert "copied" not in text
@@ -134,7 +134,7 @@ def test_what_is_held_is_seen_by_staff_alone_and_says_nothing_of_why(lms):
 
 def test_bonus_and_penalty_make_the_assignment_worth_no_more(lms):
     items = [lms.item("a", 2.0), lms.item("b", 1.0, counts="bonus"), lms.item("c", 1.0, counts="penalty")]
-    read = results(lms.view(items, [lms.seen("a"), lms.seen("b"), lms.seen("c", 0.5)]))
+    read = results(lms.view(items, [lms.observe("a"), lms.observe("b"), lms.observe("c", 0.5)]))
     assert [(test["score"], test["max_score"]) for test in read["tests"]] == [(2.0, 2.0), (1.0, 0), (-0.5, 0)]
     assert read["score"] == 2.5
     assert "2 points earned, +1 bonus, -0.5 penalty: 2.5." in read["output"]
@@ -144,7 +144,7 @@ def test_the_score_is_after_the_late_rule_which_is_told(lms):
     late = {"due": DUE, "late": LatePolicy(per_day=0.1), "submitted_at": DUE + timedelta(hours=2)}
     read = results(lms.view(**late))
     assert read["score"] == 9.0
-    assert "Handed in late" in read["output"]
+    assert "Handed in 2 hours late" in read["output"]
 
 
 def test_of_a_team_the_one_with_more_time_does_not_lose_and_both_are_told(lms):
@@ -157,8 +157,8 @@ def test_of_a_team_the_one_with_more_time_does_not_lose_and_both_are_told(lms):
 
 def test_no_character_that_a_terminal_obeys_is_in_any_text(lms):
     hostile = "\x1b[2J\x07\u202e<script>"
-    seen = replace(lms.seen(), output=hostile)
-    read = results(lms.view([lms.item(title=hostile, hint=hostile)], [seen]))
+    observation = replace(lms.observe(), output=hostile)
+    read = results(lms.view([lms.item(title=hostile, hint=hostile)], [observation]))
     (test,) = read["tests"]
     texts = test["name"] + test["output"] + read["output"]
     assert {"\x1b", "\x07", "\u202e"}.isdisjoint(texts)
@@ -167,8 +167,8 @@ def test_no_character_that_a_terminal_obeys_is_in_any_text(lms):
 
 
 def test_a_long_text_is_cut_in_its_middle(lms):
-    seen = replace(lms.seen(), output="x" * 100_000)
-    (test,) = results(lms.view(observations=[seen]))["tests"]
+    observation = replace(lms.observe(), output="x" * 100_000)
+    (test,) = results(lms.view(observations=[observation]))["tests"]
     assert len(test["output"]) < 21_000
     assert "characters left out" in test["output"]
 

@@ -21,52 +21,52 @@ FILLED = SHEET.replace('"Submitted for grading",,10.00', '"Submitted for grading
 
 
 def test_grades_stand_in_the_column_and_nothing_else_changes(lms):
-    given = [lms.mark("jane", 26 / 3), lms.mark("ben", 7.0), lms.mark("cy")]
+    grades = [lms.grade("jane", 26 / 3), lms.grade("ben", 7.0), lms.grade("cy")]
     people = lms.roster(
         {"student": "jane", "moodle_id": "101"},
         {"student": "ben", "email": "ben@uni.edu"},
         {"student": "cy", "email": "cy@uni.edu"},
         {"student": "dan", "moodle_id": "104"},
     )
-    done = lms.fill(MoodleWorksheet(), SHEET, given, people)
+    done = lms.fill(MoodleWorksheet(), SHEET, grades, people)
     assert done.text == FILLED
-    assert lms.told(done) == {
+    assert lms.results_of(done) == {
         "jane": ("WRITTEN", ""),
         "ben": ("SAME", ""),
-        "cy": ("LEFT", "has a grade that cannot be changed there"),
-        "dan": ("NO_MARK", "is in the file and has no mark"),
+        "cy": ("UNCHANGED", "has a grade that cannot be changed there"),
+        "dan": ("NO_GRADE", "is in the file and has no grade"),
     }
     assert done.remarks == ()
 
 
-def test_a_hand_in_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
-    done = lms.fill(MoodleWorksheet(), SHEET, [lms.mark("janedoe_101", 26 / 3, lms_id="101")])
+def test_a_submission_from_a_download_is_found_by_its_name_and_id_without_a_roster(lms):
+    done = lms.fill(MoodleWorksheet(), SHEET, [lms.grade("janedoe_101", 26 / 3, lms_id="101")])
     assert done.text == FILLED
 
 
 def test_further_columns_that_tell_one_student_are_used(lms):
     header = "Identifier,ID number,Username,Grade,Last modified (grade)"
     sheet = f"{header}\nParticipant 1,S1,,,\nParticipant 2,,ben,,\n"
-    given = [lms.mark("ann", 7), lms.mark("ben", 8)]
-    done = lms.fill(MoodleWorksheet(), sheet, given, lms.roster({"student": "ann", "sis_id": "s1"}))
+    grades = [lms.grade("ann", 7), lms.grade("ben", 8)]
+    done = lms.fill(MoodleWorksheet(), sheet, grades, lms.roster({"student": "ann", "sis_id": "s1"}))
     assert [row[3] for row in lms.table(done.text)[1:]] == ["7", "8"]
 
 
 def test_a_decimal_comma_is_kept_and_quoted_where_it_must_be(lms):
     sheet = SHEET.replace("10.00", '"10,00"').replace("7.00", '"7,00"')
-    given = [lms.mark("janedoe_101", 26 / 3, lms_id="101"), lms.mark("benroe_102", 7, lms_id="102")]
-    done = lms.fill(MoodleWorksheet(), sheet, given)
+    grades = [lms.grade("janedoe_101", 26 / 3, lms_id="101"), lms.grade("benroe_102", 7, lms_id="102")]
+    done = lms.fill(MoodleWorksheet(), sheet, grades)
     assert done.text == sheet.replace('grading",,', 'grading","8,67",')
-    assert lms.told(done)["benroe_102"] == ("SAME", "")
+    assert lms.results_of(done)["benroe_102"] == ("SAME", "")
 
 
 @pytest.mark.parametrize("points", [11.0, -1.0])
 def test_what_moodle_would_skip_is_held_back_and_named(lms, points):
-    done = lms.fill(MoodleWorksheet(), SHEET, [lms.mark("janedoe_101", points, lms_id="101")])
+    done = lms.fill(MoodleWorksheet(), SHEET, [lms.grade("janedoe_101", points, lms_id="101")])
     assert done.text == SHEET
-    fate, note = lms.told(done)["janedoe_101"]
+    fate, note = lms.results_of(done)["janedoe_101"]
     assert fate == "HELD_BACK"
-    assert note == f"the mark is {points:.0f}, and grades from 0 to 10 are taken; give this one there"
+    assert note == f"the grade is {points:.0f}, and the range there is 0 to 10; enter it by hand"
 
 
 def test_a_formula_that_moodle_reads_back_stays_and_is_named(lms):

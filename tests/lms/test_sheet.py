@@ -29,8 +29,8 @@ def tables(draw):
     )
     header = [f"column {number}" for number in range(width)]
     writer.writerows([header, *rows])
-    mark = draw(st.sampled_from(["", "\ufeff"]))
-    return rows, mark + text.getvalue(), delimiter
+    byte_order_mark = draw(st.sampled_from(["", "\ufeff"]))
+    return rows, byte_order_mark + text.getvalue(), delimiter
 
 
 def sheet(text):

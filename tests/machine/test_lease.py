@@ -81,7 +81,7 @@ def test_a_forked_child_can_close_what_it_inherits_and_the_lease_stays(leases):
             finally:
                 os._exit(1)
         assert os.waitpid(child, 0)[1] == 0
-        assert leases.held()["gpu-a"].pid == os.getpid()
+        assert leases.active()["gpu-a"].pid == os.getpid()
 
 
 def test_the_lease_of_a_killed_program_is_free_though_children_of_it_live_on(leases, folder, another):
@@ -104,7 +104,7 @@ def test_who_cannot_have_all_has_none(leases, folder, another):
     assert said(another(folder, 1, 0, "gpu-b")) == "got gpu-b"
     with pytest.raises(NotObservedError, match="gpu-b is held by"):
         leases.take(["gpu-a", "gpu-b"], 2, 0.1, "us")
-    assert set(leases.held()) == {"gpu-b"}
+    assert set(leases.active()) == {"gpu-b"}
     assert free(leases, "gpu-a")
 
 
@@ -150,7 +150,7 @@ def test_a_lease_may_be_closed_twice(leases):
     lease.close()
     with leases.take(["gpu-a"], 1, 0, "another"):
         lease.close()
-        assert leases.held()["gpu-a"].what == "another"
+        assert leases.active()["gpu-a"].what == "another"
 
 
 def test_too_few_candidates_are_refused_at_once(leases):
@@ -159,19 +159,19 @@ def test_too_few_candidates_are_refused_at_once(leases):
 
 
 def test_holders_are_known_by_what_they_wrote_and_nobody_holds_what_is_free(leases):
-    assert dict(leases.held()) == {}
+    assert dict(leases.active()) == {}
     with leases.take(["gpu-a"], 1, 0, "item triangle"):
-        holder = leases.held()["gpu-a"]
+        holder = leases.active()["gpu-a"]
         assert (holder.pid, holder.what) == (os.getpid(), "item triangle")
-    assert dict(leases.held()) == {}
+    assert dict(leases.active()) == {}
 
 
 def test_what_a_stranger_wrote_into_a_lease_is_one_plain_line(leases, folder):
     with leases.take(["gpu-a"], 1, 0, "us"):
         (folder / "gpu-a").write_text('{"pid": "x", "user": "ada\\u001b[31m\\nroot", "what": ["x"]}')
-        assert str(leases.held()["gpu-a"]) == r"ada\x1b[31m\nroot"
+        assert str(leases.active()["gpu-a"]) == r"ada\x1b[31m\nroot"
         (folder / "gpu-a").write_text("[1")
-        assert str(leases.held()["gpu-a"]) == "somebody"
+        assert str(leases.active()["gpu-a"]) == "somebody"
 
 
 def test_what_is_in_quarantine_is_not_leased_until_it_is_released(leases):
@@ -213,5 +213,5 @@ def test_a_mark_that_cannot_be_read_keeps_the_device_back(leases, folder):
 def test_asking_makes_no_folder(leases, folder):
     assert leases.quarantined("gpu-a") == ""
     leases.release("gpu-a")
-    assert dict(leases.held()) == {}
+    assert dict(leases.active()) == {}
     assert not folder.exists()

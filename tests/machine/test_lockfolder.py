@@ -63,7 +63,7 @@ def test_a_planted_link_is_not_followed(tmp_path, target):
         take(folder)
     with pytest.raises(NotObservedError, match=r"/leases/gpu-a.quarantined: it is a link or no file"):
         Leases(folder).quarantine("gpu-a", "why")
-    assert dict(Leases(folder).held()) == {}
+    assert dict(Leases(folder).active()) == {}
     assert (tmp_path / "precious").read_text() == "precious"
     assert not (tmp_path / "missing").exists()
 
@@ -82,7 +82,7 @@ def test_a_pipe_in_place_of_a_file_holds_nobody_up(tmp_path):
     os.mkfifo(folder / "gpu-a")
     with pytest.raises(NotObservedError, match="it is a link or no file"):
         take(folder)
-    assert dict(Leases(folder).held()) == {}
+    assert dict(Leases(folder).active()) == {}
 
 
 def test_a_folder_that_is_a_link_is_refused(tmp_path):

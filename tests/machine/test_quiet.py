@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.machine.cores import Cores
-from grader.machine.quiet import Readings, Watch, load_1min, readings, switches, tick
+from grader.machine.quiet import CoreMonitor, Readings, load_1min, readings, switches, tick
 
 STAT = """cpu  99 99 99 99 99 99 99 99 99 99
 cpu0 1 2 3 1000 500 4 5 6 7 8
@@ -50,7 +50,7 @@ class Kernel:
         for n in (0, 1) if siblings else ():
             (folder := self.proc / f"cpu{n}" / "topology").mkdir(parents=True)
             (folder / "thread_siblings_list").write_text("0-1")
-        watch = Watch(cores, topology=topology, pids=pids, proc=self.proc, clock=lambda: self.now)
+        watch = CoreMonitor(cores, topology=topology, pids=pids, proc=self.proc, clock=lambda: self.now)
         watch.begin()
         return watch
 
@@ -149,12 +149,12 @@ def test_of_a_process_that_is_gone_nothing_is_known(kernel):
 
 def test_a_watch_that_never_began_cannot_end(kernel):
     with pytest.raises(RuntimeError):
-        Watch([0], topology=Cores([0], kernel.proc)).end(0.0)
+        CoreMonitor([0], topology=Cores([0], kernel.proc)).end(0.0)
 
 
 def test_this_kernel_counts_what_another_process_does_on_a_core_that_we_watch():
     core = min(os.sched_getaffinity(0))
-    watch = Watch([core])
+    watch = CoreMonitor([core])
     watch.begin()
     # it ends when it has had half a second of processor time, however long that takes
     subprocess.run([sys.executable, "-c", BURN], check=True, env=os.environ | {"CORE": str(core)})

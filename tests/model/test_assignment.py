@@ -20,5 +20,5 @@ def test_a_build_needs_a_command_a_product_and_a_variable():
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../a.so", "lib/../../a.so"])
 def test_a_product_lies_below_the_top_folder(path):
-    with pytest.raises(ValueError, match=r"build: products: .*: must lie below the hand-in's top folder"):
+    with pytest.raises(ValueError, match=r"build: products: .*: must lie below the submission's top folder"):
         build(products=(path,))

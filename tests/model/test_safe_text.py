@@ -9,7 +9,7 @@ from grader.model.evidence import Evidence
 from grader.model.rubric import Item, Rubric
 from grader.model.score import Award, Line, Points, Scorecard, Standing
 from grader.model.submission import Submission
-from grader.model.view import View
+from grader.model.view import AudienceView
 from grader.testing.hostile import HOSTILE
 from grader.text import one_line
 
@@ -61,7 +61,7 @@ def test_a_view_names_files_in_lines(text):
         totals=(),
         standing=Standing.FINAL,
     )
-    view = View(
+    view = AudienceView(
         audience="staff",
         rubric=Rubric(name="a", assignment="a", points=0.0, items=()),
         evidence=Evidence(submission=submission, exams=(), observations={}),

@@ -214,7 +214,7 @@ def late():
 
 
 def team():
-    """Two with one hand-in, one with an extension; a bonus, a penalty, and more than the rubric gives."""
+    """Two with one submission, one with an extension; a bonus, a penalty, and more than the rubric gives."""
     items = [
         item("a", "first", 10.0),
         item("b", "second", 2.0, counts="bonus"),

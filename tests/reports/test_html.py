@@ -75,11 +75,11 @@ def test_a_held_card_says_that_a_person_looks_first(stored):
 def test_a_late_total_is_told_with_how_it_comes_about(stored):
     text = page(stored("late")).text
     assert "8 / 10 points" in text
-    assert "Handed in late, by 1 day 3 hours: 2 points less, 8 / 10 remain." in text
+    assert "Handed in 1 day 3 hours late: 2 points off, 8 / 10 left." in text
     assert ledger(stored("late")) == [
         ("Earned", "10"),
         ("Raw total", "10"),
-        ("Late, by 1 day 3 hours", "-2"),
+        ("Late by 1 day 3 hours", "-2"),
         ("Final", "8"),
     ]
 
@@ -91,9 +91,9 @@ def test_a_team_sees_the_total_of_each_of_it(stored):
         ("Bonus", "+2"),
         ("Penalty", "-0.5"),
         ("Raw total, within the bounds of the rubric", "11"),
-        ("Late of alice, by 1 day 3 hours", "-2.2"),
-        ("Final of alice", "8.8"),
-        ("Final of bob", "11"),
+        ("alice, late by 1 day 3 hours", "-2.2"),
+        ("alice, final", "8.8"),
+        ("bob, final", "11"),
     ]
     assert ledger(stored("normal")) == []
 
@@ -110,7 +110,7 @@ def test_what_is_pending_is_gathered_by_its_reason(make):
     card = make.graded(items, [make.seen("a", **waits), make.seen("b", **waits), make.seen("c")])
     source = Html().render(card.staff)
     (entry,) = re.findall(r"<li><strong>(.*?)</li>", source, re.DOTALL)
-    assert entry.startswith("4 points</strong> needs 1 GPU; this machine has none")
+    assert entry.startswith("4 points:</strong> needs 1 GPU; this machine has none")
     assert "Title a; Title b" in entry
     penalty = [make.item("a", "Title a", 2.0, counts="penalty")]
     assert "<li>needs 1 GPU" in Html().render(make.graded(penalty, [make.seen("a", **waits)]).staff)
@@ -263,7 +263,7 @@ def test_long_texts_keep_their_head_and_tail(stored):
 
 def test_where_the_mark_comes_from_stands_at_the_end(stored):
     card = stored("normal")
-    text = page(card).text.partition("Where this mark comes from")[2]
+    text = page(card).text.partition("Where this grade comes from")[2]
     for fact in (
         card.evidence.submission.digest,
         card.rubric.digest,

@@ -45,8 +45,7 @@ cdp_hw1  red
     total                    11 / 10
     Final.
     10 points earned, +2 bonus, -0.5 penalty: 11, within the bounds of the rubric.
-    Handed in late (alice), by 1 day 3 hours: 2.2 points less, 8.8 / 10 remain. The rule: 10 % of
-    the points for each started day.
+    Handed in 1 day 3 hours late (alice): 2.2 points off, 8.8 / 10 left. Rule: 10 % per started day.
 """
 
 
@@ -108,9 +107,7 @@ def test_wide_letters_keep_the_points_in_their_column(make):
 
 
 def test_lateness_is_told(stored):
-    assert "Handed in late, by 1 day 3 hours: 2 points less, 8 / 10 remain." in table(
-        stored("late").scorecard
-    )
+    assert "Handed in 1 day 3 hours late: 2 points off, 8 / 10 left." in table(stored("late").scorecard)
 
 
 def test_bonus_and_penalty_stand_in_the_column_of_the_points(stored):

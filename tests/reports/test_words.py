@@ -6,16 +6,16 @@ import pytest
 
 from grader.model.score import Line, Standing
 from grader.reports.words import (
-    Mark,
+    LineState,
     counted,
     elapsed,
     figure,
     lateness,
-    mark,
     number,
     out_of,
     remarks,
     standing_of,
+    state_of,
     sums,
 )
 
@@ -37,23 +37,23 @@ def line(points=3.0, possible=3.0, fraction=1.0, standing=Standing.FINAL, outcom
 @pytest.mark.parametrize(
     ("of", "expected"),
     [
-        (line(), Mark.FULL),
-        (line(1.0, fraction=1 / 3), Mark.PARTIAL),
-        (line(0.0, fraction=0.0), Mark.LOST),
-        (line(0.0, fraction=0.0, outcome="crashed"), Mark.LOST),
-        (line(0.0, 0.0, 0.0, outcome="observed"), Mark.LOST),
-        (line(0.0, 0.0), Mark.FULL),
-        (line(0.0, fraction=0.0, outcome="skipped"), Mark.SKIPPED),
-        (line(0.0, fraction=0.0, outcome="missing"), Mark.SKIPPED),
-        (line(0.0, standing=Standing.PROVISIONAL, outcome="skipped"), Mark.OPEN),
-        (line(standing=Standing.HELD), Mark.HELD),
-        (line(0.0, 0.0, counts="penalty"), Mark.FULL),
-        (line(-1.0, 0.0, 0.5, counts="penalty"), Mark.PARTIAL),
-        (line(-2.0, 0.0, 0.0, counts="penalty"), Mark.LOST),
+        (line(), LineState.FULL),
+        (line(1.0, fraction=1 / 3), LineState.PARTIAL),
+        (line(0.0, fraction=0.0), LineState.LOST),
+        (line(0.0, fraction=0.0, outcome="crashed"), LineState.LOST),
+        (line(0.0, 0.0, 0.0, outcome="observed"), LineState.LOST),
+        (line(0.0, 0.0), LineState.FULL),
+        (line(0.0, fraction=0.0, outcome="skipped"), LineState.SKIPPED),
+        (line(0.0, fraction=0.0, outcome="missing"), LineState.SKIPPED),
+        (line(0.0, standing=Standing.PROVISIONAL, outcome="skipped"), LineState.OPEN),
+        (line(standing=Standing.HELD), LineState.HELD),
+        (line(0.0, 0.0, counts="penalty"), LineState.FULL),
+        (line(-1.0, 0.0, 0.5, counts="penalty"), LineState.PARTIAL),
+        (line(-2.0, 0.0, 0.0, counts="penalty"), LineState.LOST),
     ],
 )
 def test_a_line_is_what_became_of_it(of, expected):
-    assert mark(of) is expected
+    assert state_of(of) is expected
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,7 @@ def test_a_total_with_bonus_and_penalty_says_how_it_comes_about(stored):
 
 def test_lateness_is_told_of_each_whom_it_concerns(stored):
     assert list(lateness(stored("team").scorecard)) == [
-        "Handed in late (alice), by 1 day 3 hours: 2.2 points less, 8.8 / 10 remain. "
-        "The rule: 10 % of the points for each started day."
+        "Handed in 1 day 3 hours late (alice): 2.2 points off, 8.8 / 10 left. Rule: 10 % per started day."
     ]
     (told,) = lateness(stored("unknown_time").scorecard)
     assert told == "When it was handed in is unknown: nothing is taken off for lateness."

@@ -1,4 +1,4 @@
-"""The layers: their order, what each needs, and which user a hand-in becomes."""
+"""The layers: their order, what each needs, and which user a submission becomes."""
 
 import os
 import subprocess

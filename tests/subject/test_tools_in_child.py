@@ -28,6 +28,6 @@ def test_a_tool_can_import_nothing_from_the_hand_in(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "grader.subject.tools.probe", probe)
     buffer = memoryview(bytearray(4096))
     document = {"do": "tool", "tool": "probe", "args": ["shadow_of_a_library"]}
-    student = child._Student([str(tmp_path)], Questions(Calls(-1, -1)), lambda: None)
+    student = child._Student([str(tmp_path)], Questions(Calls(-1, -1)), devices=False)
     answer = student.answer(document, Decoder(buffer))
     assert answer(Encoder(buffer)) == {"value": {"l": ["not found", "shadow_of_a_library"]}}

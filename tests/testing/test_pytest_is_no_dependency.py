@@ -16,7 +16,7 @@ def test_pytest_is_imported_by_the_kits_and_by_what_runs_a_students_tests_alone(
     importing = set()
     for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_bytes())):
-            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             if any(name.partition(".")[0] in {"pytest", "_pytest"} for name in names):
                 importing.add(file.relative_to(PACKAGE).as_posix())
@@ -26,4 +26,4 @@ def test_pytest_is_imported_by_the_kits_and_by_what_runs_a_students_tests_alone(
 
 def test_pytest_is_no_base_dependency():
     base = tomllib.loads(PROJECT.read_text())["project"]["dependencies"]
-    assert not any(one.startswith("pytest") for one in base)
+    assert not any(name.startswith("pytest") for name in base)

@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 
 from grader.errors import UsageError
-from grader.lms.contract import Fate, Filled, Rules
+from grader.lms.contract import FilledSheet, RowOutcome, Rules
 from grader.lms.gradescope import Gradescope
 from grader.lms.moodle import MoodleWorksheet
 from grader.testing.results import ResultsConformance
-from grader.testing.worksheets import Example, WorksheetConformance, mark
+from grader.testing.worksheets import Example, WorksheetConformance, make_grade
 from grader.text import block
 
 EXAMPLE = Example(
@@ -28,15 +28,15 @@ FAILS = (AssertionError, pytest.fail.Exception, UsageError)
 COUNT = itertools.count()
 
 
-def wrong(*, content=None, marks=None, rules=None, done=None, **attributes):
+def wrong(*, content=None, change=None, rules=None, done=None, **attributes):
     """A worksheet that does one thing otherwise: with what it is given, or with what comes of it."""
 
     class Wrong(MoodleWorksheet):
-        def fill(self, given, where, told, roster, ruled):
+        def fill(self, original, where, grades, roster, ruled):
             filled = super().fill(
-                content(given) if content else given,
+                content(original) if content else original,
                 where,
-                marks(given, told) if marks else told,
+                change(original, grades) if change else grades,
                 roster,
                 rules(ruled) if rules else ruled,
             )
@@ -52,11 +52,15 @@ def text(pattern, new):
 
 
 def outcomes(change):
-    return lambda done: replace(done, outcomes=tuple(change(done.outcomes)))
+    return lambda done: replace(done, results=tuple(change(done.results)))
 
 
-def fates(old, new):
-    return outcomes(lambda all_: (replace(one, fate=new if one.fate is old else one.fate) for one in all_))
+def outcome(old, new):
+    return outcomes(
+        lambda all_: (
+            replace(result, outcome=new if result.outcome is old else result.outcome) for result in all_
+        )
+    )
 
 
 def ruled(**keys):
@@ -64,38 +68,43 @@ def ruled(**keys):
 
 
 def without_notes(all_):
-    return (replace(one, note="") for one in all_)
+    return (replace(result, note="") for result in all_)
 
 
-def by_place(given, told):
-    """The marks for the rows as they come, whoever they are of."""
-    rows = [line.split(",")[2] for line in given.decode().split("\r\n")[1:-1] if line.count(",") == 5]
-    return {row: replace(one, student=row) for row, one in zip(rows, told.values(), strict=False)} or told
+def by_place(sheet, grades):
+    """Return the grades for the rows in their order, whoever they are of."""
+    rows = [line.split(",")[2] for line in sheet.decode().split("\r\n")[1:-1] if line.count(",") == 5]
+    return {
+        row: replace(grade, student=row) for row, grade in zip(rows, grades.values(), strict=False)
+    } or grades
 
 
-def cut_off(given, told):
-    return {who: replace(one, points=int(one.points * 100) / 100) for who, one in told.items()}
+def cut_off(_sheet, grades):
+    return {who: replace(grade, points=int(grade.points * 100) / 100) for who, grade in grades.items()}
 
 
 class Gullible(MoodleWorksheet):
-    def fill(self, content, where, marks, roster, rules):
+    def fill(self, content, where, grades, roster, rules):
         try:
-            return super().fill(content, where, marks, roster, rules)
+            return super().fill(content, where, grades, roster, rules)
         except UsageError:
-            return Filled(text=content.decode(errors="replace"), outcomes=())
+            return FilledSheet(text=content.decode(errors="replace"), results=())
 
 
 class Wordy(MoodleWorksheet):
-    def fill(self, content, where, marks, roster, rules):
+    def fill(self, content, where, grades, roster, rules):
         try:
-            return super().fill(content, where, marks, roster, rules)
+            return super().fill(content, where, grades, roster, rules)
         except UsageError:
             raise UsageError("something is wrong\nperhaps") from None
 
 
 WRONG = {
     "it_has_a_name_for_a_command_and_words_for_its_file": [wrong(name="My Platform"), wrong(file=" ")],
-    "a_final_mark_is_written": [wrong(marks=lambda *_: {}), wrong(done=fates(Fate.WRITTEN, Fate.SAME))],
+    "a_final_grade_is_written": [
+        wrong(change=lambda *_: {}),
+        wrong(done=outcome(RowOutcome.WRITTEN, RowOutcome.SAME)),
+    ],
     "what_is_not_final_is_held_back_and_named": [
         wrong(rules=ruled(include_provisional=True)),
         wrong(done=outcomes(without_notes)),
@@ -108,12 +117,18 @@ WRONG = {
     "what_the_late_rule_could_not_be_applied_to_is_written_where_told": [
         wrong(rules=ruled(include_untimed=False))
     ],
-    "nobody_gets_a_zero_for_a_mark_that_is_not_there": [
-        wrong(marks=lambda _, told: {one: mark(one, points=0.0) for one in ("ann", "ben")} | told),
+    "nobody_gets_a_zero_for_a_grade_that_is_not_there": [
+        wrong(
+            change=lambda _, grades: (
+                {student: make_grade(student, points=0.0) for student in ("ann", "ben")} | grades
+            )
+        ),
         wrong(done=outcomes(without_notes)),
     ],
-    "a_mark_without_a_row_is_named_and_makes_no_row": [
-        wrong(done=outcomes(lambda all_: (one for one in all_ if one.fate is not Fate.NO_ROW))),
+    "a_grade_without_a_row_is_named_and_makes_no_row": [
+        wrong(
+            done=outcomes(lambda all_: (result for result in all_ if result.outcome is not RowOutcome.NO_ROW))
+        ),
         wrong(done=lambda done: replace(done, text=done.text + ",,zoe,10.00,7.5,-\r\n")),
     ],
     "a_grade_that_is_there_is_left_and_named": [
@@ -124,10 +139,10 @@ WRONG = {
         wrong(rules=ruled(overwrite=False)),
         wrong(done=outcomes(without_notes)),
     ],
-    "an_open_mark_replaces_nothing_even_where_told_to_overwrite": [
+    "an_open_grade_replaces_nothing_even_where_told_to_overwrite": [
         wrong(rules=lambda rules: replace(rules, include_provisional=rules.overwrite))
     ],
-    "what_stands_for_no_grade_is_filled": [wrong(content=lambda given: given.replace(b",-,-", b",x,-"))],
+    "what_stands_for_no_grade_is_filled": [wrong(content=lambda sheet: sheet.replace(b",-,-", b",x,-"))],
     "nothing_but_the_grade_changes": [
         wrong(done=text("^\ufeff", "")),
         wrong(done=text("\r\n", "\n")),
@@ -137,28 +152,28 @@ WRONG = {
         wrong(done=text("[,;\t]-", ",now")),
     ],
     "a_decimal_comma_is_kept": [wrong(done=text("7,5", "7.5"))],
-    "a_filled_file_has_nothing_left_to_fill": [wrong(done=fates(Fate.SAME, Fate.WRITTEN))],
+    "a_filled_file_has_nothing_left_to_fill": [wrong(done=outcome(RowOutcome.SAME, RowOutcome.WRITTEN))],
     "the_same_input_gives_the_same_file": [wrong(done=lambda done: replace(done, rounded=next(COUNT)))],
     "what_is_rounded_is_said_and_a_half_goes_up": [
-        wrong(marks=cut_off),
+        wrong(change=cut_off),
         wrong(done=lambda done: replace(done, rounded=0)),
         wrong(rules=ruled(digits=2)),
     ],
-    "no_name_disturbs_a_mark": [wrong(content=lambda given: given.replace(b'"', b""))],
+    "no_name_disturbs_a_grade": [wrong(content=lambda sheet: sheet.replace(b'"', b""))],
     "no_name_is_a_formula": [wrong(done=text("'([=+@-]|\uff1d)", r"\1"))],
     "an_id_is_never_changed": [
         wrong(done=text(",=ann", ",'=ann")),
         wrong(done=lambda done: replace(done, remarks=())),
     ],
-    "a_student_is_found_wherever_the_row_stands": [wrong(marks=by_place)],
+    "a_student_is_found_wherever_the_row_stands": [wrong(change=by_place)],
     "a_name_alone_is_nobody": [
         wrong(
-            content=lambda given: given.replace(b"other", b"ann"),
+            content=lambda sheet: sheet.replace(b"other", b"ann"),
             done=text("Participant 1,ann", "Participant 1,other"),
         )
     ],
     "of_two_rows_of_one_student_neither_is_filled": [
-        wrong(content=lambda given: given.replace(b"Participant 2,ann", b"Participant 2,x"))
+        wrong(content=lambda sheet: sheet.replace(b"Participant 2,ann", b"Participant 2,x"))
     ],
     "another_maximum_is_refused_or_converted_where_told": [
         wrong(rules=ruled(scale=True)),
@@ -171,7 +186,9 @@ WRONG = {
     ],
     "whoever_is_named_is_nothing_that_a_terminal_obeys": [
         wrong(
-            done=outcomes(lambda all_: (replace(one, who=one.who.replace("\\x1b", "\x1b")) for one in all_))
+            done=outcomes(
+                lambda all_: (replace(result, who=result.who.replace("\\x1b", "\x1b")) for result in all_)
+            )
         ),
         wrong(done=outcomes(lambda _: ())),
     ],
@@ -218,7 +235,7 @@ WRONG_RESULTS = {
         wrong_results(name="Grade Scope"),
         wrong_results(filename="results"),
     ],
-    "a_final_mark_is_shown": [wrong_results(lambda right, *a: right.render(*a).replace("7.5", "7"))],
+    "a_final_grade_is_shown": [wrong_results(lambda right, *a: right.render(*a).replace("7.5", "7"))],
     "what_is_not_final_is_for_staff_alone": [
         wrong_results(lambda right, view, _: right.render(view, Rules(include_provisional=True)))
     ],
@@ -234,27 +251,27 @@ WRONG_RESULTS = {
     "the_view_of_staff_is_refused": [
         wrong_results(lambda right, view, rules: right.render(replace(view, audience="student"), rules))
     ],
-    "no_title_disturbs_a_mark": [
+    "no_title_disturbs_a_grade": [
         wrong_results(
-            lambda right, view, rules: right.render(view, rules).encode("ascii").decode() + said(view)
+            lambda right, view, rules: right.render(view, rules).encode("ascii").decode() + odd_title(view)
         ),
     ],
-    "nothing_that_a_program_says_disturbs_a_mark_or_acts_on_whoever_reads_it": [
-        wrong_results(lambda *given: with_output(*given, lambda said: said)),
-        wrong_results(lambda *given: with_output(*given, lambda said: block(said) * 10)),
+    "nothing_that_a_program_says_disturbs_a_grade_or_acts_on_whoever_reads_it": [
+        wrong_results(lambda *keys: with_output(*keys, lambda printed: printed)),
+        wrong_results(lambda *keys: with_output(*keys, lambda printed: block(printed) * 10)),
         wrong_results(
             lambda right, view, rules: right.render(view, rules) + view.evidence.submission.archive[3:-4]
         ),
     ],
-    "the_same_mark_gives_the_same_file": [
-        wrong_results(lambda right, *given: right.render(*given) + " " * next(COUNT))
+    "the_same_grade_gives_the_same_file": [
+        wrong_results(lambda right, *keys: right.render(*keys) + " " * next(COUNT))
     ],
 }
 RESULTS = [(promise, exporter) for promise, exporters in WRONG_RESULTS.items() for exporter in exporters]
 
 
-def said(view):
-    """What breaks a file that holds a title as it came."""
+def odd_title(view):
+    """Return a title that breaks a file which repeats it unchanged."""
     title = view.scorecard.lines[0].title
     return "" if title == "A title" else title
 

@@ -68,7 +68,7 @@ _REPLACED = "ActualText"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TextReading:
     """The words of a page, sorted by who sees them."""
 
     text: str
@@ -133,7 +133,7 @@ class Characters:
         replaced = {one for one in self.objects if _is_replaced(one)}
         self._inked &= np.array([owner not in replaced for owner in self._owners], bool)
 
-    def read(self, *, scan: bool) -> Reading:
+    def read(self, *, scan: bool) -> TextReading:
         """Sort the words by who sees them; in a `scan` no word is surely concealed."""
         text = "".join(self._letters)
         shown: list[str] = []
@@ -147,7 +147,7 @@ class Characters:
             shown += (space, word[0]) if legible else (space,)
             certain = legible or (not scan and self._concealed(word.start(), end))
             unveiled += (space, word[0]) if certain else (space,)
-        return Reading(
+        return TextReading(
             text="".join(shown).translate(_HYPHENS),
             unveiled="".join(unveiled).translate(_HYPHENS),
             hidden=hidden,

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from grader.config.roster import Roster
-from grader.lms.canvas.http import Http
-from grader.lms.canvas.poster import Canvas
-from grader.lms.contract import Mark
-from grader.lms.posting import PostRules, Wanted, plan
+from grader.lms.canvas.poster import CanvasPlatform
+from grader.lms.contract import Grade
+from grader.lms.http import Http
+from grader.lms.posting import DesiredGrade, PostRules, plan
 from grader.model.score import Standing
 
 LMS = str(Path(__file__).parent.parent)
@@ -25,11 +25,13 @@ sys.path.remove(LMS)
 class Poster:
     """Plans and posts as the command does, with a gradebook that is a dictionary."""
 
-    def __init__(self, canvas, marks):
+    def __init__(self, canvas, grades):
         self.canvas, self.posted, self.slept = canvas, {}, []
-        self.wanted = {
-            student: Wanted(mark=Mark(student=student, points=points, possible=10.0, standing=Standing.FINAL))
-            for student, points in marks.items()
+        self.desired = {
+            student: DesiredGrade(
+                grade=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL)
+            )
+            for student, points in grades.items()
         }
 
     def client(self, token=loopback.TOKEN):
@@ -38,15 +40,17 @@ class Poster:
             self.canvas.tick(seconds)
 
         http = Http(self.canvas.url, token, sleep=sleep)
-        return Canvas(http, loopback.COURSE, loopback.ASSIGNMENT)
+        return CanvasPlatform(http, loopback.COURSE, loopback.ASSIGNMENT)
 
     def plan(self, client=None, roster=None, **rules):
         client = client or self.client()
-        target, held = client.target(), client.held()
+        target, present = client.target(), client.grades()
         from dataclasses import replace
 
-        wanted = {who: replace(one, posted=self.posted.get(who, ())) for who, one in self.wanted.items()}
-        return plan(wanted, target, held, roster or Roster(), PostRules(**rules))
+        desired = {
+            who: replace(grade, posted=self.posted.get(who, ())) for who, grade in self.desired.items()
+        }
+        return plan(desired, target, present, roster or Roster(), PostRules(**rules))
 
     def post(self, **rules):
         """Plan and apply once, some time after the last time; the receipts by student."""
@@ -72,7 +76,7 @@ def canvas():
 
 @pytest.fixture
 def poster(canvas):
-    """Marks for the three students of `canvas`."""
+    """Grades for the three students of `canvas`."""
     return Poster(canvas, {"s001": 7.5, "s002": 9.0, "s003": 3.25})
 
 

@@ -25,9 +25,12 @@ def theirs(canvas, loopback_canvas):
 
 def state(canvas):
     """All that a person could see."""
-    comments = [(one["user"], one["comment"], one["files"]) for one in canvas.comments]
-    held = {number: (one["entered_score"], one["rubric_assessment"]) for number, one in canvas.held.items()}
-    return held, sorted(comments)
+    comments = [(comment["user"], comment["comment"], comment["files"]) for comment in canvas.comments]
+    grades = {
+        number: (submission["entered_score"], submission["rubric_assessment"])
+        for number, submission in canvas.records.items()
+    }
+    return grades, sorted(comments)
 
 
 def test_one_by_one_with_page_and_rubric(loopback_canvas, canvas, poster, poster_for, theirs, tmp_path):
@@ -37,8 +40,8 @@ def test_one_by_one_with_page_and_rubric(loopback_canvas, canvas, poster, poster
     with loopback_canvas.LoopbackCanvas() as other:
         other.assignment["rubric"] = CRITERIA
         ours = poster_for(other, {"s001": 7.5, "s002": 9.0, "s003": 3.25})
-        for one in (ours, poster):
-            one.wanted["s001"] = replace(one.wanted["s001"], page=page, rubric={"_c1": Decimal("2.5")})
+        for each in (ours, poster):
+            each.desired["s001"] = replace(each.desired["s001"], page=page, rubric={"_c1": Decimal("2.5")})
         ours.post()
         # markers have the server's port in them
         lines = [line.change for line in poster.plan()]
@@ -68,14 +71,14 @@ def upload(assignment, change):
     return Uploader(assignment._requester, path, change.page).start()
 
 
-def without_markers(found):
-    held, comments = found
-    return held, [(user, text.split("[grader")[0], files) for user, text, files in comments]
+def without_markers(visible):
+    grades, comments = visible
+    return grades, [(user, text.split("[grader")[0], files) for user, text, files in comments]
 
 
 def test_many_at_once(canvas, poster, theirs):
     changes = [line.change for line in poster.plan(comment=False)]
-    data = {int(one.id): {"posted_grade": str(one.points)} for one in changes}
+    data = {int(change.id): {"posted_grade": str(change.points)} for change in changes}
     progress = theirs.submissions_bulk_update(grade_data=data)
     states = [progress.workflow_state]
     while states[-1] not in {"completed", "failed"}:
@@ -90,19 +93,21 @@ def test_both_read_the_same(loopback_canvas, poster_for):
     import canvasapi
 
     with loopback_canvas.LoopbackCanvas(students=23, page_most=4) as canvas:
-        marks = {f"s{number:03}": float(number) for number in range(1, 11)}
-        poster = poster_for(canvas, marks)
+        grades = {f"s{number:03}": float(number) for number in range(1, 11)}
+        poster = poster_for(canvas, grades)
         poster.post()
         course = canvasapi.Canvas(canvas.url, loopback_canvas.TOKEN).get_course(loopback_canvas.COURSE)
         assignment = course.get_assignment(loopback_canvas.ASSIGNMENT)
         submissions = list(assignment.get_submissions(include=["submission_comments", "rubric_assessment"]))
         users = list(course.get_users(enrollment_type=["student"], include=["email"]))
-        ours = poster.client().held()
-        assert [one.person.id for one in ours] == [str(one.id) for one in users]
-        assert [one.points for one in ours] == [
-            None if one.score is None else Decimal(str(one.score)) for one in submissions
+        ours = poster.client().grades()
+        assert [grade.person.id for grade in ours] == [str(grade.id) for grade in users]
+        assert [grade.points for grade in ours] == [
+            None if submission.score is None else Decimal(str(submission.score)) for submission in submissions
         ]
-        assert [len(one.markers) for one in ours] == [len(one.submission_comments) for one in submissions]
+        assert [len(grade.markers) for grade in ours] == [
+            len(grade.submission_comments) for grade in submissions
+        ]
         assert canvas.violations == []
 
 
@@ -117,7 +122,7 @@ def test_both_are_refused_alike(canvas, poster, theirs):
     canvas.assignment["moderated_grading"] = True
     with pytest.raises(Forbidden):
         theirs.get_submission(101).edit(submission={"posted_grade": "1"})
-    poster.wanted["s001"] = replace(poster.wanted["s001"], rubric={"_nine": Decimal(1)})
-    told = poster.post()
-    assert {one.answer.name for one in told.values()} == {"REFUSED"}
+    poster.desired["s001"] = replace(poster.desired["s001"], rubric={"_nine": Decimal(1)})
+    receipts = poster.post()
+    assert {receipt.answer.name for receipt in receipts.values()} == {"REFUSED"}
     assert set(canvas.scores().values()) == {None}

@@ -21,7 +21,7 @@ def all_there(*students):
 
 def test_a_plan_changes_nothing(canvas, poster):
     lines = poster.plan()
-    assert [(line.who, line.now, line.new, line.fate.name) for line in lines] == [
+    assert [(line.who, line.now, line.new, line.outcome.name) for line in lines] == [
         ("s001", "", "7.5", "WRITTEN"),
         ("s002", "", "9", "WRITTEN"),
         ("s003", "", "3.25", "WRITTEN"),
@@ -83,9 +83,9 @@ def test_a_fault_at_any_one_request_neither_loses_nor_doubles_anything(
 
 def test_what_stands_on_canvas_is_left_as_the_rules_say(canvas, poster):
     canvas.grade(101, 9.0)
-    canvas.held[102]["excused"] = True
-    lines = {line.who: (line.fate.name, line.now) for line in poster.plan()}
-    assert lines == {"s001": ("LEFT", "9"), "s002": ("LEFT", "excused"), "s003": ("WRITTEN", "")}
+    canvas.records[102]["excused"] = True
+    lines = {line.who: (line.outcome.name, line.now) for line in poster.plan()}
+    assert lines == {"s001": ("UNCHANGED", "9"), "s002": ("UNCHANGED", "excused"), "s003": ("WRITTEN", "")}
     assert answers(poster.post()) == all_there("s003")
     assert canvas.scores() == {101: 9.0, 102: None, 103: 3.25}
     assert answers(poster.post(overwrite=True)) == {}
@@ -100,9 +100,9 @@ def test_our_own_grade_is_raised_and_not_lowered_and_a_persons_change_stays(canv
     after = poster_for(
         canvas, {"s001": 7.0, "s002": 4.0, "s003": 7.0}
     )  # also without the gradebook of before
-    for known in (after, poster):
-        after.posted = known.posted
-        assert [line.fate.name for line in after.plan()] == ["REPLACED", "LEFT", "LEFT"]
+    for each in (after, poster):
+        after.posted = each.posted
+        assert [line.outcome.name for line in after.plan()] == ["REPLACED", "UNCHANGED", "UNCHANGED"]
     after.post()
     assert canvas.scores() == {101: 7.0, 102: 5.0, 103: 6.0}
     assert [text.splitlines()[0] for text in canvas.comments_of(101)] == [
@@ -115,9 +115,9 @@ def test_a_grade_alone_is_raised_by_what_the_gradebook_knows(canvas, poster_for)
     poster = poster_for(canvas, {"s001": 5.0, "s002": 5.0, "s003": 5.0})
     poster.post(comment=False)
     after = poster_for(canvas, {"s001": 7.0, "s002": 7.0, "s003": 7.0})
-    assert {line.fate.name for line in after.plan(comment=False)} == {"LEFT"}
+    assert {line.outcome.name for line in after.plan(comment=False)} == {"UNCHANGED"}
     after.posted = poster.posted
-    assert {line.fate.name for line in after.plan(comment=False)} == {"REPLACED"}
+    assert {line.outcome.name for line in after.plan(comment=False)} == {"REPLACED"}
 
 
 def test_a_marker_in_a_students_comment_counts_for_nothing(canvas, poster):
@@ -126,7 +126,7 @@ def test_a_marker_in_a_students_comment_counts_for_nothing(canvas, poster):
     canvas.grade(102, 1.0)
     (_, other, _) = poster.plan(overwrite=True)
     canvas.comment(102, other.change.comment, author=102)
-    assert [line.fate.name for line in poster.plan()] == ["WRITTEN", "LEFT", "WRITTEN"]
+    assert [line.outcome.name for line in poster.plan()] == ["WRITTEN", "UNCHANGED", "WRITTEN"]
     poster.post()
     assert len(canvas.comments_of(101)) == 2
 
@@ -142,9 +142,9 @@ def test_who_was_graded_or_excused_between_plan_and_apply_is_left(canvas, poster
     client = poster.client()
     changes = [line.change for line in poster.plan(client)]
     canvas.grade(101, 2.0)
-    canvas.held[102]["excused"] = True
-    told = {one.student: (one.answer.name, one.said) for one in client.apply(changes)}
-    assert told == {
+    canvas.records[102]["excused"] = True
+    receipts = {receipt.student: (receipt.answer.name, receipt.message) for receipt in client.apply(changes)}
+    assert receipts == {
         "s001": ("REFUSED", "was graded there meanwhile: now it is 2"),
         "s002": ("REFUSED", "was excused there meanwhile"),
         "s003": ("THERE", ""),
@@ -161,8 +161,8 @@ def test_who_was_graded_while_an_answer_was_lost_is_left_by_the_bulk_too(canvas,
         return None
 
     canvas.chooser = choose
-    told = poster.post(comment=False)
-    assert {who: one.answer.name for who, one in told.items()} == {
+    receipts = poster.post(comment=False)
+    assert {who: receipt.answer.name for who, receipt in receipts.items()} == {
         "s001": "THERE",
         "s002": "REFUSED",
         "s003": "THERE",
@@ -173,20 +173,20 @@ def test_who_was_graded_while_an_answer_was_lost_is_left_by_the_bulk_too(canvas,
 def test_the_page_is_attached_in_three_steps_without_the_token(canvas, poster, tmp_path):
     page = tmp_path / "report.html"
     page.write_bytes("<p>Ännä</p>\r\n--x\r\n".encode() * 100)
-    poster.wanted["s001"] = replace(poster.wanted["s001"], page=page)
+    poster.desired["s001"] = replace(poster.desired["s001"], page=page)
     faults = iter([None] * 12 + ["drop_after", "drop_before", "500", "500_after"])
     canvas.chooser = lambda _: next(faults, None)
     assert answers(poster.post()) == all_there("s001", "s002", "s003")
-    (comment,) = [one for one in canvas.comments if one["user"] == 101]
+    (comment,) = [comment for comment in canvas.comments if comment["user"] == 101]
     assert comment["comment"].startswith("7.5 of 10 points. The report is attached.")
     assert comment["files"] == (("report.html", page.read_bytes()),)
 
 
 def test_a_page_that_cannot_be_read_leaves_the_student_without_anything(canvas, poster, tmp_path):
-    poster.wanted["s001"] = replace(poster.wanted["s001"], page=tmp_path / "gone.html")
-    told = poster.post()
-    assert (told["s001"].answer, told["s002"].answer) == (Answer.REFUSED, Answer.THERE)
-    assert "gone.html: cannot be read" in told["s001"].said
+    poster.desired["s001"] = replace(poster.desired["s001"], page=tmp_path / "gone.html")
+    receipts = poster.post()
+    assert (receipts["s001"].answer, receipts["s002"].answer) == (Answer.REFUSED, Answer.THERE)
+    assert "gone.html: cannot be read" in receipts["s001"].message
     assert canvas.scores() == {101: None, 102: 9.0, 103: 3.25}
 
 
@@ -196,22 +196,25 @@ CRITERIA = [{"id": "_c1", "points": 4, "description": "Right"}, {"id": "_c2", "p
 @pytest.mark.parametrize("comment", [True, False])
 def test_points_of_criteria_stand_in_canvas_rubric(canvas, poster, comment):
     canvas.assignment["rubric"] = CRITERIA
-    for who, one in poster.wanted.items():
-        poster.wanted[who] = replace(one, rubric={"_c1": Decimal("2.5"), "_c2": Decimal(5)})
+    for who, grade in poster.desired.items():
+        poster.desired[who] = replace(grade, rubric={"_c1": Decimal("2.5"), "_c2": Decimal(5)})
     faults = iter([None] * 8 + ["drop_after"])
     canvas.chooser = lambda _: next(faults, None)
     assert answers(poster.post(comment=comment)) == all_there("s001", "s002", "s003")
-    there = {"_c1": {"points": 2.5}, "_c2": {"points": 5.0}}
-    assert [one["rubric_assessment"] for one in canvas.held.values()] == [there] * 3
+    points = {"_c1": {"points": 2.5}, "_c2": {"points": 5.0}}
+    assert [submission["rubric_assessment"] for submission in canvas.records.values()] == [points] * 3
     assert poster.post(comment=comment) == {}
     assert len(canvas.comments) == (3 if comment else 0)
 
 
 def test_criteria_that_canvas_does_not_know_are_refused_in_its_words(canvas, poster):
     canvas.assignment["rubric"] = CRITERIA
-    poster.wanted["s001"] = replace(poster.wanted["s001"], rubric={"_nine": Decimal(1)})
-    told = poster.post()
-    assert (told["s001"].answer, told["s001"].said) == (Answer.REFUSED, "invalid rubric_assessment")
+    poster.desired["s001"] = replace(poster.desired["s001"], rubric={"_nine": Decimal(1)})
+    receipts = poster.post()
+    assert (receipts["s001"].answer, receipts["s001"].message) == (
+        Answer.REFUSED,
+        "invalid rubric_assessment",
+    )
 
 
 def test_a_rubric_that_decides_the_grade_gets_no_points(canvas, poster):
@@ -252,13 +255,13 @@ def test_a_moderated_assignment_refuses_and_says_so(loopback_canvas, poster_for)
 
 
 def test_who_is_enrolled_and_not_assigned_and_who_is_unknown_is_named(canvas, poster_for):
-    del canvas.held[102]
+    del canvas.records[102]
     poster = poster_for(canvas, {"s001": 1.0, "s002": 1.0, "zoe": 1.0})
-    lines = [(line.who, line.fate.name) for line in poster.plan()]
+    lines = [(line.who, line.outcome.name) for line in poster.plan()]
     assert lines == [
         ("s001", "WRITTEN"),
-        ("s002", "LEFT"),
-        ("s003, Student (103)", "NO_MARK"),
+        ("s002", "UNCHANGED"),
+        ("s003, Student (103)", "NO_GRADE"),
         ("zoe", "NO_ROW"),
     ]
 
@@ -266,16 +269,16 @@ def test_who_is_enrolled_and_not_assigned_and_who_is_unknown_is_named(canvas, po
 def test_somebody_who_leaves_between_plan_and_apply_is_refused_alone(canvas, poster):
     client = poster.client()
     changes = [line.change for line in poster.plan(client, comment=False)]
-    del canvas.held[102]
-    told = {one.student: one.answer for one in client.apply(changes)}
-    assert told == {"s001": Answer.THERE, "s002": Answer.REFUSED, "s003": Answer.THERE}
+    del canvas.records[102]
+    receipts = {receipt.student: receipt.answer for receipt in client.apply(changes)}
+    assert receipts == {"s001": Answer.THERE, "s002": Answer.REFUSED, "s003": Answer.THERE}
 
 
 def test_what_canvas_takes_off_for_lateness_is_said_and_compared_with_nothing(canvas, poster):
     poster.post()
-    canvas.held[101]["points_deducted"] = 1.5
+    canvas.records[101]["points_deducted"] = 1.5
     (line, *_) = poster.plan()
-    assert (line.fate.name, line.now, line.note) == ("SAME", "7.5", "Canvas takes 1.5 off for lateness")
+    assert (line.outcome.name, line.now, line.note) == ("SAME", "7.5", "Canvas takes 1.5 off for lateness")
 
 
 def test_a_course_or_an_assignment_that_is_not_there_is_one_line(canvas, poster, loopback_canvas):
@@ -290,17 +293,17 @@ def test_a_course_or_an_assignment_that_is_not_there_is_one_line(canvas, poster,
 def test_what_canvas_may_still_be_at_work_on_is_not_sent_again(canvas, poster):
     faults = iter(["504_late"])
     canvas.chooser = lambda request: next(faults, None) if request.command == "PUT" else None
-    told = poster.post()
-    assert answers(told) == {"s001": Answer.UNKNOWN, "s002": Answer.THERE, "s003": Answer.THERE}
-    assert told["s001"].said == "it answered 504; run it again to look"
+    receipts = poster.post()
+    assert answers(receipts) == {"s001": Answer.UNKNOWN, "s002": Answer.THERE, "s003": Answer.THERE}
+    assert receipts["s001"].message == "it answered 504; run it again to look"
     assert poster.post() == {}
     assert len(canvas.comments_of(101)) == 1
 
 
 def test_a_job_that_does_not_end_is_left_in_doubt(canvas, poster):
     canvas._progress = lambda _, job: canvas._job(job)
-    told = poster.post(comment=False)
-    assert {(one.answer, one.said) for one in told.values()} == {
+    receipts = poster.post(comment=False)
+    assert {(receipt.answer, receipt.message) for receipt in receipts.values()} == {
         (Answer.UNKNOWN, "Canvas is still at work; run it again to look")
     }
     assert sum(poster.slept) > 600
@@ -308,9 +311,9 @@ def test_a_job_that_does_not_end_is_left_in_doubt(canvas, poster):
 
 def test_a_change_whose_answer_is_lost_again_and_again_is_in_doubt(canvas, poster):
     canvas.chooser = lambda request: "drop_before" if request.command == "PUT" else None
-    told = poster.post()
-    assert {one.answer for one in told.values()} == {Answer.UNKNOWN}
-    assert all(one.said.endswith("run it again to look") for one in told.values())
+    receipts = poster.post()
+    assert {receipt.answer for receipt in receipts.values()} == {Answer.UNKNOWN}
+    assert all(receipt.message.endswith("run it again to look") for receipt in receipts.values())
     canvas.chooser = lambda _: None
     assert answers(poster.post()) == all_there("s001", "s002", "s003")
     assert len(canvas.comments) == 3

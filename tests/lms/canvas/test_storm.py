@@ -27,18 +27,18 @@ def storm(chance, share, faults):
 def test_after_a_storm_everything_is_there_once(loopback_canvas, poster_for, seed, comment):
     chance = random.Random(seed)
     with loopback_canvas.LoopbackCanvas(students=STUDENTS, page_most=17) as canvas:
-        marks = {number: chance.randrange(0, 41) / 4 for number in sorted(canvas.users)}
-        a_persons = {number: chance.randrange(0, 41) / 4 for number in list(marks)[:10]}
-        excused = set(list(marks)[10:14])
+        grades = {number: chance.randrange(0, 41) / 4 for number in sorted(canvas.users)}
+        a_persons = {number: chance.randrange(0, 41) / 4 for number in list(grades)[:10]}
+        excused = set(list(grades)[10:14])
         for number, score in a_persons.items():
             canvas.grade(number, score)
         for number in excused:
-            canvas.held[number]["excused"] = True
+            canvas.records[number]["excused"] = True
         canvas.bucket = (20.0, 0.3, 1.0)
         canvas.chooser = storm(chance, 0.25, loopback_canvas.FAULTS)
-        names = {number: canvas.users[number]["login_id"] for number in marks}
-        half = poster_for(canvas, {names[number]: points / 2 for number, points in marks.items()})
-        whole = poster_for(canvas, {names[number]: points for number, points in marks.items()})
+        names = {number: canvas.users[number]["login_id"] for number in grades}
+        half = poster_for(canvas, {names[number]: points / 2 for number, points in grades.items()})
+        whole = poster_for(canvas, {names[number]: points for number, points in grades.items()})
         whole.posted = half.posted
         for poster in (half, whole):
             runs = 0
@@ -50,17 +50,17 @@ def test_after_a_storm_everything_is_there_once(loopback_canvas, poster_for, see
         assert whole.post(comment=comment) == {}
         assert canvas.violations == []
         assert canvas.throttled > 0
-        expected = marks | a_persons | dict.fromkeys(excused)
+        expected = grades | a_persons | dict.fromkeys(excused)
         assert canvas.scores() == expected
-        for number, points in marks.items():
+        for number, points in grades.items():
             ours = [score for who, score, grader in canvas.graded if who == number and grader != 77]
             assert ours == sorted(set(ours)), "lowered, or graded twice"
-            told = {points / 2, points}
+            expected_points = {points / 2, points}
             if number in a_persons:
-                told &= {a_persons[number]}  # whose grade is the mark is told so
-            said = canvas.comments_of(number)
-            assert len(said) == len(set(said)), "the same comment twice"
-            assert len(said) == (len(told) if comment and number not in excused else 0)
+                expected_points &= {a_persons[number]}  # whose grade is the same gets the comment
+            comments = canvas.comments_of(number)
+            assert len(comments) == len(set(comments)), "the same comment twice"
+            assert len(comments) == (len(expected_points) if comment and number not in excused else 0)
 
 
 def comes_through(poster, comment):

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from grader.config.roster import Roster
-from grader.lms.contract import Mark
-from grader.lms.moodle_service.calls import Calls
-from grader.lms.moodle_service.service import Moodle
-from grader.lms.posting import PostRules, Wanted, plan
+from grader.lms.contract import Grade
+from grader.lms.moodle_service.calls import WebService
+from grader.lms.moodle_service.service import MoodlePlatform
+from grader.lms.posting import DesiredGrade, PostRules, plan
 from grader.model.score import Standing
 
 LMS = str(Path(__file__).parent.parent)
@@ -26,22 +26,22 @@ sys.path.remove(LMS)
 class Poster:
     """Plans and posts as the command does, with a gradebook that is a dictionary."""
 
-    def __init__(self, moodle, marks):
-        self.moodle, self.marks, self.posted, self.slept = moodle, dict(marks), {}, []
+    def __init__(self, moodle, points):
+        self.moodle, self.points, self.posted, self.slept = moodle, dict(points), {}, []
 
     def service(self, token=loopback.TOKEN, module=loopback.MODULE):
-        return Moodle(Calls(self.moodle.url, token, sleep=self.slept.append), module)
+        return MoodlePlatform(WebService(self.moodle.url, token, sleep=self.slept.append), module)
 
     def plan(self, service=None, roster=None, **rules):
         service = service or self.service()
-        wanted = {
-            student: Wanted(
-                mark=Mark(student=student, points=points, possible=10.0, standing=Standing.FINAL),
+        desired = {
+            student: DesiredGrade(
+                grade=Grade(student=student, points=points, possible=10.0, standing=Standing.FINAL),
                 posted=self.posted.get(student, ()),
             )
-            for student, points in self.marks.items()
+            for student, points in self.points.items()
         }
-        return plan(wanted, service.target(), service.held(), roster or Roster(), PostRules(**rules))
+        return plan(desired, service.target(), service.grades(), roster or Roster(), PostRules(**rules))
 
     def post(self, service=None, **rules):
         """Plan and apply once; the receipts by student."""
@@ -56,10 +56,10 @@ class Poster:
         return receipts
 
     def answers(self, **rules):
-        return {student: one.answer.value for student, one in self.post(**rules).items()}
+        return {student: receipt.answer.value for student, receipt in self.post(**rules).items()}
 
     def fates(self, **rules):
-        return {line.who: line.fate.name for line in self.plan(**rules)}
+        return {line.who: line.outcome.name for line in self.plan(**rules)}
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def moodle():
 
 @pytest.fixture
 def poster(moodle):
-    """Marks for the three students of `moodle`."""
+    """Grades for the three students of `moodle`."""
     return Poster(moodle, {"s001": 7.5, "s002": 9.0, "s003": 3.25})
 
 

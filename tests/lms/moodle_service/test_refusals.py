@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import NotObservedError, UsageError
-from grader.lms.moodle_service.calls import Calls
+from grader.lms.moodle_service.calls import WebService
 from grader.lms.moodle_service.service import FUNCTIONS
 
 SAVE = "mod_assign_save_grade"
@@ -18,26 +18,26 @@ def refused(moodle, poster, server):
     def line(kind, **made):
         with pytest.raises(kind) as caught:
             poster.post(poster.service(**made))
-        (said,) = caught.value.problems
-        assert "\n" not in said
-        assert server.TOKEN not in said
+        (message,) = caught.value.problems
+        assert "\n" not in message
+        assert server.TOKEN not in message
         assert moodle.count(SAVE) == 0
-        return said
+        return message
 
     return line
 
 
 @pytest.mark.parametrize(
-    ("keys", "said"),
+    ("keys", "message"),
     [
         ({"grade": -3}, "HW1: is graded on a scale there, not in points"),
         ({"grade": 0}, "HW1: has no grade there"),
         ({"markingworkflow": 1}, "HW1: has a marking workflow there"),
     ],
 )
-def test_an_assignment_that_takes_no_points_is_refused(moodle, refused, keys, said):
+def test_an_assignment_that_takes_no_points_is_refused(moodle, refused, keys, message):
     moodle.assignment |= keys
-    assert refused(UsageError).startswith(said)
+    assert refused(UsageError).startswith(message)
 
 
 def test_advanced_grading_is_refused(moodle, refused):
@@ -61,23 +61,25 @@ def test_an_account_that_may_not_grade(moodle, refused):
 
 
 def test_the_number_of_the_address_is_asked_for_and_not_the_inner_one(refused, server):
-    said = refused(UsageError, module=server.INSTANCE)
-    assert "/mod/assign/view.php?id=17" in said
-    assert "is it 4242, HW1?" in said
+    message = refused(UsageError, module=server.INSTANCE)
+    assert "/mod/assign/view.php?id=17" in message
+    assert "is it 4242, HW1?" in message
     assert "enrol the account" in refused(UsageError, module=1)
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "headers", "said"),
+    ("status", "body", "headers", "message"),
     [
         (403, "", {}, "web services or the REST protocol are off there"),
         (404, "<html>", {}, "has no web service"),
         (301, "", {"Location": "https://moodle.example.edu/"}, "points to https://moodle.example.edu/"),
     ],
 )
-def test_what_is_no_web_service_is_told_at_once(moodle, poster, refused, server, status, body, headers, said):
+def test_what_is_no_web_service_is_told_at_once(
+    moodle, poster, refused, server, status, body, headers, message
+):
     moodle.perform = lambda request, between: (_ for _ in ()).throw(server.Trouble(status, body, **headers))
-    assert said in refused(NotObservedError)
+    assert message in refused(NotObservedError)
     assert len(moodle.requests) == 1
     assert poster.slept == []
 
@@ -96,13 +98,13 @@ def test_where_nothing_answers_patience_is_short(moodle, poster, refused):
 
 
 def test_a_moodle_that_repeats_the_token_does_not_get_it_shown(moodle, refused, server):
-    told = server.exception("nopermissions", f"no: {server.TOKEN}\n\x1b[2J <b>{server.TOKEN}</b>")
-    moodle.perform = lambda request, between: (_ for _ in ()).throw(told)
+    refusal = server.exception("nopermissions", f"no: {server.TOKEN}\n\x1b[2J <b>{server.TOKEN}</b>")
+    moodle.perform = lambda request, between: (_ for _ in ()).throw(refusal)
     assert refused(NotObservedError).endswith("no: … \\x1b[2J <b>…</b>")
 
 
 @pytest.mark.parametrize(
-    ("url", "token", "said"),
+    ("url", "token", "message"),
     [
         ("http://moodle.example.edu", "a1", "must begin with https://"),
         ("moodle.example.edu", "a1", "is no address"),
@@ -110,9 +112,9 @@ def test_a_moodle_that_repeats_the_token_does_not_get_it_shown(moodle, refused, 
         ("https://moodle.example.edu", "a b\n", "the token is empty or has characters"),
     ],
 )
-def test_an_address_or_a_token_that_cannot_be(url, token, said):
-    with pytest.raises(UsageError, match=said):
-        Calls(url, token)
+def test_an_address_or_a_token_that_cannot_be(url, token, message):
+    with pytest.raises(UsageError, match=message):
+        WebService(url, token)
 
 
 def test_no_address_and_no_object_shows_the_token(moodle, poster, server):

@@ -1,4 +1,4 @@
-"""The hand-ins of a course as archives: what each must be, and which are not so."""
+"""Archives of the course's own submissions: builds them and finds stale ones."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from grader.packing.sources import EXPECTED, expected, files_of
 
 
 def sources_in(folder: Path) -> tuple[Path, ...]:
-    """The folders of all hand-ins below `tests/submissions`, by name."""
+    """Return the folders of all submissions below `tests/submissions`, by name."""
     return tuple(sorted(file.parent for file in folder.glob(f"*/{EXPECTED}")))
 
 
 def build(source: Path) -> tuple[str, bytes]:
-    """The archive of one hand-in: its file name and its bytes.
+    """Build the archive of one submission; return its file name and bytes.
 
     Raises:
         CourseError: its folder does not say what it consists of, or asks for an unknown kind of archive.
@@ -30,7 +30,7 @@ def build(source: Path) -> tuple[str, bytes]:
 
 
 def stale(sources: Iterable[Path], archives: Path) -> dict[str, bytes]:
-    """Archives that are not what their sources say, by name, with what they should be.
+    """Return the right bytes of each archive that differs from its sources, by name.
 
     Raises:
         CourseError: sources are wrong, with every one of them.
@@ -52,7 +52,7 @@ def stale(sources: Iterable[Path], archives: Path) -> dict[str, bytes]:
 
 
 def outdated(source: Path, archive: Path) -> bool:
-    """Whether an archive that is there holds other files than its source; False if either cannot be read."""
+    """Tell whether an archive exists and differs from its source; False if either cannot be read."""
     try:
         return archive.is_file() and contents(archive.read_bytes()) not in (None, files_of(source))
     except (CourseError, OSError):
@@ -60,7 +60,7 @@ def outdated(source: Path, archive: Path) -> bool:
 
 
 def orphans(sources: Iterable[Path], archives: Path) -> tuple[str, ...]:
-    """The names of archives that no source builds."""
+    """Return the names of archives that no source builds."""
     built = {f"{source.name}.{expected(source).get('archive', 'tar.gz')}" for source in sources}
     return tuple(
         sorted(path.name for path in archives.glob("*") if path.is_file() and path.name not in built)

@@ -1,4 +1,4 @@
-"""What Canvas' objects say, in the words of a posting: who, how many points, what keeps a grade off."""
+"""Canvas' JSON objects as values of `grader.lms.platform`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from grader.lms import marker
-from grader.lms.grades import spelled
+from grader.lms.numbers import spelled
 from grader.lms.people import Person
-from grader.lms.platform import Held, Target
+from grader.lms.platform import PlatformGrade, Target
 
 _NO_POINTS = frozenset({"pass_fail", "not_graded"})
 _IDS = (
@@ -19,52 +19,52 @@ _IDS = (
     ("email", "login_id"),
     ("email", "email"),
 )
-"""Fields of the roster, and what a user of Canvas calls the same."""
+"""Fields of the roster, each with the same field of a user of Canvas."""
 
 
-def target(key: str, found: Mapping[str, Any]) -> Target:
-    """An assignment."""
+def target(key: str, assignment: Mapping[str, Any]) -> Target:
+    """Read an assignment."""
     remarks = []
-    if found.get("moderated_grading"):
+    if assignment.get("moderated_grading"):
         remarks.append("is moderated: Canvas takes grades only once the moderator has released them")
-    by_rubric = found.get("use_rubric_for_grading")
+    by_rubric = assignment.get("use_rubric_for_grading")
     if by_rubric:
         remarks.append("is graded by its rubric in Canvas, so points of single criteria are not posted")
-    rows = () if by_rubric else found.get("rubric") or ()
+    rows = () if by_rubric else assignment.get("rubric") or ()
     return Target(
         key=key,
-        title=str(found.get("name") or key),
-        possible=decimal(found.get("points_possible")),
-        refusal=_refusal(found),
+        title=str(assignment.get("name") or key),
+        possible=decimal(assignment.get("points_possible")),
+        refusal=_refusal(assignment),
         criteria={str(row["id"]): str(row.get("description") or row["id"]) for row in rows},
         remarks=tuple(remarks),
     )
 
 
-def _refusal(found: Mapping[str, Any]) -> str:
-    """Why no grade can be posted to an assignment."""
-    if found.get("published") is False:
+def _refusal(assignment: Mapping[str, Any]) -> str:
+    """Return why no grade can be posted to an assignment; empty if it can."""
+    if assignment.get("published") is False:
         return "is not published in Canvas; publish it first"
-    if found.get("grading_type") in _NO_POINTS:
+    if assignment.get("grading_type") in _NO_POINTS:
         return "is not graded in points in Canvas; change how its grade is displayed there"
-    if found.get("moderated_grading") and found.get("grades_published") is False:
+    if assignment.get("moderated_grading") and assignment.get("grades_published") is False:
         return "is moderated, and its grades are not released in Canvas; release them first"
-    if found.get("anonymize_students"):
+    if assignment.get("anonymize_students"):
         return "hides in Canvas who is who; post its grades there first, or take anonymous grading off"
-    if found.get("group_category_id") and not found.get("grade_group_students_individually"):
+    if assignment.get("group_category_id") and not assignment.get("grade_group_students_individually"):
         return "gives grades to whole groups in Canvas; let them be given to each student individually"
     return ""
 
 
-def held(person: Person, submission: Mapping[str, Any] | None, me: str) -> Held:
-    """One student, with what Canvas has of them, if the assignment is theirs; `me` is our account."""
+def grade(person: Person, submission: Mapping[str, Any] | None, me: str) -> PlatformGrade:
+    """Read the grade of a student to whom the assignment is assigned; `me` is our account."""
     if submission is None:
-        return Held(person=person, settled="is not assigned this there; assign it first")
+        return PlatformGrade(person=person, settled="is not assigned this there; assign it first")
     excused = submission.get("excused")
     entered = points(submission)
     shown = str(submission.get("grade") or "") if entered is None else spelled(entered)
     deducted = decimal(submission.get("points_deducted"))
-    return Held(
+    return PlatformGrade(
         person=person,
         points=None if excused else entered,
         shown="excused" if excused else shown,
@@ -77,36 +77,35 @@ def held(person: Person, submission: Mapping[str, Any] | None, me: str) -> Held:
 
 
 def person(row: int, user: Mapping[str, Any]) -> Person:
-    """Somebody who is enrolled."""
+    """Read a user who is enrolled."""
     ids = dict.fromkeys((field, str(user[key]).strip()) for field, key in _IDS if user.get(key))
     name = str(user.get("sortable_name") or user.get("name") or "")
     return Person(row=row, name=name, id=str(user["id"]), ids=tuple(ids))
 
 
 def points(submission: Mapping[str, Any]) -> Decimal | None:
-    """What was entered; `score` is what Canvas' own late policy makes of it."""
+    """Return the points that were entered; `score` is after Canvas' own late policy."""
     return decimal(submission.get("entered_score" if "entered_score" in submission else "score"))
 
 
 def rubric(submission: Mapping[str, Any]) -> Mapping[str, Decimal]:
-    """Points by criterion."""
-    given = submission.get("rubric_assessment") or {}
-    found = {str(name): decimal(one.get("points")) for name, one in given.items()}
-    return {name: of for name, of in found.items() if of is not None}
+    """Return points by criterion."""
+    rows = (submission.get("rubric_assessment") or {}).items()
+    return {str(name): of for name, row in rows if (of := decimal(row.get("points"))) is not None}
 
 
 def markers(submission: Mapping[str, Any], me: str | None) -> tuple[str, ...]:
-    """Those in comments of our own account, for anybody can write one; None for those of anybody."""
+    """Return the markers in comments of the account `me`, for anybody can write one; None for any account."""
     return tuple(
-        found
+        key
         for comment in submission.get("submission_comments") or ()
         if me is None or str(comment.get("author_id")) == me
-        for found in marker.found(str(comment.get("comment") or ""))
+        for key in marker.markers_in(str(comment.get("comment") or ""))
     )
 
 
 def decimal(value: Any) -> Decimal | None:
-    """A number of an answer; None if it is none."""
+    """Return a number of an answer; None if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return Decimal(str(value))

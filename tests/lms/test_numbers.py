@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import UsageError
-from grader.lms.grades import decimal_mark, exact, read, rounded, spelled
+from grader.lms.numbers import decimal_separator, exact, read, rounded, spelled
 
 
 @pytest.mark.parametrize(
-    ("cells", "mark"),
+    ("cells", "separator"),
     [
         (["7.5", "", "A-"], "."),
         (["7,5", "10,00"], ","),
@@ -20,17 +20,17 @@ from grader.lms.grades import decimal_mark, exact, read, rounded, spelled
         (["1,000"], "."),
     ],
 )
-def test_the_decimal_mark_is_that_of_the_numbers_that_are_there(cells, mark):
-    assert decimal_mark(cells, "s.csv") == mark
+def test_the_decimal_separator_is_that_of_the_numbers_that_are_there(cells, separator):
+    assert decimal_separator(cells, "s.csv") == separator
 
 
-def test_two_decimal_marks_are_not_guessed_at():
+def test_two_decimal_grades_are_not_guessed_at():
     with pytest.raises(UsageError, match=r"s\.csv: has grades with a decimal comma and with a point"):
-        decimal_mark(["7.5", "7,5"], "s.csv")
+        decimal_separator(["7.5", "7,5"], "s.csv")
 
 
 @pytest.mark.parametrize(
-    ("cell", "mark", "number"),
+    ("cell", "separator", "number"),
     [
         (" 7.50 ", ".", Decimal("7.5")),
         ("7,5", ",", Decimal("7.5")),
@@ -42,8 +42,8 @@ def test_two_decimal_marks_are_not_guessed_at():
         ("1e3", ".", None),
     ],
 )
-def test_a_number_is_read_only_if_it_is_surely_one(cell, mark, number):
-    assert read(cell, mark) == number
+def test_a_number_is_read_only_if_it_is_surely_one(cell, separator, number):
+    assert read(cell, separator) == number
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_half_is_rounded_up_and_zeros_are_left_out(points, digits, text):
 
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 6), st.sampled_from(".,"))
-def test_what_is_written_is_read_as_the_same_number(points, digits, mark):
+def test_what_is_written_is_read_as_the_same_number(points, digits, separator):
     grade = rounded(exact(points), digits)
-    assert read(spelled(grade, mark), mark) == grade
+    assert read(spelled(grade, separator), separator) == grade
     assert abs(grade - exact(points)) <= Decimal(1).scaleb(-digits) / 2

@@ -1,4 +1,4 @@
-"""What students shall have on a platform tells nothing that they may not see."""
+"""Desired grades contain nothing that students may not see."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.cli.wanted import _criteria, known_criteria
+from grader.cli.desired import _criteria, criteria_of
 from grader.errors import CourseError
 from grader.lms.platform import Target
 from grader.model.score import Line, Standing
@@ -32,8 +32,8 @@ def criteria(*lines, **named):
 
 
 def test_points_of_items_go_to_their_criteria_but_for_those_that_are_open():
-    found = criteria(line("a"), line("b", fraction=None), line("c"), a="_1", b="_2")
-    assert found == {"_1": Decimal("1.5")}
+    points = criteria(line("a"), line("b", fraction=None), line("c"), a="_1", b="_2")
+    assert points == {"_1": Decimal("1.5")}
 
 
 @pytest.mark.parametrize("visible", ["after_due", "after_published", "never"])
@@ -43,10 +43,10 @@ def test_an_item_that_students_do_not_always_see_cannot_be_one(visible):
 
 
 def test_where_the_platform_takes_none_there_are_none():
-    assert known_criteria({"a": "_1"}, Target(key="k", title="t"), "here") == {}
+    assert criteria_of({"a": "_1"}, Target(key="k", title="t"), "here") == {}
     target = Target(key="k", title="t", criteria={"_1": "Right"})
-    assert known_criteria({"a": "_1"}, target, "here") == {"a": "_1"}
+    assert criteria_of({"a": "_1"}, target, "here") == {"a": "_1"}
     with pytest.raises(
         CourseError, match=r"here\.a: no criterion there is called _2; there are _1 \(Right\)"
     ):
-        known_criteria({"a": "_2"}, target, "here")
+        criteria_of({"a": "_2"}, target, "here")

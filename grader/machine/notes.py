@@ -1,4 +1,4 @@
-"""What is written beside a lease for people to read: who holds it, and why nobody may."""
+"""Notes beside a lease for people: its holder, and the reason for a quarantine."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ _UNREADABLE = "its mark cannot be read"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """Who holds a lease; by its own word, for anybody on the machine may write into the file."""
+    """The holder of a lease, unverified: any user of the machine may write the file."""
 
     pid: int
-    """In the pid namespace of the holder; 0 if it is not known."""
+    """The pid in the holder's pid namespace; 0 if unknown."""
     user: str
     since: str
-    """ISO 8601, UTC; empty if it is not known."""
+    """ISO 8601, UTC; empty if unknown."""
     what: str
 
     @classmethod
     def us(cls, what: str) -> Holder:
-        """This process, from now on."""
+        """Describe this process, from now on."""
         return cls(pid=os.getpid(), user=_user(), since=_now(), what=what)
 
     @classmethod
     def read(cls, text: str) -> Holder:
-        """What `text` wrote; whoever holds a file that says nothing is somebody."""
-        said = _plain(text)
-        pid = said.get("pid")
+        """Parse the output of `text`; a holder without a note is `somebody`."""
+        fields = _plain(text)
+        pid = fields.get("pid")
         return cls(
             pid=pid if isinstance(pid, int) else 0,
-            user=_line(said.get("user")) or "somebody",
-            since=_line(said.get("since")),
-            what=_line(said.get("what")),
+            user=_line(fields.get("user")) or "somebody",
+            since=_line(fields.get("since")),
+            what=_line(fields.get("what")),
         )
 
     def text(self) -> str:
-        """What stands in the file."""
+        """Render the content of the file."""
         return json.dumps(asdict(self))
 
     def __str__(self) -> str:
-        """As a part of a sentence: `ada (process 4711) since 2026-05-01T12:00:00Z for alice.tar.gz`."""
+        """Return a phrase such as `ada (process 4711) since 2026-05-01T12:00:00Z for alice.tar.gz`."""
         process = f" (process {self.pid})" if self.pid else ""
         since = f" since {self.since}" if self.since else ""
         return f"{self.user}{process}{since}{f' for {self.what}' if self.what else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """That a device is not well; it holds until the machine starts anew."""
+class QuarantineNote:
+    """Quarantine of a device that failed; it ends when the machine restarts."""
 
     why: str
     since: str
@@ -67,28 +67,28 @@ class Mark:
     """The kernel's id of this start of the machine."""
 
     @classmethod
-    def us(cls, why: str) -> Mark:
-        """Our finding, of now."""
+    def us(cls, why: str) -> QuarantineNote:
+        """Create a note with the present time and boot id."""
         return cls(why=why, since=_now(), user=_user(), boot=boot_id())
 
     @staticmethod
     def reason(text: str) -> str:
-        """Why the device may not be used, in one line; empty if nothing is said, or of an earlier start."""
+        """Return the reason for a quarantine in one line; empty if there is none since the last restart."""
         if not text:
             return ""
-        said = _plain(text)
-        if not said:
+        fields = _plain(text)
+        if not fields:
             return _UNREADABLE
-        return (_line(said.get("why")) or _UNREADABLE) if said.get("boot") == boot_id() else ""
+        return (_line(fields.get("why")) or _UNREADABLE) if fields.get("boot") == boot_id() else ""
 
     def text(self) -> str:
-        """What stands in the file."""
+        """Render the content of the file."""
         return json.dumps(asdict(self))
 
 
 @cache
 def boot_id() -> str:
-    """What is different after each start of the machine; empty where the kernel has no such id."""
+    """Return the kernel's boot id, which differs after each restart; empty if there is none."""
     try:
         return _BOOT.read_text().strip()
     except OSError:
@@ -97,15 +97,15 @@ def boot_id() -> str:
 
 def _plain(text: str) -> dict[str, Any]:
     try:
-        said = json.loads(text)
+        fields = json.loads(text)
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
-def _line(said: object) -> str:
-    """Text that anybody may have written, fit for a terminal."""
-    text = said if isinstance(said, str) else ""
+def _line(value: object) -> str:
+    """Make untrusted text safe for a terminal."""
+    text = value if isinstance(value, str) else ""
     return one_line(text, _LONGEST)
 
 

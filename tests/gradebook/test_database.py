@@ -1,22 +1,34 @@
-"""The file is opened by this grader or not at all, only grows, and is copied whole."""
+"""A gradebook in a file is migrated whole or not at all, only grows, and is copied whole."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, suppress
+from decimal import Decimal
 
 import pytest
 from sqlalchemy import insert
 
 from grader import __version__
 from grader.errors import NotObservedError, UsageError
-from grader.gradebook import file as file_module
+from grader.gradebook import sqlite as sqlite_module
 from grader.gradebook.book import Gradebook
-from grader.gradebook.file import BookFile
-from grader.gradebook.steps import STEPS, Step
+from grader.gradebook.migrations import MIGRATIONS, Migration
+from grader.gradebook.posts import Post, note
+from grader.gradebook.sqlite import SqliteFile
 from grader.gradebook.tables import METADATA, SUBMISSIONS
 
-NEXT = Step(about="room for more", statements=("CREATE TABLE more (id INTEGER PRIMARY KEY)",))
+NEXT = Migration(
+    about="room for more",
+    apply=lambda connection: connection.exec_driver_sql("CREATE TABLE more (id INTEGER PRIMARY KEY)"),
+)
+
+
+def migrated(path, *more, **keys):
+    """Open and close a gradebook with further migrations; the database object."""
+    database = SqliteFile(path, migrations=(*MIGRATIONS, *more), **keys)
+    database.close()
+    return database
 
 
 def columns(path):
@@ -25,12 +37,18 @@ def columns(path):
         return {name: [row[1] for row in book.execute(f"PRAGMA table_info({name})")] for name in names}
 
 
-def test_the_steps_end_in_the_tables_that_queries_name(book, path):
+def test_a_new_gradebook_has_the_tables_that_queries_name_and_every_migration_on_record(path):
+    migrated(path, NEXT, create=True)
     assert columns(path) == {name: [c.name for c in table.columns] for name, table in METADATA.tables.items()}
+    with closing(sqlite3.connect(path)) as book:
+        assert book.execute("SELECT number, about FROM migrations").fetchall() == [
+            (1, "create the tables"),
+            (2, "room for more"),
+        ]
 
 
-def test_marks_are_not_for_everybody_on_the_machine(book, path, tmp_path):
-    book.file.backup(tmp_path / "copy.db")
+def test_grades_are_not_for_everybody_on_the_machine(book, path, tmp_path):
+    book.database.backup(tmp_path / "copy.db")
     assert [p.stat().st_mode & 0o777 for p in (path, tmp_path / "copy.db")] == [0o600, 0o600]
 
 
@@ -48,7 +66,7 @@ def test_another_file_is_refused_in_a_line_and_left_alone(path, content):
     else:
         path.write_bytes(content)
     before = path.read_bytes()
-    with pytest.raises(UsageError, match=r"gradebook.db: is no gradebook; name another file"):
+    with pytest.raises(UsageError, match=r"gradebook.db: is no gradebook; name another"):
         Gradebook(path, create=True)
     if content is not None:
         assert path.read_bytes() == before
@@ -59,36 +77,36 @@ def test_a_folder_that_cannot_be_written_is_said_in_a_line(tmp_path):
         Gradebook(tmp_path / "nowhere" / "gradebook.db", create=True)
 
 
-def test_a_book_that_a_newer_grader_led_further_is_refused_in_a_line(path):
-    BookFile(path, create=True, steps=(*STEPS, NEXT)).close()
+def test_a_book_that_a_newer_grader_has_migrated_is_refused_in_a_line(path):
+    migrated(path, NEXT, create=True)
     with pytest.raises(NotObservedError) as refused:
         Gradebook(path)
     assert refused.value.problems == (
-        f"{path}: grader {__version__} has led it to step {len(STEPS) + 1}, and this one ({__version__}) "
-        f"knows {len(STEPS)}; update grader",
+        f"{path}: grader {__version__} has migrated it to version {len(MIGRATIONS) + 1}, and this one "
+        f"({__version__}) knows {len(MIGRATIONS)}; update grader",
     )
 
 
-def test_an_older_book_is_led_up_with_everything_in_it_and_kept_as_it_was(path, tiny):
+def test_an_older_gradebook_is_migrated_with_everything_in_it_and_copied_before(path, tiny):
     of = tiny.evidence()
     with Gradebook(path, create=True) as book:
         book.record(of, tiny.card(of), how="run")
-    newer = BookFile(path, steps=(*STEPS, NEXT))
-    newer.close()
+    copy = migrated(path, NEXT).copy_before_migration
     assert "more" in columns(path)
-    assert newer.kept_as == path.with_name(f"gradebook.db.before-step-{len(STEPS) + 1}")
-    with Gradebook(newer.kept_as) as before:
-        assert [entry.student for entry in before.entries()] == ["ann"]
-    again = BookFile(path, steps=(*STEPS, NEXT))
-    again.close()
-    assert again.kept_as is None
+    assert copy == f"{path}.before-migration-{len(MIGRATIONS) + 1}"
+    with Gradebook(copy) as before:
+        assert [grade.student for grade in before.grades()] == ["ann"]
+    assert not migrated(path, NEXT).copy_before_migration
 
 
-def test_a_step_that_fails_leaves_the_book_as_it_was(path):
+def test_a_migration_that_fails_leaves_the_gradebook_as_it_was(path):
+    def half(connection):
+        connection.exec_driver_sql("CREATE TABLE half (id)")
+        connection.exec_driver_sql("CREATE NONSENSE")
+
     Gradebook(path, create=True).close()
-    wrong = Step(about="half", statements=("CREATE TABLE half (id)", "CREATE NONSENSE"))
     with pytest.raises(NotObservedError, match="NONSENSE"):
-        BookFile(path, steps=(*STEPS, wrong))
+        migrated(path, Migration(about="half", apply=half))
     assert "half" not in columns(path)
     Gradebook(path).close()
 
@@ -96,9 +114,9 @@ def test_a_step_that_fails_leaves_the_book_as_it_was(path):
 @pytest.mark.parametrize("table", sorted(METADATA.tables))
 @pytest.mark.parametrize("action", ["UPDATE {} SET {} = {}", "DELETE FROM {}"], ids=["changed", "taken out"])
 def test_no_row_can_be_changed_or_taken_out(book, path, tiny, table, action):
-    of = tiny.evidence("ann", tiny.given(tiny.seen("style", "sha256:w1"), 3.0))
+    of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     book.record(of, tiny.card(of), how="run")
-    book.post(1, "ann", {"platform": "canvas", "key": "k", "points": 1.0, "outcome": "kept", "said": ""})
+    note(book, [Post(score=1, student="ann", platform="c", marker="m", points=Decimal(1), outcome="there")])
     column = next(iter(METADATA.tables[table].columns)).name
     with closing(sqlite3.connect(path)) as other, pytest.raises(sqlite3.IntegrityError, match="only added"):
         other.execute(action.format(table, column, column))
@@ -106,20 +124,20 @@ def test_no_row_can_be_changed_or_taken_out(book, path, tiny, table, action):
 
 def test_what_an_exception_interrupts_is_not_there(book):
     row = {"assignment": "a", "student": "s", "digest": "d", "body": "{}", "at": "now"}
-    with suppress(KeyError), book.file.writing() as connection:
+    with suppress(KeyError), book.database.writing() as connection:
         connection.execute(insert(SUBMISSIONS), row)
         raise KeyError
-    with book.file.reading() as connection:
+    with book.database.reading() as connection:
         assert connection.execute(SUBMISSIONS.select()).all() == []
 
 
 def test_a_copy_is_a_whole_book_also_while_somebody_writes(book, keep, tiny, tmp_path):
     keep(tiny.evidence("ann"))
-    with book.file.writing() as connection:
+    with book.database.writing() as connection:
         connection.execute(
             insert(SUBMISSIONS), {"assignment": "a", "student": "s", "digest": "d", "body": "{}", "at": "now"}
         )
-        book.file.backup(tmp_path / "copy.db")
+        book.database.backup(tmp_path / "copy.db")
     keep(tiny.evidence("ben"))
     with Gradebook(tmp_path / "copy.db") as copy:
         assert copy.students() == ("ann",)
@@ -128,16 +146,16 @@ def test_a_copy_is_a_whole_book_also_while_somebody_writes(book, keep, tiny, tmp
 
 def test_a_copy_that_cannot_be_written_is_said_in_a_line(book, tmp_path):
     with pytest.raises(UsageError, match=r"nowhere/copy.db: cannot be written \(No such file"):
-        book.file.backup(tmp_path / "nowhere" / "copy.db")
+        book.database.backup(tmp_path / "nowhere" / "copy.db")
 
 
-def test_whoever_waits_too_long_for_another_writer_hears_of_it(path, book, monkeypatch):
-    monkeypatch.setattr(file_module, "WAIT_S", 0.0)
+def test_waiting_too_long_for_another_writer_is_an_error_of_one_line(path, book, monkeypatch):
+    monkeypatch.setattr(sqlite_module, "WAIT_S", 0.0)
     with (
         Gradebook(path) as other,
-        book.file.writing(),
-        pytest.raises(NotObservedError, match=r"somebody else has been writing into it for too long"),
-        other.file.writing(),
+        book.database.writing(),
+        pytest.raises(NotObservedError, match=r"another program has been writing into it for too long"),
+        other.database.writing(),
     ):
         pass
 
@@ -147,3 +165,27 @@ def test_closed_it_is_one_file(path, tiny):
         of = tiny.evidence()
         book.record(of, tiny.card(of), how="run")
     assert [file.name for file in path.parent.iterdir()] == ["gradebook.db"]
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ("postgresql://ann:secret@h/d", "has a password in it; put that into ~/.pgpass or PGPASSWORD"),
+        ("postgresql://h/d?password=secret", "has a password in it; put that into ~/.pgpass or PGPASSWORD"),
+        ("postgresql://ann:secret@h:port/d", "is no URL; write postgresql://HOST/NAME"),
+        ("mysql://ann:secret@h/d", "cannot hold a gradebook; name a file or postgresql://HOST/NAME"),
+        ("sqlite://", "cannot hold a gradebook; name a file or postgresql://HOST/NAME"),
+    ],
+)
+def test_an_address_that_cannot_be_is_refused_without_its_password(address, line):
+    with pytest.raises(UsageError) as refused:
+        Gradebook(address, create=True)
+    (problem,) = refused.value.problems
+    assert problem.endswith(line)
+    assert "secret" not in problem
+
+
+def test_a_url_may_name_a_file(path, tiny):
+    Gradebook(f"sqlite:///{path}", create=True).close()
+    with Gradebook(path) as book:
+        assert book.students() == ()

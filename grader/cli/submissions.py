@@ -1,4 +1,4 @@
-"""Which hand-ins the arguments of `grader run` stand for."""
+"""Uploads that the arguments of `grader run` name."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from grader.config.course import Course
     from grader.grading.submission import Request
-    from grader.intake.hand_in import HandIn
+    from grader.intake.upload import Upload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What there is to grade."""
+class RunInput:
+    """The uploads of a run."""
 
-    hand_ins: tuple[HandIn, ...]
-    """Of several attempts the newest."""
-    older: tuple[tuple[HandIn, ...], ...]
-    """For each of them the earlier attempts, the later first."""
+    uploads: tuple[Upload, ...]
+    """The newest attempt of each student."""
+    older: tuple[tuple[Upload, ...], ...]
+    """The earlier attempts of each, the latest first."""
     several: bool
-    """Whether a class was given in one piece."""
+    """Whether one argument was a folder or zip of a class."""
     problems: tuple[str, ...]
-    """What is no hand-in, or cannot be read: a line each."""
+    """A line for each part that is no submission or cannot be read."""
 
 
-def find_hand_ins(archives: Sequence[Path], out: Path, course: Course, resources: ExitStack) -> Found:
-    """The hand-ins that archives, folders and downloads stand for.
+def find_submissions(archives: Sequence[Path], out: Path, course: Course, resources: ExitStack) -> RunInput:
+    """Expand archives, folders and downloads to uploads.
 
-    What is unpacked for it lies below `out` as long as `resources` are open.
+    Unpacked files lie below `out` while `resources` are open.
 
     Raises:
         SubmissionError, NotObservedError: a platform's zip cannot be taken.
@@ -44,21 +44,21 @@ def find_hand_ins(archives: Sequence[Path], out: Path, course: Course, resources
     from grader.grading.results import passing, sweep
     from grader.intake.attempts import attempts_of
     from grader.intake.download import spread
-    from grader.intake.hand_in import group
+    from grader.intake.upload import group
 
     sweep(out)
     download = spread(archives, cache(lambda: resources.enter_context(passing(out))))
-    attempts = attempts_of(group(download.hand_ins), course.roster.by_id)
-    return Found(
-        hand_ins=tuple(one.newest for one in attempts),
-        older=tuple(one.older for one in attempts),
+    attempts = attempts_of(group(download.uploads), course.roster.by_id)
+    return RunInput(
+        uploads=tuple(student.newest for student in attempts),
+        older=tuple(student.older for student in attempts),
         several=download.several,
         problems=download.problems,
     )
 
 
 def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Request]:
-    """The requests, each with the time that a list says of its student, team or id, if it says any.
+    """Set the submission time of each request from a list, by student, team or id.
 
     Raises:
         UsageError: the list cannot be read, or a time was given beside it.
@@ -68,13 +68,15 @@ def timed(requests: Sequence[Request], file: Path, course: Course) -> list[Reque
 
     if any(request.submitted_at for request in requests):
         raise UsageError("--times: says when each was handed in; leave out --submitted-at")
-    found = read_times(file, course.zone)
-    ids = {one.student: (one.canvas_id, one.moodle_id) for one in course.roster.students}
-    known: list[Request] = []
+    times = read_times(file, course.zone)
+    ids = {student.student: (student.canvas_id, student.moodle_id) for student in course.roster.students}
+    timed_requests: list[Request] = []
     for request in requests:
         sender = sender_named_by(request.archive, course.roster.by_id)
         names = (sender.student, *sender.members) if sender else ()
         more = chain(*(ids.get(name, ()) for name in names))
-        given = (sender.lms_id or "",) if sender else ()
-        known.append(replace(request, submitted_at=found.of(filter(None, (*names, *more, *given)))))
-    return known
+        id_in_name = (sender.lms_id or "",) if sender else ()
+        timed_requests.append(
+            replace(request, submitted_at=times.of(filter(None, (*names, *more, *id_in_name))))
+        )
+    return timed_requests

@@ -1,4 +1,4 @@
-"""What a course says of its own hand-ins and references: which there are, and what each must earn."""
+"""Cases of a course's self-test: its own submissions and references, each with what it must earn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NewType
 
 from grader.config.course import Course
-from grader.config.decode import Names, decode
+from grader.config.decode import AllowedNames, decode
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
@@ -20,7 +20,7 @@ from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 
 SOURCES = "tests/submissions"
-"""Where a course has the sources of its hand-ins, each with an `expected.yaml`."""
+"""The folder of the course's own submissions, each with an `expected.yaml`."""
 ARCHIVES = "submissions"
 
 Points = float | Literal["pending"]
@@ -31,7 +31,7 @@ SandboxName = NewType("SandboxName", str)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What the `expected.yaml` of a hand-in accepts: what it earns, or that it is refused."""
+    """Keys of the `expected.yaml` of a submission: its points, or that it is refused."""
 
     about: str = option("One sentence: what is right or wrong with it.")
     assignment: AssignmentName | None = option("Left out, the files say which.", default=None)
@@ -48,8 +48,8 @@ class Expectation:
         "The total on a machine with the GPUs of all of them; left out, the same.", default=None
     )
     leaves_out: tuple[str, ...] = option(
-        "Items that `grader verify` does not observe here: those that take minutes, and that other hand-ins "
-        "put to the test. They are `pending`.",
+        "Items that `grader verify` does not observe here: those that take minutes, and that other "
+        "submissions put to the test. They are `pending`.",
         default=(),
     )
     members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
@@ -61,7 +61,7 @@ class Expectation:
     refused: str = option("Part of the line with which it is not accepted.", default="")
     quick: bool = option("Whether `--quick` takes it.", default=False)
     archive: Literal["tar.gz", "zip"] = option("How it is packed.", default="tar.gz")
-    base: str = option("The hand-in over whose files its own are laid.", default="")
+    base: str = option("The submission over whose files its own are laid.", default="")
     isolation: SandboxName | None = option("The weakest sandbox that it may be run in.", default=None)
 
     def __post_init__(self) -> None:
@@ -72,8 +72,8 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """A hand-in, or a reference handed in as it is, and what must become of it."""
+class SelfTestCase:
+    """A submission, or a reference graded as one, with its expected result."""
 
     name: str
     about: str
@@ -87,78 +87,84 @@ class Trial:
     leaves_out: frozenset[str] = frozenset()
     """Items that are not observed."""
     members: tuple[str, ...] = ()
-    """The students of a team, who are marked together; empty for one student."""
+    """The students of a team, who are graded together; empty for one student."""
     submitted_at: datetime | None = None
     after_lateness: float | None = None
-    """What the late rule leaves; None if it does not matter."""
+    """The total after the late rule; None if it does not matter."""
     refused: str = ""
     quick: bool = True
     isolation: str = ""
-    """The weakest sandbox that it may be run in; empty for any that the course allows."""
+    """The weakest sandbox for it; empty for any that the course allows."""
     reference: bool = False
     build: str = ""
-    """What to do if the archive is not there."""
+    """Advice if the archive is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What to verify; everything, unless something is said."""
+    """Selection of cases; all by default."""
 
     patterns: tuple[str, ...] = ()
-    """Of the names of hand-ins, and of references (`RUBRIC/reference`)."""
+    """Patterns of names of submissions, and of references (`RUBRIC/reference`)."""
     quick: bool = False
     assignment: str | None = None
     reference: Path | None = None
-    """A folder to take for the reference of `assignment`, and nothing else."""
+    """A folder that replaces the reference of `assignment`, as the only case."""
     gpus: int = 0
-    """How many GPUs this machine has; with them some hand-ins earn something else."""
+    """The number of GPUs of this machine, which changes what some submissions earn."""
 
 
-def trials_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Trial, ...]:
-    """What to verify: references first, then hand-ins, both by name.
+def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[SelfTestCase, ...]:
+    """Return the selected cases: references first, then submissions, both by name.
 
     Raises:
         CourseError: a rubric or an `expected.yaml` is wrong, with every problem of all of them; or an
             assignment has no rubric.
         UsageError: the selection names something that is not there.
     """
-    folders, wanted = plugins.assignment_folders, selection.assignment
-    if wanted is not None and wanted not in folders:
-        raise UsageError(f"--assignment {wanted}: there is none of that name; {suggestion(wanted, folders)}")
-    if selection.reference is not None and (wanted is None or selection.patterns or selection.quick):
+    folders, assignment = plugins.assignment_folders, selection.assignment
+    if assignment is not None and assignment not in folders:
+        advice = suggestion(assignment, folders)
+        raise UsageError(f"--assignment {assignment}: there is none of that name; {advice}")
+    if selection.reference is not None and (assignment is None or selection.patterns or selection.quick):
         raise UsageError("--reference: goes with --assignment NAME, and with nothing else that selects")
     rubrics = _rubrics(course, plugins)
-    marking = [rubric for rubric in rubrics.values() if wanted in (None, rubric.assignment)]
-    unmarked = {*(folders if wanted is None else (wanted,))} - {rubric.assignment for rubric in marking}
+    marking = [rubric for rubric in rubrics.values() if assignment in (None, rubric.assignment)]
+    assignments = folders if assignment is None else (assignment,)
+    unmarked = {*assignments} - {rubric.assignment for rubric in marking}
     if unmarked or not folders:
         problems = [f"assignment {name}: no rubric marks it; write one" for name in sorted(unmarked)]
         raise CourseError(*problems or (f"{show_path(course.folder)}: has no assignments to verify",))
     if selection.reference is not None:
-        return tuple(reference_trial(selection.reference, rubric) for rubric in marking)
-    references = [reference_trial(folders[rubric.assignment] / "reference", rubric) for rubric in marking]
+        return tuple(reference_case(selection.reference, rubric) for rubric in marking)
+    references = [reference_case(folders[rubric.assignment] / "reference", rubric) for rubric in marking]
     sources = {file.parent.name: file for file in sorted(course.folder.glob(f"{SOURCES}/*/expected.yaml"))}
-    names = [*(trial.name for trial in references), *sources]
+    names = [*(case.name for case in references), *sources]
     chosen = [name for name in names if _matches(name, selection.patterns)]
     if not chosen:
-        asked = " ".join(selection.patterns)
-        raise UsageError(f"{asked}: no hand-in is called so; {suggestion(asked, names)}")
-    found = _hand_ins([sources[name] for name in chosen if name in sources], course, plugins, rubrics)
-    hand_ins = [_trial(name, expectation, course, rubrics, selection.gpus) for name, expectation in found]
-    trials = tuple(
-        trial
-        for trial in (*references, *hand_ins)
-        if trial.name in chosen
-        and (trial.quick or not selection.quick)
-        and wanted in (None, trial.assignment)
+        names_tried = " ".join(selection.patterns)
+        advice = suggestion(names_tried, names)
+        raise UsageError(f"{names_tried}: there is no submission of that name; {advice}")
+    files = [sources[name] for name in chosen if name in sources]
+    submissions = [
+        _case(name, expectation, course, rubrics, selection.gpus)
+        for name, expectation in _expectations(files, course, plugins, rubrics)
+    ]
+    cases = tuple(
+        case
+        for case in (*references, *submissions)
+        if case.name in chosen
+        and (case.quick or not selection.quick)
+        and assignment in (None, case.assignment)
     )
-    if not trials:
+    if not cases:
         raise UsageError(f"{' '.join(chosen)}: left out by --quick or --assignment; leave that out instead")
-    return trials
+    return cases
 
 
-def reference_trial(folder: Path, rubric: Rubric) -> Trial:
-    """A folder as the reference of a rubric's assignment: it must earn all that can be decided here."""
-    return Trial(
+def reference_case(folder: Path, rubric: Rubric) -> SelfTestCase:
+    """Return the case of a reference, which must earn all that can be decided on this machine."""
+    return SelfTestCase(
         name=f"{rubric.name}/{folder.resolve().name}",
         about=f"The reference of {rubric.assignment} earns everything.",
         archive=folder,
@@ -189,19 +195,19 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _hand_ins(
+def _expectations(
     files: Sequence[Path], course: Course, plugins: Plugins, rubrics: Mapping[str, Rubric]
 ) -> list[tuple[str, Expectation]]:
-    known = {
-        AssignmentName: Names(what="assignment", names=frozenset(plugins.assignment_folders)),
-        RubricName: Names(what="rubric", names=frozenset(rubrics)),
-        SandboxName: Names(what="sandbox", names=frozenset(s.name for s in plugins.sandboxes)),
+    allowed = {
+        AssignmentName: AllowedNames(what="assignment", names=frozenset(plugins.assignment_folders)),
+        RubricName: AllowedNames(what="rubric", names=frozenset(rubrics)),
+        SandboxName: AllowedNames(what="sandbox", names=frozenset(s.name for s in plugins.sandboxes)),
     }
     read: list[tuple[str, Expectation]] = []
     problems: list[str] = []
     for file in files:
-        expectation, found = _read(file, known, rubrics)
-        problems += found
+        expectation, problems_of_file = _read(file, allowed, rubrics)
+        problems += problems_of_file
         if expectation is not None:
             read.append((file.parent.name, expectation))
     if problems:
@@ -210,22 +216,22 @@ def _hand_ins(
 
 
 def _read(
-    file: Path, known: Mapping[Any, Names], rubrics: Mapping[str, Rubric]
+    file: Path, allowed: Mapping[Any, AllowedNames], rubrics: Mapping[str, Rubric]
 ) -> tuple[Expectation | None, tuple[str, ...]]:
-    """What a file says, or every problem of it as a line."""
+    """Read a file; return its expectation, or every problem of it as a line."""
     document = read_yaml(file)
     problems = list(document.problems)
     expectation = None
     if document.data is not None or not problems:
-        expectation, found = decode(Expectation, document.data, known=known)
-        problems += found
+        expectation, mistakes = decode(Expectation, document.data, allowed=allowed)
+        problems += mistakes
     if expectation is not None and not expectation.refused:
         problems += _objections(expectation, rubrics)
     return (None if problems else expectation), document.lines(problems)
 
 
 def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iterator[Problem]:
-    """What is wrong between an expectation and its rubric."""
+    """Check an expectation against its rubric."""
     rubric = rubrics.get(_rubric_name(expectation))
     if rubric is None:
         yield Problem(path=("assignment",), message="has no rubric of its own name; name one with rubric:")
@@ -253,18 +259,18 @@ def _unknown(name: str, rubric: Rubric) -> str:
     return f"no item of rubric {rubric.name} has this id; {suggestion(name, ids)}"
 
 
-def _trial(
+def _case(
     name: str, expectation: Expectation, course: Course, rubrics: Mapping[str, Rubric], gpus: int
-) -> Trial:
+) -> SelfTestCase:
     rubric = None if expectation.refused else rubrics[_rubric_name(expectation)]
-    asked = {item.id: item.devices.get("gpu", 1) for item in rubric.items} if rubric else {}
-    on_gpu = {item: points for item, points in expectation.on_gpu.items() if asked[item] <= gpus}
+    gpus_of = {item.id: item.devices.get("gpu", 1) for item in rubric.items} if rubric else {}
+    on_gpu = {item: points for item, points in expectation.on_gpu.items() if gpus_of[item] <= gpus}
     total, after = expectation.total, expectation.after_lateness
     if on_gpu:
         whole = len(on_gpu) == len(expectation.on_gpu)
-        total = _there(total, expectation.total_on_gpu) if whole else None
-        after = _there(after, expectation.after_lateness_on_gpu) if whole else None
-    return Trial(
+        total = _on_gpu_or(total, expectation.total_on_gpu) if whole else None
+        after = _on_gpu_or(after, expectation.after_lateness_on_gpu) if whole else None
+    return SelfTestCase(
         name=name,
         about=expectation.about,
         archive=course.folder / ARCHIVES / f"{name}.{expectation.archive}",
@@ -283,7 +289,7 @@ def _trial(
     )
 
 
-def _there(usual: float | None, on_gpu: float | None) -> float | None:
+def _on_gpu_or(usual: float | None, on_gpu: float | None) -> float | None:
     return usual if on_gpu is None else on_gpu
 
 

@@ -1,4 +1,4 @@
-"""A hand-in is packed from its folder, whoever packs it and when."""
+"""A submission is packed from its folder, whoever packs it and when."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from grader.errors import CourseError
-from grader.packing.hand_ins import build, orphans, outdated, sources_in, stale
+from grader.packing.submissions import build, orphans, outdated, sources_in, stale
 from grader.subject.tools.pdf import read_pdf
 
 
@@ -61,8 +61,8 @@ def test_a_submission_with_a_base_lays_its_own_files_over_it(sources):
 @pytest.mark.parametrize(
     ("expected", "said"),
     [
-        ("base: nobody\n", "base: nobody: name a hand-in that has no base itself"),
-        ("base: ben\n", "base: ben: name a hand-in that has no base itself"),
+        ("base: nobody\n", "base: nobody: name a submission that has no base itself"),
+        ("base: ben\n", "base: ben: name a submission that has no base itself"),
         ("archive: rar\n", "archive: rar: must be one of tar.gz, zip"),
     ],
 )

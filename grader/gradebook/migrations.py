@@ -1,0 +1,68 @@
+"""Numbered migrations of a gradebook's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, func, insert, inspect, select
+
+from grader import __version__
+from grader.errors import NotObservedError, UsageError
+from grader.gradebook.tables import METADATA
+from grader.gradebook.tables import MIGRATIONS as APPLIED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One change of the tables; once released it is never edited: the next change is another migration."""
+
+    about: str
+    apply: Callable[[Connection], object]
+    """Statements that lead from the tables of the migration before to these."""
+
+
+def create(connection: Connection) -> None:
+    """Create the tables in their present form."""
+    METADATA.create_all(connection, checkfirst=False)
+
+
+MIGRATIONS = (Migration(about="create the tables", apply=create),)
+"""All of them, the oldest first; a new gradebook runs the first one alone, which makes the present form."""
+
+
+def version(connection: Connection, name: str, migrations: Sequence[Migration]) -> int:
+    """Return the number of the last migration of a gradebook that messages call `name`; 0 without tables.
+
+    Raises:
+        UsageError: there are other tables than a gradebook's.
+        NotObservedError: a newer grader has migrated it.
+    """
+    tables = inspect(connection).get_table_names()
+    if not tables:
+        return 0
+    if APPLIED.name not in tables:
+        raise UsageError(f"{name}: is no gradebook; name another")
+    number = connection.scalar(select(func.max(APPLIED.c.number))) or 0
+    if number > len(migrations):
+        newer = connection.scalar(select(APPLIED.c.grader).where(APPLIED.c.number == number))
+        raise NotObservedError(
+            f"{name}: grader {newer} has migrated it to version {number}, and this one ({__version__}) "
+            f"knows {len(migrations)}; update grader"
+        )
+    return number
+
+
+def migrate(connection: Connection, number: int, migrations: Sequence[Migration]) -> None:
+    """Apply the migrations after `number`."""
+    for new, migration in enumerate(migrations[number:], start=number + 1):
+        if number or new == 1:
+            migration.apply(connection)
+        row = {"number": new, "about": migration.about, "grader": __version__, "at": now()}
+        connection.execute(insert(APPLIED), row)
+
+
+def now() -> str:
+    """Return the time of a row: ISO 8601, UTC, whole seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

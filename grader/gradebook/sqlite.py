@@ -1,0 +1,120 @@
+"""A gradebook in an SQLite file, with a write-ahead log."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.pool import QueuePool
+
+from grader.config.problem import show_path
+from grader.errors import NotObservedError, UsageError
+from grader.files import obstacle, replacing
+from grader.gradebook.database import Database, Troubles, missing
+from grader.gradebook.migrations import MIGRATIONS, Migration
+
+WAIT_S = 30.0
+"""Seconds to wait for another writer."""
+
+
+class SqliteFile(Database):
+    """An SQLite file that its owner alone may read."""
+
+    begin_reading: ClassVar[Sequence[str]] = ("BEGIN",)
+    begin_writing: ClassVar[Sequence[str]] = ("BEGIN IMMEDIATE",)
+    may_be_empty: ClassVar[bool] = True
+    troubles: ClassVar[Troubles] = {
+        "not a database": (UsageError, "is no gradebook; name another"),
+        "unable to open": (UsageError, "cannot be opened; see who may enter and write there"),
+        "readonly": (
+            UsageError,
+            "cannot be written, which reading needs too; see who may write there",
+        ),
+        "malformed": (NotObservedError, "is damaged; go back to a backup"),
+        "locked": (NotObservedError, "another program has been writing into it for too long; try again"),
+    }
+
+    def __init__(
+        self, path: Path, *, create: bool = False, migrations: Sequence[Migration] = MIGRATIONS
+    ) -> None:
+        """Open a file; see `Database` for errors."""
+        self._path, name = path, show_path(path)
+        if not path.exists():
+            if not create:
+                raise missing(name)
+            try:  # it holds grades: not for everybody on the machine
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            except OSError as error:
+                raise obstacle(name, error) from None
+        if not path.is_file():
+            raise UsageError(f"{name}: is no regular file, and so no gradebook; name another")
+        # of a bare address SQLAlchemy thinks that it is memory, and would share one connection
+        engine = create_engine("sqlite://", creator=self._connect, poolclass=QueuePool)
+        super().__init__(name, engine, create=create, migrations=migrations)
+
+    def backup(self, to: Path) -> None:
+        """Copy the file by SQLite's backup API, which waits for no writer."""
+        with (
+            new_file(to) as beside,
+            closing(sqlite3.connect(self._path)) as source,
+            closing(sqlite3.connect(beside)) as target,
+        ):
+            source.backup(target)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Lock the file's folder by flock."""
+        folder = self._path.absolute().parent
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise NotObservedError(
+                f"{show_path(folder)}: another grader is at work here; wait for it"
+            ) from None
+        finally:
+            os.close(handle)
+
+    def _connect(self) -> sqlite3.Connection:
+        # transactions begin by statements of ours: the driver would begin none before reading
+        connection = sqlite3.connect(
+            self._path, timeout=WAIT_S, isolation_level=None, check_same_thread=False
+        )
+        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {setting}")
+        return connection
+
+    def _keep(self, _connection: Connection, number: int) -> str:
+        """Copy the file beside itself: another connection still sees it as it was."""
+        copy = self._path.with_name(f"{self._path.name}.before-migration-{number}")
+        self.backup(copy)
+        return show_path(copy)
+
+
+@contextmanager
+def new_file(to: Path) -> Iterator[Path]:
+    """Yield an empty file that takes the place of `to` in the end, readable by its owner alone.
+
+    Raises:
+        UsageError: no file can be there.
+        NotObservedError: it cannot be written; the disk is full, for example.
+    """
+    if to.exists() and not (to.is_file() or to.is_dir()):
+        raise UsageError(f"{show_path(to)}: is no regular file; name another place")
+    try:
+        with replacing(to) as beside:
+            os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            yield beside
+    except OSError as error:
+        raise obstacle(show_path(to), error) from None
+    except sqlite3.Error as error:
+        raise NotObservedError(
+            f"{show_path(to)}: cannot be written ({error}); make room, or name another place"
+        ) from None

@@ -1,0 +1,1 @@
+"""The self-test of a course: its own submissions and references, compared with what they must earn."""
