@@ -70,11 +70,21 @@ class Grading:
                     yield from self._take_results()
                 if event := self._session.event():
                     self._handle(event)
-                    yield from self._take_results()
+                else:
+                    self._give_up()
+                yield from self._take_results()
         finally:
             for run in self._runs.values():
                 run.closing.close()
             self._runs.clear()
+
+    def _give_up(self) -> None:
+        """Score what the engine has not ended and tells nothing of any more."""
+        for run in tuple(self._runs.values()):
+            run.problem = "the engine ended without a word of it; run again"
+            run.parts.clear()
+            self._finish(run)
+        self._runs.clear()
 
     def _take_results(self) -> Generator[tuple[int, Graded | Exception], None, None]:
         while self._results:

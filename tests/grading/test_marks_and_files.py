@@ -107,6 +107,26 @@ def test_an_item_whose_devices_are_not_here_is_pending_and_nobodys_fault(graded)
     assert not done.final
 
 
+def test_an_engine_that_loses_an_order_leaves_its_items_open_and_ends_nothing(course):
+    class Forgetful:
+        def wants(self):
+            return True
+
+        def submit(self, order):
+            pass
+
+        def event(self):
+            return None
+
+    plugins = Plugins(course)
+    grading = Grading(CourseFiles(load_course(course), plugins), Forgetful(), several=False, gpus=0)
+    request = Request(archive=course / "ann", out=course / "results")
+    ((_, done),) = grading.grade([request])
+    assert done.trouble == "the engine ended without a word of it; run again"
+    assert done.exit_code is ExitCode.NOT_OBSERVED
+    assert not done.evidence.observations
+
+
 def test_what_is_left_out_is_not_observed_though_another_item_uses_it(graded, course):
     rubric = course / "rubrics/tiny.yaml"
     rubric.write_text(rubric.read_text().replace("bonus: true,", "bonus: true, uses: [double],"))
