@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -28,6 +29,18 @@ class MemberKind(StrEnum):
     ENCRYPTED = "an encrypted file"
     ODDLY_PACKED = "a file that is packed in an unusual way"
     UNKNOWN = "something that is no file"
+
+
+KINDS_BY_MODE = {
+    stat.S_IFREG: MemberKind.FILE,
+    stat.S_IFDIR: MemberKind.FOLDER,
+    stat.S_IFLNK: MemberKind.SYMBOLIC_LINK,
+    stat.S_IFBLK: MemberKind.DEVICE,
+    stat.S_IFCHR: MemberKind.DEVICE,
+    stat.S_IFIFO: MemberKind.PIPE,
+    stat.S_IFSOCK: MemberKind.SOCKET,
+}
+"""By the file type of a mode (stat(2))."""
 
 
 def nothing(_size: int) -> bytes:

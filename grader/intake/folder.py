@@ -8,18 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.errors import UsageError
-from grader.intake.entry import Member, MemberKind, Read
+from grader.intake.entry import KINDS_BY_MODE, Member, MemberKind, Read
 from grader.intake.junk import junk_part
-
-_KINDS = {
-    stat.S_IFREG: MemberKind.FILE,
-    stat.S_IFDIR: MemberKind.FOLDER,
-    stat.S_IFLNK: MemberKind.SYMBOLIC_LINK,
-    stat.S_IFBLK: MemberKind.DEVICE,
-    stat.S_IFCHR: MemberKind.DEVICE,
-    stat.S_IFIFO: MemberKind.PIPE,
-    stat.S_IFSOCK: MemberKind.SOCKET,
-}
 
 
 def members(top: Path) -> Iterator[Member]:
@@ -44,7 +34,7 @@ def members(top: Path) -> Iterator[Member]:
 
 def _member(top: Path, name: str) -> Member:
     try:
-        kind = _KINDS.get(stat.S_IFMT(os.lstat(top / name).st_mode), MemberKind.UNKNOWN)
+        kind = KINDS_BY_MODE.get(stat.S_IFMT(os.lstat(top / name).st_mode), MemberKind.UNKNOWN)
         target = str(Path.readlink(top / name)) if kind is MemberKind.SYMBOLIC_LINK else ""
     except OSError as error:
         raise _unreadable(top / name, error) from None

@@ -11,7 +11,7 @@ from struct import error as StructError
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from grader.intake.entry import Member, MemberKind, SubmissionRefused
+from grader.intake.entry import KINDS_BY_MODE, Member, MemberKind, SubmissionRefused
 
 _DAMAGED = "is damaged or cut off; pack the files again and upload the whole file"
 _DIRECTORY_BYTES = 4 << 20
@@ -19,16 +19,7 @@ _DIRECTORY_BYTES = 4 << 20
 _TARGET_BYTES = 255
 _ENCRYPTED = 0x1
 
-_KINDS = {
-    0: MemberKind.FILE,
-    stat.S_IFREG: MemberKind.FILE,
-    stat.S_IFDIR: MemberKind.FOLDER,
-    stat.S_IFLNK: MemberKind.SYMBOLIC_LINK,
-    stat.S_IFBLK: MemberKind.DEVICE,
-    stat.S_IFCHR: MemberKind.DEVICE,
-    stat.S_IFIFO: MemberKind.PIPE,
-    stat.S_IFSOCK: MemberKind.SOCKET,
-}
+_KINDS = {0: MemberKind.FILE, **KINDS_BY_MODE}
 
 
 def members(file: IO[bytes]) -> Iterator[Member]:
