@@ -128,7 +128,7 @@ class Session(Protocol):
         ...
 
     def submit(self, order: Order) -> None:
-        """Queue an order. Where the engine is local, whoever submits while `wants` has no more to come."""
+        """Queue an order. A local engine may take it that no more come if none does while it `wants` one."""
         ...
 
     def event(self) -> Event | None:

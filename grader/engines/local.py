@@ -19,7 +19,7 @@ from typing import ClassVar
 from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, LineReader
 from grader.contracts import Ended, EngineSettings, Event, Order, Records, Waits
-from grader.engines.cores import divide
+from grader.engines.cores import Division, divide
 from grader.engines.process import WorkerProcess
 from grader.errors import NotObservedError
 from grader.files import obstacle, write_whole
@@ -70,8 +70,13 @@ class _Session:
     _cores: Cores = field(default_factory=Cores)
     _needed: int = 0
     """The most cores that a timed item has asked for."""
+    _division: Division = field(init=False)
+    """Between shared and exclusive orders; it changes with `_needed` alone."""
     _exclusive_turn: bool = False
     """Whether exclusive orders have the machine, where it cannot be divided."""
+
+    def __post_init__(self) -> None:
+        self._division = divide(self._cores, self._needed, self.settings.gpus)
 
     def start_workers(self) -> None:
         """Start those for the first orders."""
@@ -85,7 +90,9 @@ class _Session:
     def submit(self, order: Order) -> None:
         """Queue an order."""
         if order.exclusive:
-            self._needed = max(self._needed, order.cores)
+            if order.cores > self._needed:
+                self._needed = order.cores
+                self._division = divide(self._cores, order.cores, self.settings.gpus)
             self._exclusive.append(order)
         else:
             self._shared.append(order)
@@ -115,7 +122,7 @@ class _Session:
             _remove_job(worker.order)
 
     def _start_orders(self) -> None:
-        division = divide(self._cores, self._needed, self.settings.gpus)
+        division = self._division
         others = division.shared or frozenset(self._cores.allowed)
         running = [worker for worker in self._workers if worker.order is not None]
         shared = [worker for worker in running if worker.order and not worker.order.exclusive]
@@ -138,8 +145,8 @@ class _Session:
         """Decide who has the machine; `shared` and `exclusive` say what runs at the moment."""
         if self._exclusive_turn:
             self._exclusive_turn = exclusive or bool(self._exclusive)
-        elif not shared:
-            self._exclusive_turn = bool(self._exclusive) and not (self._shared and self.wants())
+        elif not shared and not self._shared:
+            self._exclusive_turn = bool(self._exclusive)
 
     def _start(self, order: Order, cores: frozenset[int], timed_cores: tuple[int, ...]) -> None:
         stage = self.settings.shared_workspace
