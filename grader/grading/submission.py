@@ -130,14 +130,16 @@ class OpenSubmission:
 
     def passed(self, kinds: Mapping[str, CheckKind]) -> dict[str, bool]:
         """By item that need not be observed again, whether it passed."""
-        earlier = self.observations(of_this_command=self.request.fresh)
+        return self._passed(self.observations(of_this_command=self.request.fresh), kinds)
+
+    def _passed(self, earlier: Mapping[str, Observation], kinds: Mapping[str, CheckKind]) -> dict[str, bool]:
         return lasting(self.rubric.items, earlier, kinds, looked_at=self.tried)
 
     def remaining(self, kinds: Mapping[str, CheckKind]) -> tuple[Task, ...]:
         """The tasks that the request asks for and that are not done."""
         earlier = self.observations(of_this_command=self.request.fresh)
         chosen = wanted_items(self.request.items, self.rubric.items) - self.request.without
-        return left_to_do(self.tasks, earlier, self.passed(kinds), chosen)
+        return left_to_do(self.tasks, earlier, self._passed(earlier, kinds), chosen)
 
 
 @contextmanager
