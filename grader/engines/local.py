@@ -172,12 +172,12 @@ class _Session:
         return self._new_worker(cores)
 
     def _new_worker(self, cores: frozenset[int]) -> _Worker:
-        own = os.sched_getaffinity(0)
+        affinity = os.sched_getaffinity(0)
         os.sched_setaffinity(0, cores)  # it starts with ours
         try:
             worker = _Worker(process=WorkerProcess(), cores=cores)
         finally:
-            os.sched_setaffinity(0, own)
+            os.sched_setaffinity(0, affinity)
         self._workers.append(worker)
         return worker
 

@@ -33,12 +33,12 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
         begun[item.id] = hashlib.sha256(head.encode()), tail.encode()
 
     def digests(submission: str) -> dict[str, str]:
-        found = {}
+        by_item = {}
         for name, (common, tail) in begun.items():
             whole = common.copy()
             whole.update(submission.encode() + tail)
-            found[name] = f"sha256:{whole.hexdigest()}"
-        return found
+            by_item[name] = f"sha256:{whole.hexdigest()}"
+        return by_item
 
     return digests
 
@@ -50,7 +50,7 @@ def course_digest(folder: Path) -> str:
 
 def _course_files(folder: Path) -> dict[str, str]:
     """The digests of an assignment's files that an exam works with: not of what students are handed."""
-    found = [*folder.glob("*.py")]
+    files = [*folder.glob("*.py")]
     for part in ("given", "reference", "data"):
-        found += [file for file in folder.glob(f"{part}/**/*") if file.is_file() and file.suffix != ".pyc"]
-    return {str(file.relative_to(folder)): digest_bytes(file.read_bytes()) for file in sorted(found)}
+        files += [file for file in folder.glob(f"{part}/**/*") if file.is_file() and file.suffix != ".pyc"]
+    return {str(file.relative_to(folder)): digest_bytes(file.read_bytes()) for file in sorted(files)}

@@ -182,7 +182,7 @@ class Grading:
             item = record.observation.item
             run.unseen.pop(item, None)
             submission.tried.add(item)
-            title = next(one.title for one in submission.rubric.items if one.id == item)
+            title = next(entry.title for entry in submission.rubric.items if entry.id == item)
             self._plugins.observed(record.observation, title)
 
     def _finish(self, run: _Run) -> None:

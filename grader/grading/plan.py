@@ -54,16 +54,16 @@ def exclusive_items(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, gp
     With them what shares a program with one of them, and what comes after it. What needs more GPUs than there
     are is simulated or stays open, and disturbs nobody.
     """
-    found = {
+    exclusive = {
         task.item
         for task in tasks
         if is_timed(task, kinds, gpus=gpus) or (task.devices and _has_devices(task, gpus))
     }
-    groups = {task.group for task in tasks if task.group and task.item in found}
-    found |= {task.item for task in tasks if task.group in groups}
-    while more := {task.item for task in tasks if found & {*task.needs, *task.uses}} - found:
-        found |= more
-    return frozenset(found)
+    groups = {task.group for task in tasks if task.group and task.item in exclusive}
+    exclusive |= {task.item for task in tasks if task.group in groups}
+    while more := {task.item for task in tasks if exclusive & {*task.needs, *task.uses}} - exclusive:
+        exclusive |= more
+    return frozenset(exclusive)
 
 
 def cores_of(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], limits: Limits, *, gpus: int) -> int:

@@ -137,10 +137,10 @@ def replay(  # noqa: PLR0913 - what was, what is now, and where
     loaded = load_rubric(
         _rubric_file(course, stored, rubric), kinds=plugins.checks, assignments=plugins.assignment_folders
     )
-    titles = {one.id: one.title for one in loaded.items}
+    titles = {entry.id: entry.title for entry in loaded.items}
     if item not in titles or item not in evidence.observations:
-        known = [name for name in titles if name in evidence.observations]
-        raise UsageError(f"--item {item}: was not observed under this name; {suggestion(item, known)}")
+        observed = [name for name in titles if name in evidence.observations]
+        raise UsageError(f"--item {item}: was not observed under this name; {suggestion(item, observed)}")
     submission = receive(
         stored.folder / WORKSPACE if archive is None else archive,
         assignments=plugins.assignments,
@@ -189,8 +189,8 @@ def _job(
     plugins: Plugins,
 ) -> Job:
     """The item alone, with what it needs only where nothing is known of that."""
-    seen = evidence.observations
-    judged = lasting((item for item in rubric.items if item.id != then.item), seen, plugins.checks)
+    observations = evidence.observations
+    judged = lasting((item for item in rubric.items if item.id != then.item), observations, plugins.checks)
     needed = [task for name, task in tasks.items() if name in _needs(then.item, tasks) and name not in judged]
     submission = evidence.submission
     declared = plugins.assignments[submission.assignment]
@@ -232,10 +232,14 @@ def _needs(name: str, tasks: Mapping[str, Task]) -> frozenset[str]:
     return direct.union(*(_needs(other, tasks) for other in direct))
 
 
-def _judged(seen: Observation, rubric: Rubric, evidence: Evidence, course: Course, plugins: Plugins) -> Look:
-    observations = {**evidence.observations, seen.item: seen}
+def _judged(
+    observation: Observation, rubric: Rubric, evidence: Evidence, course: Course, plugins: Plugins
+) -> Look:
+    observations = {**evidence.observations, observation.item: observation}
     card = score(rubric, replace(evidence, observations=observations), plugins.checks, zone=course.zone)
-    return Look(observation=seen, line=next(line for line in card.lines if line.item == seen.item))
+    return Look(
+        observation=observation, line=next(line for line in card.lines if line.item == observation.item)
+    )
 
 
 def _surroundings(then: Exam | None, now: Exam, course: str) -> tuple[Fact, ...]:
@@ -257,10 +261,10 @@ def _spelled(value: Any) -> str:
 
 def _exams(file: Path) -> dict[str, Exam]:
     exams: dict[str, Exam] = {}
-    found: dict[str, Exam] = {}
+    exam_of: dict[str, Exam] = {}
     for record in EvidenceReader(file).read():
         if isinstance(record, ExamStarted):
             exams[record.exam.id] = record.exam
         elif isinstance(record, ItemObserved):
-            found[record.observation.item] = exams[record.exam]
-    return found
+            exam_of[record.observation.item] = exams[record.exam]
+    return exam_of

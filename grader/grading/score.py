@@ -43,7 +43,9 @@ class Graded:
     def exit_code(self) -> ExitCode:
         """GRADED, also if points are open; otherwise whose fault it is that something was not observed."""
         observations = self.evidence.observations.values()
-        codes = [EXIT_CODES[seen.fault] for seen in observations if seen.fault is not None]
+        codes = [
+            EXIT_CODES[observation.fault] for observation in observations if observation.fault is not None
+        ]
         return worst([*codes, ExitCode.NOT_OBSERVED] if self.trouble else codes)
 
     @property
@@ -69,7 +71,7 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
     extensions, zone = course.extensions_of(rubric.assignment), course.zone
     scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
     reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
-    known = student_view(
+    for_student = student_view(
         rubric,
         evidence,
         scorecard,
@@ -77,7 +79,7 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
         published=request.published,
         closes=closes(rubric, extensions, zone),
     )
-    _write(known, plugins, results, FEEDBACK)
+    _write(for_student, plugins, results, FEEDBACK)
     if not (request.one_of_several and rubric.attempts == "best"):
         plugins.graded(evidence.submission, evidence, scorecard)
     return Graded(

@@ -100,9 +100,9 @@ def left_to_do(
     tasks: Sequence[Task],
     earlier: Mapping[str, Observation],
     passed: Mapping[str, bool],
-    wanted: frozenset[str],
+    chosen: frozenset[str],
 ) -> tuple[Task, ...]:
-    """The wanted tasks that are not done; `passed` says of those that are whether they passed.
+    """The chosen tasks that are not done; `passed` says of those that are whether they passed.
 
     What was skipped stays skipped as long as something that it needs is known to have failed.
     """
@@ -114,7 +114,7 @@ def left_to_do(
             failed.add(task.item)
             done.add(task.item)
     return tuple(
-        task for task in tasks if task.item in wanted and task.item not in done and task.check != MANUAL
+        task for task in tasks if task.item in chosen and task.item not in done and task.check != MANUAL
     )
 
 
@@ -124,14 +124,14 @@ def wanted_items(patterns: Sequence[str], items: Sequence[Item]) -> frozenset[st
     Raises:
         UsageError: the patterns match no item.
     """
-    known = {item.id: item for item in items}
-    pending = [name for name in known if not patterns or any(fnmatchcase(name, p) for p in patterns)]
+    by_id = {item.id: item for item in items}
+    pending = [name for name in by_id if not patterns or any(fnmatchcase(name, p) for p in patterns)]
     if not pending:
-        raise UsageError(f"--item {' '.join(patterns)}: matches no item; there are {', '.join(known)}")
-    wanted: set[str] = set()
+        raise UsageError(f"--item {' '.join(patterns)}: matches no item; there are {', '.join(by_id)}")
+    chosen: set[str] = set()
     while pending:
         name = pending.pop()
-        if name not in wanted:
-            wanted.add(name)
-            pending += [*known[name].needs, *known[name].uses]
-    return frozenset(wanted)
+        if name not in chosen:
+            chosen.add(name)
+            pending += [*by_id[name].needs, *by_id[name].uses]
+    return frozenset(chosen)
