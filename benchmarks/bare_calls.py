@@ -16,7 +16,7 @@ from numpy.random import default_rng
 
 @cache
 def module(file: Path) -> ModuleType:
-    """A file as a module of its own: the hand-in's and the reference's have the same name."""
+    """A file as a module of its own: the submission's and the reference's have the same name."""
     spec = importlib.util.spec_from_file_location(f"{file.parent.name}_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise ImportError(file)

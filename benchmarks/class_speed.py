@@ -1,11 +1,12 @@
-"""How fast a class is graded, beside the same items without a sandbox, one hand-in after the other.
+"""How fast a class is graded, beside the same items without a sandbox, one submission after the other.
 
 python benchmarks/class_speed.py [--rounds N] [--large N] [--json]
 
-The seven items of `cdp_hw1_utils` over synthetic hand-ins. `bare` starts a fresh Python for each hand-in,
-which imports it and calls the same functions on inputs of the same families; `pytest` has a test for each
-item; with gradescope-utils installed `gradescope` is its harness. None of these has a sandbox, a clock or a
-report. All sides of a round run right after each other on the same machine; ratios are medians over rounds.
+The seven items of `cdp_hw1_utils` over synthetic submissions. `bare` starts a fresh Python for each
+submission, which imports it and calls the same functions on inputs of the same families; `pytest` has a test
+for each item; with gradescope-utils installed `gradescope` is its harness. None of these has a sandbox, a
+clock or a report. All sides of a round run right after each other on the same machine; ratios are medians
+over rounds.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ VARIANTS = ("alice", "bob")
 
 TESTS = """
 import sys
-sys.path[:0] = [{hand_in!r}, {course!r}, {here!r}]
+sys.path[:0] = [{submission!r}, {course!r}, {here!r}]
 from copy import deepcopy
 import numpy as np
 import expected, inputs, utils
@@ -59,7 +60,7 @@ class Seven(unittest.TestCase):
 
 for name in SEVEN:
     setattr(Seven, "test_" + name, weight(3)(lambda self, name=name: look(name)))
-with open({hand_in!r} + "/results.json", "w") as file:
+with open({submission!r} + "/results.json", "w") as file:
     JSONTestRunner(stream=file).run(unittest.defaultTestLoader.loadTestsFromTestCase(Seven))
 """
 )
@@ -69,7 +70,7 @@ def main() -> int:
     """Print seconds and ratios; always 0, for the goals are not limits."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--large", type=int, default=300, help="how many hand-ins the large class has")
+    parser.add_argument("--large", type=int, default=300, help="how many submissions the large class has")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="grader-class-") as folder:
@@ -96,10 +97,10 @@ def main() -> int:
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     report = {
         "machine": machine,
-        "hand_ins": SMALL,
+        "submissions": SMALL,
         "seconds": found,
         "ratios": ratios,
-        "large": {"hand_ins": asked.large, "seconds": large_s, "a_minute": 60 * asked.large / large_s},
+        "large": {"submissions": asked.large, "seconds": large_s, "a_minute": 60 * asked.large / large_s},
         "peak_mib_of_the_host": peaks,
     }
     print(json.dumps(report, indent=2) if asked.json else told(report))
@@ -159,20 +160,20 @@ def each_s(archives: Path, look: Callable[[Path], None]) -> float:
     return time.perf_counter() - begun
 
 
-def bare(hand_in: Path) -> None:
+def bare(submission: Path) -> None:
     """A fresh Python that calls the functions."""
-    _run(hand_in, TESTS + "\nfor name in SEVEN:\n    try: look(name)\n    except Exception: pass\n")
+    _run(submission, TESTS + "\nfor name in SEVEN:\n    try: look(name)\n    except Exception: pass\n")
 
 
-def gradescope(hand_in: Path) -> None:
+def gradescope(submission: Path) -> None:
     """The harness of gradescope-utils."""
-    _run(hand_in, GRADESCOPE)
+    _run(submission, GRADESCOPE)
 
 
-def pytest(hand_in: Path) -> None:
+def pytest(submission: Path) -> None:
     """A test for each item."""
-    file = hand_in / "test_seven.py"
-    file.write_text(_text(hand_in, PYTEST))
+    file = submission / "test_seven.py"
+    file.write_text(_text(submission, PYTEST))
     argv = [
         sys.executable,
         "-m",
@@ -181,19 +182,19 @@ def pytest(hand_in: Path) -> None:
         "-p",
         "no:cacheprovider",
         "--rootdir",
-        str(hand_in),
+        str(submission),
         str(file),
     ]
-    subprocess.run(argv, check=False, capture_output=True, cwd=hand_in)
+    subprocess.run(argv, check=False, capture_output=True, cwd=submission)
 
 
-def _run(hand_in: Path, code: str) -> None:
-    subprocess.run([sys.executable, "-c", _text(hand_in, code)], check=True, capture_output=True)
+def _run(submission: Path, code: str) -> None:
+    subprocess.run([sys.executable, "-c", _text(submission, code)], check=True, capture_output=True)
 
 
-def _text(hand_in: Path, code: str) -> str:
+def _text(submission: Path, code: str) -> str:
     here = str(Path(__file__).parent)
-    return code.format(hand_in=str(hand_in), course=str(COURSE), here=here)
+    return code.format(submission=str(submission), course=str(COURSE), here=here)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 python benchmarks/items.py [--rounds N] [--json]
 
-Every item that calls functions of the hand-in and needs no device. Both sides call the same functions as
+Every item that calls functions of the submission and needs no device. Both sides call the same functions as
 often, on the same inputs and with as many threads; grader also compares every result, keeps the clock
 outside and the program in a sandbox.
 """

@@ -81,10 +81,10 @@ UTILS = ("--rubric", "cdp_hw1_utils")
 
 def check_s() -> float:
     """Median seconds that one check takes after another, with one empty import and one empty call each."""
-    from grader.bench.bench import SUBMISSION, InputCase
-    from grader.bench.children import Children, Order
-    from grader.bench.servers import Servers
-    from grader.bench.setup import Setup
+    from grader.harness.children import Children, Order
+    from grader.harness.context import SUBMISSION, InputCase
+    from grader.harness.servers import Servers
+    from grader.harness.setup import Setup
     from grader.model.assignment import Limits
     from grader.sandbox.bubblewrap import BubblewrapSandbox
     from grader.sandbox.interpreter import interpreter

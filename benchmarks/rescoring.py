@@ -1,10 +1,10 @@
 """How many marks a second a changed rubric gives, and whether memory grows with the class.
 
-python benchmarks/rescoring.py RUBRIC EVIDENCE [--hand-ins N …]
+python benchmarks/rescoring.py RUBRIC EVIDENCE [--submissions N …]
 
-EVIDENCE is the evidence.jsonl of a graded hand-in; a gradebook is filled with as many copies of it as there
-are students, and judged by the same rubric with twice the points. A class of each size has a process of its
-own.
+EVIDENCE is the evidence.jsonl of a graded submission; a gradebook is filled with as many copies of it as
+there are students, and judged by the same rubric with twice the points. A class of each size has a process of
+its own.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("rubric")
     parser.add_argument("evidence", type=Path)
-    parser.add_argument("--hand-ins", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--submissions", type=int, nargs="+", default=SIZES)
     asked = parser.parse_args()
-    if len(asked.hand_ins) == 1:
-        measure(asked.rubric, asked.evidence, asked.hand_ins[0])
+    if len(asked.submissions_folder) == 1:
+        measure(asked.rubric, asked.evidence, asked.submissions_folder[0])
         return 0
-    for size in asked.hand_ins:
-        argv = [sys.executable, __file__, asked.rubric, str(asked.evidence), "--hand-ins", str(size)]
+    for size in asked.submissions_folder:
+        argv = [sys.executable, __file__, asked.rubric, str(asked.evidence), "--submissions", str(size)]
         subprocess.run(argv, check=True)
     return 0
 

@@ -20,12 +20,12 @@ from statistics import median
 from textwrap import dedent
 from unittest.mock import patch
 
-from grader.bench.bench import InputCase
-from grader.bench.child import Child
-from grader.bench.endings import Ended
-from grader.bench.server import SubjectServer
-from grader.bench.setup import Setup
-from grader.bench.subject import ChildSubject
+from grader.harness.child import Child
+from grader.harness.context import InputCase
+from grader.harness.endings import Ended
+from grader.harness.server import SubjectServer
+from grader.harness.setup import Setup
+from grader.harness.subject import ChildSubject
 from grader.machine.freezer import new_freezer
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -127,7 +127,7 @@ def measured(
     """The times of all stops, and how many calls were not answered."""
     begin = "import multiprocessing, os, subprocess, threading\nimport numpy as np\n"
     (folder / "work.py").write_text(begin + dedent(code) + "\ndef double(x): return 2 * x\n")
-    no_freezer = patch("grader.bench.child.new_freezer", lambda: None)
+    no_freezer = patch("grader.harness.child.new_freezer", lambda: None)
     with no_freezer if how == "signals" else nullcontext():
         child = TimedChild(one, "submission", LIMITS, control=lambda: True)
     case = InputCase(name="a case", args=(21,))

@@ -27,19 +27,19 @@ from typing import Any
 
 import numpy as np
 
-from grader.bench.bench import REFERENCE, SUBMISSION, Burst, Call, InputCase, Quiet, Subject
-from grader.bench.children import Children, Order
-from grader.bench.servers import Servers
-from grader.bench.setup import Lent
-from grader.bench.workbench import Unwatched
 from grader.checks.ratio import measured
 from grader.checks.rounds import REPEATS, Rounds, Runner, Schedule, timed_rounds
 from grader.coursecode import course_module
-from grader.examiner.devices import Devices
+from grader.harness.children import Children, Order
+from grader.harness.context import REFERENCE, SUBMISSION, Burst, Call, InputCase, Quiet, Subject
+from grader.harness.item_context import Unwatched
+from grader.harness.servers import Servers
+from grader.harness.setup import Lent
 from grader.machine.cores import Cores
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
+from grader.worker.devices import Devices
 
 ROOT = Path(__file__).parent.parent
 COURSE = ROOT / "assignments" / "cdp_hw1"
@@ -211,8 +211,8 @@ def programs(*, cpu: bool) -> Iterator[Stage]:
 
 
 @dataclass
-class Bench:
-    """As much of a check's bench as timed rounds need."""
+class CheckContext:
+    """As much of a check's context as timed rounds need."""
 
     kind: Kind
     devices: int
@@ -290,8 +290,8 @@ def compare(stage: Stage, name: str, kind: Kind, times: int) -> None:
 
         schedule = Schedule(least=1, budget_s=1e9, decided=beside)
         oracle = getattr(_module("expected.py"), kind.oracle)
-        bench = Bench(kind=kind, devices=stage.devices)
-        rounds = timed_rounds(bench, runners, kind.family, oracle, loop=LOOP, schedule=schedule)
+        context = CheckContext(kind=kind, devices=stage.devices)
+        rounds = timed_rounds(context, runners, kind.family, oracle, loop=LOOP, schedule=schedule)
     if rounds.failed or rounds.wrong:
         raise SystemExit(f"{name}: {rounds.failed or rounds.wrong}")
     clocks = list(clocked.call("seconds", InputCase(name="", args=())).value)

@@ -1,10 +1,10 @@
-"""How far a verdict can be trusted: known ratios, hand-ins graded again and again, and clocks compared.
+"""How far a verdict can be trusted: known ratios, submissions graded again and again, and clocks compared.
 
 python benchmarks/verdicts.py planted|stable|clocks --out FILE [--load [beside]] [--times N] [--within S]
 python benchmarks/verdicts.py table FILE
 
 Each graded run is a JSON line in FILE, and what is in it is not done again: a command that ends with 1 has
-more to do. `planted` grades programs whose ratio is known, `stable` hand-ins of cdp_hw1, and `clocks` one
+more to do. `planted` grades programs whose ratio is known, `stable` submissions of cdp_hw1, and `clocks` one
 that times itself. With `--load` every core is busy meanwhile; with `--load beside`, all but the one that
 programs are timed on. `--cpu` plants programs that need no GPU.
 
@@ -45,7 +45,7 @@ while os.getppid() == int(sys.argv[2]):
 """
 
 Ready = tuple[Path, Mapping[Any, Path]]
-"""A course, and a hand-in for each value of what varies."""
+"""A course, and a submission for each value of what varies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +73,11 @@ def main() -> int:
     part = PARTS[asked.part]
     left = [told for told in wanted(part, asked) if not file.holds(told)]
     if left:
-        with part.ready(asked, file) as (course, hand_ins):
+        with part.ready(asked, file) as (course, submissions):
             reserve_s = 1.2 * (time.monotonic() - begun)  # what was made ready is looked at once more
             with busy(LOADS[asked.load]()):
                 for told, within_s in timely(left, begun + asked.within - reserve_s):
-                    facts = graded(course, hand_ins[told[part.varies]], part, within_s)
+                    facts = graded(course, submissions[told[part.varies]], part, within_s)
                     if facts is None:
                         break
                     file.append(told | facts)
@@ -133,20 +133,20 @@ def timely(
         longest_s = max(longest_s, clock() - begun)
 
 
-def graded(course: Path, hand_in: Path, part: Part, within_s: float) -> Line | None:
-    """What `grader run` makes of a hand-in; None if it did not end in time.
+def graded(course: Path, submission: Path, part: Part, within_s: float) -> Line | None:
+    """What `grader run` makes of a submission; None if it did not end in time.
 
     Raises:
         SystemExit: it could not be graded at all.
     """
     with TemporaryDirectory(ignore_cleanup_errors=True) as out:
         options = ["--assignment", part.assignment, "--rubric", part.rubric, "--student", STUDENT]
-        run = run_grader([hand_in], Path(out), options, course=course, within_s=within_s)
+        run = run_grader([submission], Path(out), options, course=course, within_s=within_s)
         if not run.in_time:
             return None
         (evidence,) = evidence_below(Path(out)) or (None,)
         if not run.scores or evidence is None or not evidence.exams:
-            raise SystemExit(f"{hand_in}: was not graded:\n{run.complaints}")
+            raise SystemExit(f"{submission}: was not graded:\n{run.complaints}")
         (card,) = run.scores
         machine = evidence.exams[-1].environment
         return {
@@ -201,21 +201,21 @@ def busy(cores: Iterable[int]) -> Iterator[None]:
 def known_ratios(asked: argparse.Namespace, file: Lines) -> Iterator[Ready]:
     """Programs of known ratios; what they really take is written down before and after."""
     with bed(asked) as ours:
-        hand_ins = planted(ours, asked.ratios)
+        submissions = planted(ours, asked.ratios)
 
         def look(when: str) -> None:
-            for ratio, hand_in in hand_ins.items():
+            for ratio, submission in submissions.items():
                 told = {"part": "truth", "ratio": ratio, "load": asked.load, "cpu": asked.cpu, "when": when}
-                file.append({**told, **truth(ours, hand_in)})
+                file.append({**told, **truth(ours, submission)})
 
         look("before")
-        yield ours.course, hand_ins
+        yield ours.course, submissions
         look("after")
 
 
 @contextmanager
-def known_hand_ins(asked: argparse.Namespace, file: Lines) -> Iterator[Ready]:
-    """Hand-ins of the project's own course."""
+def known_submissions(asked: argparse.Namespace, file: Lines) -> Iterator[Ready]:
+    """Submissions of the project's own course."""
     del file
     archives = {name: ROOT / "submissions" / f"{name}.tar.gz" for name in asked.names}
     if missing := [str(archive) for archive in archives.values() if not archive.exists()]:
@@ -257,9 +257,9 @@ PARTS = {
         times=(10, 5),
     ),
     "stable": Part(
-        varies="hand_in",
+        varies="submission",
         values=lambda asked: asked.names,
-        ready=known_hand_ins,
+        ready=known_submissions,
         assignment="cdp_hw1",
         rubric="cdp_hw1_gpu",
         times=(10, 5),

@@ -1,11 +1,11 @@
-"""How long a whole grading takes, beside the hand-in's own building and running: ratios of one run.
+"""How long a whole grading takes, beside the submission's own building and running: ratios of one run.
 
 python benchmarks/whole.py [NAME...] [--times N] [--items]
 
-Each hand-in of tests/submissions is graded once without a look at the clock, since the first exam on a
+Each submission of tests/submissions is graded once without a look at the clock, since the first exam on a
 machine builds what later ones find (the reference, compiled modules), and then N times. Ends with 1 if the
-median of one is over the limit. With --items it says, of the last time, what took long beside the hand-in's
-own program; two examiners may have been at work at once.
+median of one is over the limit. With --items it says, of the last time, what took long beside the
+submission's own program; two workers may have been at work at once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST = 12
 
 
 def main() -> int:
-    """Print a line for each hand-in; 1 if one of them is over the limit."""
+    """Print a line for each submission; 1 if one of them is over the limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAME")
     parser.add_argument("--times", type=int, default=1)
@@ -63,7 +63,7 @@ class Graded:
 
     wall_s: float
     own_s: float
-    """What the hand-in's own program took of it."""
+    """What the submission's own program took of it."""
     items: tuple[Observation, ...]
 
 
@@ -72,7 +72,7 @@ def _beside_s(seen: Observation) -> float:
 
 
 def graded(case: SelfTestCase) -> Graded:
-    """Grade a hand-in anew.
+    """Grade a submission anew.
 
     Raises:
         SystemExit: it was not graded, or nothing of it ran.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 from grader.model.job import Job
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
     from grader.model.observation import Observation
     from grader.model.score import Award
     from grader.model.view import AudienceView
@@ -43,8 +43,8 @@ class CheckKind(Protocol):
         """A class in the class: a frozen dataclass of `grader.model.options.option` fields, the YAML keys."""
         ...
 
-    def observe(self, options: Any, bench: Bench) -> Observation:
-        """Look, in the examiner only. Whatever the student's program does ends in an outcome.
+    def observe(self, options: Any, context: CheckContext) -> Observation:
+        """Look, in the worker only. Whatever the student's program does ends in an outcome.
 
         An exception that leaves this method is a fault of ours: the item becomes `not_observed`.
         """
@@ -140,7 +140,7 @@ class Session(Protocol):
 
 
 class Engine(Protocol):
-    """One way to get workers (`python -m grader.examiner JOB OUTBOX`) run, on this machine or others."""
+    """One way to get workers (`python -m grader.worker JOB OUTBOX`) run, on this machine or others."""
 
     name: ClassVar[str]
     """What `--engine` says."""

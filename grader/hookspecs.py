@@ -37,7 +37,7 @@ def grader_assignments() -> Iterable[Assignment] | None:
 def grader_checks() -> Iterable[type[CheckKind]] | None:
     """The kinds of checks you bring, as classes.
 
-    When: once, before the first rubric is read; in the examiner again, before the first item is observed.
+    When: once, before the first rubric is read; in the worker again, before the first item is observed.
     Who: the built-in kinds, installed plugins, and the `assignment.py` of a course.
     Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
@@ -70,7 +70,7 @@ def grader_engines() -> Iterable[type[Engine]] | None:
 def grader_sandboxes() -> Iterable[type[Sandbox]] | None:
     """The sandboxes you know to put a subject server into, as classes.
 
-    When: in the examiner, once, before it starts the first server.
+    When: in the worker, once, before it starts the first server.
     Who: the built-in layers and installed plugins. The strongest that works on the machine is taken.
     Answers: an empty list or None brings nothing. An exception ends the exam and names the plugin.
     Two of one name end it as well, and both are named.
@@ -103,7 +103,7 @@ def grader_platforms() -> Iterable[type[Platform]] | None:
 def grader_exam_started(submission: Submission, total: int) -> None:
     """An exam is about to begin; `total` items are going to be observed.
 
-    When: on the host, before the examiner is started.
+    When: on the host, before the worker is started.
     Who: progress displays, logs.
     Answers: none are expected; all are called. An exception is our bug, and ends the run.
     """
@@ -113,7 +113,7 @@ def grader_exam_started(submission: Submission, total: int) -> None:
 def grader_observed(observation: Observation, title: str) -> None:
     """An item of this title was observed.
 
-    When: on the host, while the examiner goes on, in the order of the evidence.
+    When: on the host, while the worker goes on, in the order of the evidence.
     Who: progress displays, logs.
     Answers: none are expected; all are called. An exception is our bug, and ends the run.
     """

@@ -37,7 +37,7 @@ PART = re.compile(r"(?<=<!-- generated: )([a-z-]+)( -->\n).*?(?=<!-- end -->)", 
 
 REQUIRED = "required"
 NAMES = {
-    FunctionName: "a function of the hand-in",
+    FunctionName: "a function of the submission",
     InputsName: "a function of `inputs.py`",
     OracleName: "a function of `expected.py`",
     UsedItem: "an item in `uses`",
@@ -160,7 +160,7 @@ def keys_below(options: type) -> str:
 
 
 def promises() -> str:
-    """What each sandbox keeps a hand-in from, the strongest first."""
+    """What each sandbox keeps a submission from, the strongest first."""
     layers = Plugins().sandboxes
     rows = (
         (

@@ -3,9 +3,9 @@
 #
 #     scripts/gpu_tests.sh [WHEELS] [-- NAMES…]
 #
-# WHEELS (default .whl) is what scripts/gpu_setup.sh installs from. NAMES are patterns of hand-ins for
-# `grader verify`; left out, all references, and all hand-ins that earn something else where there are GPUs.
-# It runs doctor, the tests marked `gpu`, and the hand-ins; what they leave lies below $OUT (default /tmp/gpu).
+# WHEELS (default .whl) is what scripts/gpu_setup.sh installs from. NAMES are patterns of submissions for
+# `grader verify`; left out, all references, and all submissions that earn something else where there are GPUs.
+# It runs doctor, the tests marked `gpu`, and the submissions; what they leave lies below $OUT (default /tmp/gpu).
 set -eu
 cd "$(dirname "$0")/.."
 wheels=${1:-.whl}

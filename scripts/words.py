@@ -47,11 +47,11 @@ class Allowed(NamedTuple):
 
 
 BASELINE: dict[str, Allowed] = {
-    "bench": Allowed(names=61, docstrings=52),
+    "harness": Allowed(names=61, docstrings=52),
     "checks": Allowed(names=152, docstrings=49),
     "cli": Allowed(names=10, docstrings=2),
     "engines": Allowed(names=0, docstrings=1),
-    "examiner": Allowed(names=23, docstrings=16),
+    "worker": Allowed(names=23, docstrings=16),
     "grading": Allowed(names=0, docstrings=3),
     "subject": Allowed(names=158, docstrings=79),
 }

@@ -14,9 +14,9 @@ from unittest.mock import patch
 import pytest
 from hypothesis import settings
 
-from grader.bench import store
+from grader.harness import store
 from grader.machine import lockfolder
-from tests.forked_examiners import EXAMINERS
+from tests.forked_workers import WORKERS
 
 # A busy machine would fail a deadline; without a database no folder appears beside the sources.
 for profile, examples in (("quick", 40), ("reference", 400)):
@@ -24,7 +24,7 @@ for profile, examples in (("quick", 40), ("reference", 400)):
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 ON_ONE_WORKER = (
-    *("bench/", "cli/test_installed.py", "cli/test_streams.py", "cli/test_unusable_paths.py"),
+    *("context/", "cli/test_installed.py", "cli/test_streams.py", "cli/test_unusable_paths.py"),
     *("cli/test_class_report.py", "cli/test_export_lms.py", "cli/test_post", "cli/test_replay.py"),
     "cli/test_rescore.py",
     *("scaffold/test_workflow_", "subject/cuda_on_cpu/"),
@@ -134,16 +134,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _examiners_end() -> Iterator[None]:
-    """End what this worker forked its examiners from."""
+def _workers_end() -> Iterator[None]:
+    """End what this worker forked its workers from."""
     yield
-    EXAMINERS.close()
+    WORKERS.close()
 
 
 @pytest.fixture
-def forked_examiners() -> Iterator[None]:
+def forked_workers() -> Iterator[None]:
     """Have what is graded in this process be examined by forks of one that has imported everything."""
-    with EXAMINERS.in_use():
+    with WORKERS.in_use():
         yield
 
 

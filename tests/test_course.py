@@ -10,13 +10,13 @@ import pytest
 from grader.config.course import load_course
 from grader.config.yaml_source import read_yaml
 from grader.cuda.gpus import gpus
-from grader.examiner.devices import GPU, Devices
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 from grader.selftest.cases import Selection, SelfTestCase, cases_of, reference_case
 from grader.selftest.compare import Verdict, verify
+from grader.worker.devices import GPU, Devices
 
-pytestmark = pytest.mark.usefixtures("forked_examiners")
+pytestmark = pytest.mark.usefixtures("forked_workers")
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)
 PLUGINS = Plugins(ROOT)
@@ -58,7 +58,7 @@ def quick():
 
 @pytest.mark.quick(4)
 @pytest.mark.parametrize("name", quick())
-def test_a_hand_in_or_reference_earns_exactly_what_it_must(name, tmp_path):
+def test_a_submission_or_reference_earns_exactly_what_it_must(name, tmp_path):
     assert told(verdict_of(CASES[name], tmp_path)) == []
 
 
@@ -107,7 +107,7 @@ def test_the_starter_as_it_is_given_out_earns_nothing(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted({case.rubric.name for case in CASES.values() if case.total}))
-def test_every_item_is_lost_by_a_hand_in_that_earns_others_and_earned_by_another(name):
+def test_every_item_is_lost_by_a_submission_that_earns_others_and_earned_by_another(name):
     cases = [case for case in CASES.values() if case.rubric is RUBRICS[name] and not case.reference]
     earned = [case.earns for case in cases if case.total]
     possible = {item.id: item.points for item in RUBRICS[name].items}

@@ -106,7 +106,7 @@ def test_whoever_follows_the_tutorial_has_a_course_that_passes_verify(tmp_path: 
         assert is_whole(said, step), f"{step.heading}\n{step.text}\n{said.stdout}{said.stderr}"
         if "grader verify" in step.text:
             verified.append(re.search(r"(\d+) submissions and 1 reference: (.*); ", said.stdout).groups())
-    assert [hand_ins for hand_ins, _ in verified] == ["3", "3", "4"]
+    assert [submissions for submissions, _ in verified] == ["3", "3", "4"]
     assert [counts for _, counts in verified[:2]] == ["4 as expected"] * 2
     course = tmp_path / "gpu-course"
     assert (course / "class.html").is_file()

@@ -13,7 +13,7 @@ from grader.model.options import ModuleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, Subject
+    from grader.harness.context import Call, CheckContext, Subject
 
     from .training import Function, Network
 
@@ -48,7 +48,7 @@ class Trains:
         )
         sizes: tuple[int, ...] = option("Neurons of each layer.", default=(784, 128, 64, 10))
         learning_rate: float = option(
-            "The learning rate, unless the hand-in's main.py chooses another.", default=0.1, above=0
+            "The learning rate, unless the submission's main.py chooses another.", default=0.1, above=0
         )
         mini_batch_size: int = option("Samples before each step.", default=16, above=0)
         epochs: int = option("How often the training set is gone through.", default=5, above=0)
@@ -56,22 +56,22 @@ class Trains:
             "The share of the test set that must be right.", judges=True, default=0.95, above=0
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call the functions, train with what they gave, and count after each epoch."""
         from .data import WrongData, load
         from .training import Unusable
 
         try:
-            training, _, test = load(seed=int(bench.seed, 16))
+            training, _, test = load(seed=int(context.seed, 16))
         except WrongData as error:
             raise CourseError(str(error)) from None
-        rate = _chosen_rate(bench) or options.learning_rate
+        rate = _chosen_rate(context) or options.learning_rate
         cases: list[Case] = []
-        with bench.subject(options.module) as subject:
+        with context.subject(options.module) as subject:
             try:
                 _check(subject.imported)
                 functions = _Functions(subject)
-                cases = _train(options, rate, int(bench.seed, 16), functions, training, test)
+                cases = _train(options, rate, int(context.seed, 16), functions, training, test)
                 ended = None
             except _EndedError as error:
                 ended = error.call
@@ -83,14 +83,14 @@ class Trains:
         if not ended and (accuracy := cases[-1].quantities.get("accuracy")):
             quantities["accuracy"] = accuracy
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=ended.outcome if ended else Outcome.OBSERVED,
             note=ended.note if ended else "",
             cases=tuple(cases),
             quantities=quantities,
             facts={"tracebacks": {"training": ended.traceback}} if ended and ended.traceback else {},
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -265,12 +265,12 @@ def _epoch(
     )
 
 
-def _chosen_rate(bench: Bench) -> float:
+def _chosen_rate(context: CheckContext) -> float:
     """The learning rate that main.py assigns last; 0 without main.py, or if it assigns no plain number."""
-    if "main.py" not in bench.files:
+    if "main.py" not in context.files:
         return 0.0
     try:
-        rates = RATE.findall(bench.read("main.py"))
+        rates = RATE.findall(context.read("main.py"))
         return float(rates[-1]) if rates else 0.0
     except (OSError, ValueError):
         return 0.0

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from grader.api import UNUSED
-from grader.bench.distributions import Uniform
+from grader.harness.distributions import Uniform
 
 
 def sigmoid(x):
@@ -64,7 +64,7 @@ def add_elementwise(list1, list2):
 
 
 def max_cpu(A, B):
-    # Not np.maximum, which a hand-in may have called where it should not.
+    # Not np.maximum, which a submission may have called where it should not.
     return np.where(A < B, B, A)
 
 

@@ -17,8 +17,8 @@ from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call
     from grader.checks.rounds import Rounds
+    from grader.harness.context import Call, CheckContext
 
 LINEAR = 1.25
 """Two GPUs that gain this many times more over one than the reference's: the one was slowed down."""
@@ -49,36 +49,36 @@ class DeviceSpeedup:
         rounds: int = option("The least number of rounds.", default=6, above=5)
         budget_s: float = option("Seconds after which no further round begins.", default=60.0, above=0)
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Warm up, then time round after round until the interval decides or time is up."""
         from grader.checks.control import SHARE, busy_by_itself, until_quiet
 
         seen, by_itself = until_quiet(
-            _timed(options, bench),
+            _timed(options, context),
             enough=lambda seen: seen.spoiled is not None or seen.rounds.enough(options.rounds),
-            alone=lambda: _disturbs_the_reference(options, bench),
-            again=lambda: _timed(options, bench, budget_s=options.budget_s / SHARE),
+            alone=lambda: _disturbs_the_reference(options, context),
+            again=lambda: _timed(options, context, budget_s=options.budget_s / SHARE),
         )
         if by_itself:
-            return busy_by_itself(bench, seen.output)
+            return busy_by_itself(context, seen.output)
         if seen.spoiled is not None:
             return seen.spoiled
         rounds = seen.rounds
         if rounds.quiet < options.rounds:
             return Observation(
-                item=bench.item,
+                item=context.item,
                 outcome=Outcome.NOT_OBSERVED,
                 fault=Fault.MACHINE,
                 note=rounds.noise,
-                seed=bench.seed,
+                seed=context.seed,
             )
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             quantities=dict(_measured(rounds)),
-            facts={"samples": rounds.samples, "quiet_untold": bench.quiet.untold},
+            facts={"samples": rounds.samples, "quiet_untold": context.quiet.untold},
             output=seen.output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -115,12 +115,12 @@ class _Timed:
 
     rounds: Rounds
     spoiled: Observation | None = None
-    """That of a call of the hand-in that did not return, or is wrong."""
+    """That of a call of the submission that did not return, or is wrong."""
     output: str = ""
 
 
-def _timed(options: DeviceSpeedup.Options, bench: Bench, budget_s: float | None = None) -> _Timed:
-    """Rounds of the hand-in and the reference, in fresh processes; the first one warms up."""
+def _timed(options: DeviceSpeedup.Options, context: CheckContext, budget_s: float | None = None) -> _Timed:
+    """Rounds of the submission and the reference, in fresh processes; the first one warms up."""
     from grader.checks.rounds import Rounds
 
     sides = _sides(options)
@@ -128,44 +128,44 @@ def _timed(options: DeviceSpeedup.Options, bench: Bench, budget_s: float | None 
     rounds = Rounds(samples={name: [] for name in names}, cpu={name: [] for name in names})
     module = options.of.rpartition(".")[0]
     begun = time.monotonic()
-    with bench.subject(module) as subject, bench.reference(module) as reference:
+    with context.subject(module) as subject, context.reference(module) as reference:
         if subject.imported.outcome is not Outcome.OBSERVED:
-            return _Timed(rounds=rounds, spoiled=_ended(bench, subject.imported))
+            return _Timed(rounds=rounds, spoiled=_ended(context, subject.imported))
         for number in count():
-            (case,) = cases_of(bench, options.inputs, draw=number)
-            wanted = bench.expected(options.expected)(*case.args, **case.kwargs)
+            (case,) = cases_of(context, options.inputs, draw=number)
+            wanted = context.expected(options.expected)(*case.args, **case.kwargs)
             if number:
-                bench.quiet.begin(anew=number == 1)
+                context.quiet.begin(anew=number == 1)
             calls = {}
             for who, whose in (("reference_", reference), ("", subject)):
                 for side, function in sides.items():
                     calls[f"{who}{side}"] = call = whose.call(function, case)
                     if call.outcome is not Outcome.OBSERVED or _wrong(call, wanted):
-                        return _Timed(rounds=rounds, spoiled=_spoiled(bench, call, who, wanted))
+                        return _Timed(rounds=rounds, spoiled=_spoiled(context, call, who, wanted))
             again = reference.again(case)
             if not number:
                 continue
             own_s = sum(call.own_cpu_s for call in (*calls.values(), again))
-            rounds.add(calls, again, bench.quiet.end(own_s))
+            rounds.add(calls, again, context.quiet.end(own_s))
             late = time.monotonic() - begun > (budget_s or options.budget_s)
             if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
                 return _Timed(rounds=rounds, output=subject.output)
     raise AssertionError("counting does not end")
 
 
-def _disturbs_the_reference(options: DeviceSpeedup.Options, bench: Bench) -> str:
+def _disturbs_the_reference(options: DeviceSpeedup.Options, context: CheckContext) -> str:
     """Time the reference alone in the same place; the words of what disturbs it, empty if nothing does."""
     from grader.checks.control import quiet_alone
 
-    with bench.reference(options.of.rpartition(".")[0]) as reference:
-        (case,) = cases_of(bench, options.inputs)
+    with context.reference(options.of.rpartition(".")[0]) as reference:
+        (case,) = cases_of(context, options.inputs)
 
         def run() -> float:
             calls = [reference.call(function, case) for function in _sides(options).values()]
             return sum(call.own_cpu_s for call in calls)
 
         run()  # warms up
-        return quiet_alone(bench, run)
+        return quiet_alone(context, run)
 
 
 def _sides(options: DeviceSpeedup.Options) -> dict[str, str]:
@@ -173,27 +173,29 @@ def _sides(options: DeviceSpeedup.Options) -> dict[str, str]:
     return {"of": function_name(options.of), "over": function_name(options.over)}
 
 
-def _ended(bench: Bench, call: Call) -> Observation:
+def _ended(context: CheckContext, call: Call) -> Observation:
     """What came of a call that did not return."""
     facts = {"tracebacks": {"": call.traceback}} if call.traceback else {}
-    return Observation(item=bench.item, outcome=call.outcome, note=call.note, facts=facts, seed=bench.seed)
+    return Observation(
+        item=context.item, outcome=call.outcome, note=call.note, facts=facts, seed=context.seed
+    )
 
 
 def _wrong(call: Call, wanted: Any) -> str:
-    from grader.bench.compare import compare
+    from grader.harness.compare import compare
 
     return compare(call.value, wanted).note
 
 
-def _spoiled(bench: Bench, call: Call, who: str, wanted: Any) -> Observation:
+def _spoiled(context: CheckContext, call: Call, who: str, wanted: Any) -> Observation:
     """A timed call that did not return, or is wrong."""
     note = call.note if call.outcome is not Outcome.OBSERVED else _wrong(call, wanted)
     if who:
         raise CourseError(f"reference: {note}")
     if call.outcome is not Outcome.OBSERVED:
-        return _ended(bench, call)
+        return _ended(context, call)
     case = Case(name="timed", outcome=call.outcome, agrees={"expected": False}, note=note)
-    return Observation(item=bench.item, outcome=Outcome.OBSERVED, cases=(case,), seed=bench.seed)
+    return Observation(item=context.item, outcome=Outcome.OBSERVED, cases=(case,), seed=context.seed)
 
 
 def _ratio(samples: Mapping[str, Any], who: str = "") -> Interval:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of, function_name, observe_calls
 from grader.checks.manual import award_given
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
@@ -16,7 +16,7 @@ from grader.model.score import Award
 from .values import HINTS, MISTAKES
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call
+    from grader.harness.context import Call, CheckContext
 
 
 class KnownMistakes:
@@ -48,13 +48,13 @@ class KnownMistakes:
                 if name not in MISTAKES:
                     raise ValueError(f"mistakes: {name}: there is no sentence for it; see values.py")
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case, and hold the result against the oracle and every known mistake."""
-        from grader.bench.compare import compare
-        from grader.bench.render import value_text
+        from grader.harness.compare import compare
+        from grader.harness.render import value_text
 
         right = options.expected or function_name(options.of)
-        oracles = {name: bench.expected(name) for name in (right, *options.mistakes)}
+        oracles = {name: context.expected(name) for name in (right, *options.mistakes)}
 
         def look(case: Any, calls: tuple[Call, ...]) -> Case:
             wanted = {name: oracle(*case.args, **case.kwargs) for name, oracle in oracles.items()}
@@ -68,8 +68,8 @@ class KnownMistakes:
                 note=compared[right].note,
             )
 
-        family = options.simulated_inputs if bench.simulated else options.inputs
-        return observe_calls(bench, options.of, cases_of(bench, family), look)
+        family = options.simulated_inputs if context.simulated else options.inputs
+        return observe_calls(context, options.of, cases_of(context, family), look)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if all cases agree with the oracle; otherwise the mistake, if one explains them all."""

@@ -22,7 +22,7 @@ from .values import HINTS, MISTAKES, RIGHT, UNSEEN, summed
 from .written_for import imports_of
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 CLAIM = "subject"
 PROCESSES = ("multiprocessing", "torch.distributed", "torch.multiprocessing", "mpi4py")
@@ -54,40 +54,40 @@ class PrintedTimes:
             "Whether every requirement must be met, or each earns its share.", judges=True, default="per_case"
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Run it once, and look at its matrices."""
-        (case,) = cases_of(bench, options.inputs)
+        (case,) = cases_of(context, options.inputs)
         module, _, function = options.of.rpartition(".")
-        with bench.subject(module, observed=True) as subject:
+        with context.subject(module, observed=True) as subject:
             if subject.imported.outcome is not Outcome.OBSERVED:
                 raise CourseError(f"given: {subject.imported.note}")
             call = subject.call(function, case)
             output = subject.output
             if call.outcome is not Outcome.OBSERVED:
                 return Observation(
-                    item=bench.item,
+                    item=context.item,
                     outcome=call.outcome,
                     note=call.note,
                     facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
                     output=output,
-                    seed=bench.seed,
+                    seed=context.seed,
                 )
             kept = subject.call(options.powers, case)
         rows = [one["rows"] for one in kept.value] if kept.outcome is Outcome.OBSERVED else []
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
         file = str(case.args[0])
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             quantities={"wall_s": Quantity(value=call.wall_s, unit="s"), **dict(_claims(output))},
             facts={
                 WATCHED: to_plain(Watched(trace=trace)),
                 "sum": summed(rows),
                 "readings": call.value["readings"],
-                "processes": [name for name in PROCESSES if name in imports_of(bench, file)],
+                "processes": [name for name in PROCESSES if name in imports_of(context, file)],
             },
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:

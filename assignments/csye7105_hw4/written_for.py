@@ -13,7 +13,7 @@ from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 FRAMEWORKS = {"tensorflow": "TensorFlow", "jax": "JAX", "cupy": "CuPy"}
 
@@ -28,14 +28,14 @@ class WrittenFor:
     class Options:
         """The YAML keys."""
 
-        file: str = option("The file of the hand-in.")
+        file: str = option("The file of the submission.")
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Read what it imports; nothing of it runs."""
-        imports = imports_of(bench, options.file)
+        imports = imports_of(context, options.file)
         others = [name for name in FRAMEWORKS if name in imports and "torch" not in imports]
         return Observation(
-            item=bench.item, outcome=Outcome.OBSERVED, facts={"frameworks": others}, seed=bench.seed
+            item=context.item, outcome=Outcome.OBSERVED, facts={"frameworks": others}, seed=context.seed
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -54,10 +54,10 @@ class WrittenFor:
         )
 
 
-def imports_of(bench: Bench, file: str) -> frozenset[str]:
-    """The modules that a file of the hand-in imports, and packages above them; none if it is no Python."""
+def imports_of(context: CheckContext, file: str) -> frozenset[str]:
+    """The modules that a file of the submission imports, and packages above them; none if it is no Python."""
     try:
-        tree = ast.parse(bench.read(file, 2**20))
+        tree = ast.parse(context.read(file, 2**20))
     except (FileNotFoundError, SyntaxError, ValueError, RecursionError):
         return frozenset()
     names: set[str] = set()

@@ -8,18 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import case
-from grader.bench.tolerance import Tolerance, Tolerances
 from grader.checks.calls import cases_of
 from grader.checks.exchanged import watch_exchange
 from grader.checks.watched import WATCHED, idle_or_wrong, off_the_device, watched_of
 from grader.config.codec import to_plain
+from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import InputsName, option
 from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase
+    from grader.harness.context import Call, CheckContext, InputCase
 
 DRIVER = "training"
 BATCH = 1000
@@ -37,7 +37,7 @@ Look = Callable[[Case, Any], Case]
 
 
 class Learns:
-    """Train networks with the hand-in's executors, and count what the course's gets right.
+    """Train networks with the submission's executors, and count what the course's gets right.
 
     On a GPU if the item has one, on NumPy otherwise. A driver trains in the student's process: nothing that
     it says is believed, and no expected value is there. First it trains networks whose layers and operations
@@ -72,12 +72,12 @@ class Learns:
             "The share of the other pictures that must be right.", judges=True, default=0.93, above=0
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call by call, each of them with a time limit of its own, until one does not return."""
         cases: list[Case] = []
-        with bench.subject(DRIVER) as subject:
+        with context.subject(DRIVER) as subject:
             call = subject.imported
-            for function, given, look in _steps(options, bench):
+            for function, given, look in _steps(options, context):
                 if call.outcome is Outcome.OBSERVED:
                     call = subject.call(function, given)
                 if call.outcome is Outcome.OBSERVED:
@@ -86,8 +86,8 @@ class Learns:
                     cases.append(look(seen, call.value))
             output = subject.output
         facts = {}
-        if call.outcome is Outcome.OBSERVED and bench.devices:
-            watched = _exchanged(options, bench)
+        if call.outcome is Outcome.OBSERVED and context.devices:
+            watched = _exchanged(options, context)
             if isinstance(watched, Watched):
                 facts[WATCHED] = to_plain(watched)
             else:
@@ -95,13 +95,13 @@ class Learns:
         if call.traceback:
             facts["tracebacks"] = {"training": call.traceback}
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=call.outcome,
             note=call.note,
             cases=tuple(cases),
             facts=facts,
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -126,29 +126,29 @@ class Learns:
         return Award(fraction=1.0, reason=told)
 
 
-def _exchanged(options: Learns.Options, bench: Bench) -> Watched | Call:
-    placed, loaded = (cases_of(bench, options.inputs, draw=draw)[-1] for draw in _OBSERVED_DRAWS)
-    slopes = bench.expected("slopes")
+def _exchanged(options: Learns.Options, context: CheckContext) -> Watched | Call:
+    placed, loaded = (cases_of(context, options.inputs, draw=draw)[-1] for draw in _OBSERVED_DRAWS)
+    slopes = context.expected("slopes")
     tolerances = replace(options.tolerance, float32=SLOPES)
     return watch_exchange(
-        bench, DRIVER, placed, loaded, (slopes(*placed.args), slopes(*loaded.args)), tolerances
+        context, DRIVER, placed, loaded, (slopes(*placed.args), slopes(*loaded.args)), tolerances
     )
 
 
-def _steps(options: Learns.Options, bench: Bench) -> Iterator[tuple[str, InputCase, Look]]:
+def _steps(options: Learns.Options, context: CheckContext) -> Iterator[tuple[str, InputCase, Look]]:
     """What is called, with what, and what is seen in its result."""
     from numpy.random import default_rng
 
     from .given.tests.digits import load
 
-    device = "gpu" if bench.devices else "numpy"
-    for network in cases_of(bench, options.networks):
-        look = partial(_compared, bench.expected("drawn")(*network.args), options.tolerance)
+    device = "gpu" if context.devices else "numpy"
+    for network in cases_of(context, options.networks):
+        look = partial(_compared, context.expected("drawn")(*network.args), options.tolerance)
         yield "drawn", replace(network, kwargs={"device": device}), look
-    training, others = load(int(bench.seed, 16))
+    training, others = load(int(context.seed, 16))
     yield "begin", case(f"{len(training.labels)} pictures", *training, device=device), _as_it_is
-    learning = _Learning(bench, others.pictures, others.labels)
-    rng = default_rng(int(bench.seed, 16))
+    learning = _Learning(context, others.pictures, others.labels)
+    rng = default_rng(int(context.seed, 16))
     compared = {1, int(rng.integers(1, options.epochs + 1))}
     for epoch in range(1, options.epochs + 1):
         yield "epoch", case(f"epoch {epoch}"), learning.epoch
@@ -161,8 +161,8 @@ def _steps(options: Learns.Options, bench: Bench) -> Iterator[tuple[str, InputCa
 class _Learning:
     """The course's network as its parameters say that come back."""
 
-    def __init__(self, bench: Bench, pictures: Any, labels: Any) -> None:
-        self._bench = bench
+    def __init__(self, context: CheckContext, pictures: Any, labels: Any) -> None:
+        self._context = context
         self._pictures = pictures
         self._labels = labels
         self._parameters: list[Any] = []
@@ -171,7 +171,7 @@ class _Learning:
         """Count what the network takes the other pictures for after an epoch."""
         if wrong := self._take(value):
             return replace(seen, agrees={"parameters": False}, note=wrong)
-        answers = self._bench.expected("classes")(self._parameters, self._pictures)
+        answers = self._context.expected("classes")(self._parameters, self._pictures)
         measured = {
             "loss": Quantity(value=value[0], taken_by="subject"),
             "accuracy": Quantity(value=float((answers == self._labels).mean())),
@@ -180,14 +180,14 @@ class _Learning:
 
     def batch(self, samples: list[Any], seen: Case, value: Any) -> Case:
         """Compute a batch again, from the parameters that the network had before."""
-        from grader.bench.compare import compare
+        from grader.harness.compare import compare
 
         before = self._parameters
         if wrong := self._take(value):
             return replace(seen, agrees={"parameters": False}, note=wrong)
         if not _are_finite(before):
             return seen  # an earlier step went too far, which is no wrong one
-        after = self._bench.expected("batch")(before, *samples)
+        after = self._context.expected("batch")(before, *samples)
         if not _are_finite(after):
             return seen  # this one goes too far
         compared = compare(self._parameters, after, A_STEP)
@@ -221,7 +221,7 @@ def _are_finite(arrays: Iterable[Any]) -> bool:
 
 
 def _compared(wanted: Any, tolerance: Tolerances, seen: Case, value: Any) -> Case:
-    from grader.bench.compare import compare
+    from grader.harness.compare import compare
 
     compared = compare(value, wanted, tolerance)
     return replace(seen, agrees={"training": compared.agrees}, note=compared.note)

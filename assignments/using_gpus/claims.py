@@ -1,4 +1,4 @@
-"""What a harness claims: its process is the hand-in's, so anything may come back."""
+"""What a harness claims: its process is the submission's, so anything may come back."""
 
 from __future__ import annotations
 

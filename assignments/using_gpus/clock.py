@@ -1,4 +1,4 @@
-"""The clock that a harness is tried with; it goes in the examiner, as far as a drawn network says."""
+"""The clock that a harness is tried with; it goes in the worker, as far as a drawn network says."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from grader.model.trace import Trace, Watched
 from .claims import claimed
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 CLAIM = "subject"
 CLAIMED, KERNELS = "claimed_s", "kernels_of_a_mini_batch_s"
@@ -48,18 +48,18 @@ class HoldsKernels:
             above=0,
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Ask once, under observation."""
-        (case,) = cases_of(bench, options.inputs)
+        (case,) = cases_of(context, options.inputs)
         module, _, function = options.of.rpartition(".")
-        with bench.subject(module, observed=True) as subject:
+        with context.subject(module, observed=True) as subject:
             usable = subject.imported.outcome is Outcome.OBSERVED
             call = subject.call(function, case) if usable else subject.imported
             output = subject.output
         if call.outcome is not Outcome.OBSERVED:
             facts = {"tracebacks": {options.of: call.traceback}} if call.traceback else {}
             return Observation(
-                item=bench.item, outcome=call.outcome, note=call.note, facts=facts, seed=bench.seed
+                item=context.item, outcome=call.outcome, note=call.note, facts=facts, seed=context.seed
             )
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
         seconds, steps = claimed(call.value)
@@ -69,12 +69,12 @@ class HoldsKernels:
         if steps and (busy := _busy_s(trace)) is not None:
             quantities[KERNELS] = Quantity(value=busy / steps, unit="s")
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             quantities=quantities,
             facts={WATCHED: to_plain(Watched(trace=trace))},
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:

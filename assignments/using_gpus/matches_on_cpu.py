@@ -9,7 +9,7 @@ from grader.checks.matches_reference import MatchesReference
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 NO_TORCH = "torch is not installed on this machine"
 
@@ -19,8 +19,10 @@ class MatchesOnCpu(MatchesReference):
 
     name: ClassVar[str] = "matches_on_cpu"
 
-    def observe(self, options: MatchesReference.Options, bench: Bench) -> Observation:
+    def observe(self, options: MatchesReference.Options, context: CheckContext) -> Observation:
         """Call each case, if there is a torch to call it with."""
         if find_spec("torch") is None:
-            return Observation(item=bench.item, outcome=Outcome.NOT_OBSERVED, note=NO_TORCH, seed=bench.seed)
-        return super().observe(options, bench)
+            return Observation(
+                item=context.item, outcome=Outcome.NOT_OBSERVED, note=NO_TORCH, seed=context.seed
+            )
+        return super().observe(options, context)

@@ -22,7 +22,7 @@ from .claims import claimed
 from .matches_on_cpu import NO_TORCH
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase, Subject
+    from grader.harness.context import Call, CheckContext, InputCase, Subject
 
 TABLE = "times_beside"
 """Under which name the cells stand among the facts; `grader.reports.times_beside` draws them."""
@@ -41,7 +41,7 @@ class MinibatchTimes:
     """Let a harness time networks, and time them from outside in the same rounds; hold one against the other.
 
     The clock outside stands around a program of the reference's that trains the same network, and nothing of
-    the hand-in runs there. Each network on each number of threads, and on the item's GPU, is a cell: the
+    the submission runs there. Each network on each number of threads, and on the item's GPU, is a cell: the
     median of the ratios, round by round, must be within `within`. A ratio of which the interval holds the
     limit is taken for right, and a person is told. Where too few rounds were quiet, only what no other work
     explains is wrong. What is not clearly right then is timed again, up to three times, while the clock
@@ -73,26 +73,28 @@ class MinibatchTimes:
             "Whether every cell must be right, or each earns its share.", judges=True, default="all"
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Cell after cell, some rounds each."""
         if find_spec("torch") is None:
-            return Observation(item=bench.item, outcome=Outcome.NOT_OBSERVED, note=NO_TORCH, seed=bench.seed)
-        there = [count for count in options.cores if count <= bench.cores] or [min(options.cores)]
-        columns = [("cpu", count) for count in there] + [("cuda:0", there[-1])] * bool(bench.devices)
+            return Observation(
+                item=context.item, outcome=Outcome.NOT_OBSERVED, note=NO_TORCH, seed=context.seed
+            )
+        there = [count for count in options.cores if count <= context.cores] or [min(options.cores)]
+        columns = [("cpu", count) for count in there] + [("cuda:0", there[-1])] * bool(context.devices)
         module, _, ask = options.of.rpartition(".")
         cells: list[dict[str, Any]] = []
         failed: Call | None = None
         with (
-            bench.subject(module, cores=there[-1]) as subject,
-            bench.reference(module, cores=there[-1]) as reference,
+            context.subject(module, cores=there[-1]) as subject,
+            context.reference(module, cores=there[-1]) as reference,
         ):
             if reference.imported.outcome is not Outcome.OBSERVED:
                 raise CourseError(f"reference: {reference.imported.note}")
             if subject.imported.outcome is not Outcome.OBSERVED:
                 failed = subject.imported
-            for network in cases_of(bench, options.inputs):
+            for network in cases_of(context, options.inputs):
                 for device, threads in columns:
-                    cell = _Cell(bench, subject, reference, _with(network, device, threads))
+                    cell = _Cell(context, subject, reference, _with(network, device, threads))
                     failed = failed or cell.time_quietly(ask, options)
                     if not failed:
                         cells.append(cell.plain())
@@ -100,15 +102,15 @@ class MinibatchTimes:
         if failed:
             facts = {"tracebacks": {options.of: failed.traceback}} if failed.traceback else {}
             return Observation(
-                item=bench.item, outcome=failed.outcome, note=failed.note, facts=facts, seed=bench.seed
+                item=context.item, outcome=failed.outcome, note=failed.note, facts=facts, seed=context.seed
             )
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             quantities=dict(_quantities(cells)),
             facts={TABLE: cells, "left_out": [count for count in options.cores if count not in there]},
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -128,8 +130,8 @@ def _with(network: InputCase, device: str, threads: int) -> InputCase:
 class _Cell:
     """One network on one number of threads, or on a GPU."""
 
-    def __init__(self, bench: Bench, subject: Subject, reference: Subject, what: InputCase) -> None:
-        self._bench = bench
+    def __init__(self, context: CheckContext, subject: Subject, reference: Subject, what: InputCase) -> None:
+        self._context = context
         self._subject = subject
         self._reference = reference
         self._what = what
@@ -154,7 +156,7 @@ class _Cell:
         failed, self._by_itself = until_quiet(
             self._time(ask, options, options.cell_s),
             enough=enough,
-            alone=lambda: quiet_alone(self._bench, self._clock_alone),
+            alone=lambda: quiet_alone(self._context, self._clock_alone),
             again=lambda: self._time(ask, options, options.cell_s / SHARE),
         )
         return failed
@@ -172,19 +174,19 @@ class _Cell:
         return self._some
 
     def _time(self, ask: str, options: MinibatchTimes.Options, within_s: float) -> Call | None:
-        """Round after round; the hand-in's call that did not return, if there is one."""
+        """Round after round; the submission's call that did not return, if there is one."""
         begun = time.monotonic()
         ours = self._ours_for_a_time()
         self._claimed, self._clock, self._quiet = [], [], []
         while True:
-            self._bench.quiet.begin(anew=not self._clock)
+            self._context.quiet.begin(anew=not self._clock)
             call = self._subject.call(ask, self._what)
             if call.outcome is not Outcome.OBSERVED:
                 return call
             run = self._ours("run", ours)
             again = self._reference.again(ours)
             own_s = sum(one.own_cpu_s for one in (call, run, again))
-            self._note(self._bench.quiet.end(own_s))
+            self._note(self._context.quiet.end(own_s))
             seconds, self._steps = claimed(call.value)
             self._claimed.append(seconds)
             self._clock.append(max(1e-9, run.wall_s - again.wall_s) / ours.args[0])

@@ -1,4 +1,4 @@
-"""Makes a course of its own, and hand-ins that are as fast as they are told to be."""
+"""Makes a course of its own, and submissions that are as fast as they are told to be."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class Bed:
         return self.course / "assignments" / "planted" / "reference"
 
     def plant(self, name: str, known: Known) -> Path:
-        """A hand-in that takes as long as it is told."""
+        """A submission that takes as long as it is told."""
         return self._write(self.folder / name, known)
 
     def plant_reference(self, slow_s: float) -> None:
-        """Have the reference's loop take as long as those of the hand-ins."""
+        """Have the reference's loop take as long as those of the submissions."""
         self._write(self.reference, Known(slow_s=slow_s))
 
     def _write(self, folder: Path, known: Known) -> Path:
@@ -97,7 +97,7 @@ class Bed:
 
 
 def planted(bed: Bed, ratios: Sequence[float]) -> Mapping[float, Path]:
-    """A hand-in for each ratio, after the loop was timed here.
+    """A submission for each ratio, after the loop was timed here.
 
     Raises:
         NoRoom: the quick function alone takes longer than the largest ratio allows.
@@ -117,15 +117,15 @@ def planted(bed: Bed, ratios: Sequence[float]) -> Mapping[float, Path]:
     }
 
 
-def truth(bed: Bed, hand_in: Path) -> Mapping[str, float]:
+def truth(bed: Bed, submission: Path) -> Mapping[str, float]:
     """What a planted program really takes, by the clock on the wall and without grader."""
-    seen = bed.quiet(hand_in, SMALL, 15, ("max_cpu", "max_gpu"))
+    seen = bed.quiet(submission, SMALL, 15, ("max_cpu", "max_gpu"))
     slow_s, fast_s = seen["max_cpu"].wall_s, seen["max_gpu"].wall_s
     return {"slow_s": slow_s, "fast_s": fast_s, "true_ratio": slow_s / fast_s}
 
 
 def lasting(bed: Bed, lengths_ms: Sequence[float]) -> Mapping[float, Path]:
-    """A hand-in for each length: a call of about so many milliseconds, or as short as it can be.
+    """A submission for each length: a call of about so many milliseconds, or as short as it can be.
 
     On a GPU it is the kernel that takes longer; elsewhere the function waits.
     """

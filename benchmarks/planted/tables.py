@@ -45,11 +45,11 @@ def _planted(lines: Sequence[Line]) -> str:
 
 
 def _stable(lines: Sequence[Line]) -> str:
-    """Items by hand-ins, and how often each verdict was given."""
+    """Items by submissions, and how often each verdict was given."""
     groups = _by([line for line in lines if line["part"] == "stable"], lambda line: line["load"])
     parts = []
     for load, runs in sorted(groups.items()):
-        by_name = _by(runs, lambda line: line["hand_in"])
+        by_name = _by(runs, lambda line: line["submission"])
         items = dict.fromkeys(item for run in runs for item in run["items"])
         rows = [
             [item, *(_counted(run["items"].get(item) for run in by_name[name]) for name in by_name)]

@@ -1,1 +1,1 @@
-"""Kinds of checks, one per file; each looks in the examiner and judges on the host."""
+"""Kinds of checks, one per file; each looks in the worker and judges on the host."""

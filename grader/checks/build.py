@@ -1,4 +1,4 @@
-"""Whether a hand-in can be built with the course's files, and what the compilers say of it."""
+"""Whether a submission can be built with the course's files, and what the compilers say of it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
-    from grader.bench.built import Built
+    from grader.harness.built import Built
+    from grader.harness.context import CheckContext
 
 NAMED = 3
 """So many files are named in one sentence."""
@@ -22,12 +22,13 @@ PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a
 
 
 class Build:
-    """Run the command with which the assignment is built, over the hand-in with the course's files in place.
+    """Run the assignment's build command over the submission with the course's files in place.
 
-    Nothing of the hand-in runs, and no GPU is needed: kernels are compiled for the GPU that the machine has,
-    or else for the compiler's default. What nvcc tells of each kernel (registers, spills, shared memory) is
-    kept. What comes out is shown, read-only, to the programs of all items that need this one. Where the
-    machine lacks a compiler, a library or a header, nothing can be said of the hand-in: the item stays open.
+    Nothing of the submission runs, and no GPU is needed: kernels are compiled for the GPU that the machine
+    has, or else for the compiler's default. What nvcc tells of each kernel (registers, spills, shared memory)
+    is kept. What comes out is shown, read-only, to the programs of all items that need this one. Where the
+    machine lacks a compiler, a library or a header, nothing can be said of the submission: the item stays
+    open.
     """
 
     name: ClassVar[str] = "build"
@@ -62,16 +63,16 @@ class Build:
             default=False,
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Build it once."""
         try:
-            built = bench.build()
+            built = context.build()
         except NotObservedError:
             if not options.on_cpu:
                 raise
-            built = bench.build(simulated=True)
+            built = context.build(simulated=True)
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=built.outcome,
             note=_note(built),
             cases=tuple(_cases(built)) if built.outcome is Outcome.NOT_BUILT or built.compatibility else (),
@@ -116,7 +117,7 @@ def _python_2(found: Mapping[str, Any]) -> str:
 
 
 def _cases(built: Built) -> Iterator[Case]:
-    from grader.bench.diagnoses import diagnose
+    from grader.harness.diagnoses import diagnose
 
     for error in built.errors:
         known = diagnose(error)
@@ -144,8 +145,8 @@ _OF_KERNELS = {"registers": "registers", "spill_bytes": "bytes", "shared_bytes":
 
 
 def _facts(built: Built) -> dict[str, Any]:
-    from grader.bench.diagnoses import diagnose
-    from grader.bench.toolchain import shortened
+    from grader.harness.diagnoses import diagnose
+    from grader.harness.toolchain import shortened
 
     return {
         "diagnoses": sorted({known.name for error in built.errors if (known := diagnose(error))}),
@@ -180,7 +181,7 @@ def _told(facts: Mapping[str, Any]) -> str:
 
 
 def _first(warnings: list[Mapping[str, Any]]) -> str:
-    from grader.bench.diagnoses import Diagnostic
+    from grader.harness.diagnoses import Diagnostic
 
     return str(Diagnostic(**warnings[0]))
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from grader.bench.bench import Bench, Call, InputCase, Subject
 from grader.errors import CourseError
+from grader.harness.context import Call, CheckContext, InputCase, Subject
 from grader.model.observation import Case, Observation, Outcome, Quantity
 
 Look = Callable[[InputCase, tuple[Call, ...]], Case]
@@ -23,20 +23,20 @@ def function_name(of: str) -> str:
     return of.rpartition(".")[2]
 
 
-def cases_of(bench: Bench, family: str, draw: int = 0) -> tuple[InputCase, ...]:
+def cases_of(context: CheckContext, family: str, draw: int = 0) -> tuple[InputCase, ...]:
     """The cases of a family of inputs, drawn the first time or another one.
 
     Raises:
         CourseError: there are none, so whatever is handed in would agree in all of them.
     """
-    cases = bench.draw(family, draw) if draw else bench.inputs(family)
+    cases = context.draw(family, draw) if draw else context.inputs(family)
     if not cases:
         raise CourseError(f"inputs.py: {family}: gives no cases; give at least one")
     return cases
 
 
 def observe_calls(
-    bench: Bench,
+    context: CheckContext,
     of: str,
     cases: Sequence[InputCase],
     look: Look,
@@ -60,7 +60,7 @@ def observe_calls(
     pending = deque(cases)
 
     while pending and outcome is Outcome.OBSERVED:
-        with bench.subject(module) as subject:
+        with context.subject(module) as subject:
             usable = True
             while pending and usable:
                 case = pending.popleft()
@@ -81,13 +81,13 @@ def observe_calls(
             output.append(subject.output)
 
     return Observation(
-        item=bench.item,
+        item=context.item,
         outcome=outcome,
         note=note,
         cases=tuple(looked) if outcome is Outcome.OBSERVED else (),
         facts={"tracebacks": tracebacks} if tracebacks else {},
         output="".join(output),
-        seed=bench.seed,
+        seed=context.seed,
     )
 
 
@@ -106,7 +106,7 @@ def _call(subject: Subject, function: str, case: InputCase, times: int, within_s
 
 
 def _case(function: str, case: InputCase, calls: tuple[Call, ...], look: Look) -> Case:
-    from grader.bench.render import call_text, record
+    from grader.harness.render import call_text, record
 
     if not calls:
         seen = Case(name=case.name, outcome=Outcome.TIMED_OUT, note=NOT_CALLED)

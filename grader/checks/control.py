@@ -9,14 +9,14 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from grader.bench.bench import KERNEL_RAN
 from grader.checks.rounds import LOOP_WAITED, Schedule, timed_rounds
 from grader.errors import CourseError, ReferenceFailedError
+from grader.harness.context import KERNEL_RAN
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
     from grader.checks.rounds import Rounds, Runner
+    from grader.harness.context import CheckContext
 
 Measured = TypeVar("Measured")
 
@@ -49,7 +49,7 @@ class Start(Protocol):
     """Starts the children of a measurement."""
 
     def __call__(self, children: ExitStack, *, beside: bool) -> Mapping[str, Runner]:
-        """Those of the reference and, where it is `beside` it, of the hand-in."""
+        """Those of the reference and, where it is `beside` it, of the submission."""
         ...
 
 
@@ -84,7 +84,7 @@ def _gets_quiet(alone: Callable[[], str]) -> bool:
     return True
 
 
-def quiet_alone(bench: Bench, run: Callable[[], float]) -> str:
+def quiet_alone(context: CheckContext, run: Callable[[], float]) -> str:
     """Watch the cores while `run`, which does what is timed of ours and gives its CPU seconds, runs alone.
 
     It runs for some rounds, and on until it can be told.
@@ -93,8 +93,8 @@ def quiet_alone(bench: Bench, run: Callable[[], float]) -> str:
         The words of what disturbs it; empty if nothing does.
     """
     for number in count(1):
-        bench.quiet.begin(anew=number == 1)
-        disturbance = bench.quiet.end(run())
+        context.quiet.begin(anew=number == 1)
+        disturbance = context.quiet.end(run())
         if disturbance:
             return disturbance
         if disturbance is not None and number >= CONTROL.least:
@@ -104,7 +104,7 @@ def quiet_alone(bench: Bench, run: Callable[[], float]) -> str:
 
 def measured_again(
     rounds: Rounds,
-    bench: Bench,
+    context: CheckContext,
     start: Start,
     family: str,
     oracle: Callable[..., Any],
@@ -117,7 +117,7 @@ def measured_again(
     def timed(schedule: Schedule, *, beside: bool) -> Rounds:
         with ExitStack() as children:
             runners = start(children, beside=beside)
-            return timed_rounds(bench, runners, family, oracle, loop=loop, schedule=schedule)
+            return timed_rounds(context, runners, family, oracle, loop=loop, schedule=schedule)
 
     def alone() -> str:
         rounds = timed(CONTROL, beside=False)
@@ -135,14 +135,16 @@ def measured_again(
     )
 
 
-def busy_by_itself(bench: Bench, output: str) -> Observation:
+def busy_by_itself(context: CheckContext, output: str) -> Observation:
     """The observation of such a program: its own doing, and final."""
-    return Observation(item=bench.item, outcome=Outcome.REFUSED, note=NOTE, output=output, seed=bench.seed)
+    return Observation(
+        item=context.item, outcome=Outcome.REFUSED, note=NOTE, output=output, seed=context.seed
+    )
 
 
 def beside_the_reference(
     observe: Callable[[], Observation],
-    bench: Bench,
+    context: CheckContext,
     start: Start,
     family: str,
     oracle: Callable[..., Any],
@@ -162,22 +164,24 @@ def beside_the_reference(
         try:
             return observe()
         except ReferenceFailedError as error:
-            bench.let_go()
-            if not _works_alone(bench, start, family, oracle, loop=loop):
+            context.let_go()
+            if not _works_alone(context, start, family, oracle, loop=loop):
                 raise
             why = "; ".join(error.problems)
     note = REFERENCE_NOTE.format(why=why.removeprefix("reference: "))
-    return Observation(item=bench.item, outcome=Outcome.REFUSED, note=note, seed=bench.seed)
+    return Observation(item=context.item, outcome=Outcome.REFUSED, note=note, seed=context.seed)
 
 
-def _works_alone(bench: Bench, start: Start, family: str, oracle: Callable[..., Any], *, loop: str) -> bool:
+def _works_alone(
+    context: CheckContext, start: Start, family: str, oracle: Callable[..., Any], *, loop: str
+) -> bool:
     """Whether the reference imports, and returns what is right, without the program."""
     with ExitStack() as children:
         runners = start(children, beside=False)
         if any(runner.subject.imported.outcome is not Outcome.OBSERVED for runner in runners.values()):
             return False
         try:
-            timed_rounds(bench, runners, family, oracle, loop=loop, schedule=CONTROL)
+            timed_rounds(context, runners, family, oracle, loop=loop, schedule=CONTROL)
         except CourseError:
             return False
     return True

@@ -7,7 +7,6 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.bench.tolerance import Tolerances
 from grader.checks.allocations import (
     Training,
     allocated,
@@ -25,13 +24,14 @@ from grader.checks.allocations import (
 from grader.checks.calls import cases_of, function_name
 from grader.checks.manual import award_given
 from grader.errors import CourseError
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 from grader.model.trace import Trace, Traffic
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase
+    from grader.harness.context import Call, CheckContext, InputCase
 
 TIMES = (1, 2, 4)
 """How many times the drawn number of epochs is trained, each time in a child of its own."""
@@ -135,41 +135,41 @@ class CudaCalls:
             if self.own == "flat" and not self.own_through:
                 raise ValueError("own_through: names no C function that allocates, as in [DLArrayAlloc]")
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Train three times under observation; one that does not return is what came of it."""
         from numpy.random import default_rng
 
-        if not bench.devices:
-            raise CourseError(f"rubric: {bench.item}: cuda_calls needs a device; add devices: {{gpu: 1}}")
+        if not context.devices:
+            raise CourseError(f"rubric: {context.item}: cuda_calls needs a device; add devices: {{gpu: 1}}")
         low, high = options.epochs
-        first = int(default_rng([int(bench.seed, 16), _DRAW]).integers(low, high, endpoint=True))
-        given = cases_of(bench, options.inputs)[-1]
+        first = int(default_rng([int(context.seed, 16), _DRAW]).integers(low, high, endpoint=True))
+        given = cases_of(context, options.inputs)[-1]
         cases, trainings, output = [], [], ""
         for epochs in (times * first for times in TIMES):
             case = replace(given, kwargs={**given.kwargs, options.epochs_as: epochs})
-            call, printed = _train(bench, options.of, case)
+            call, printed = _train(context, options.of, case)
             output += printed
             if call.outcome is not Outcome.OBSERVED:
                 return Observation(
-                    item=bench.item,
+                    item=context.item,
                     outcome=call.outcome,
                     note=f"training for {epochs} epochs: {call.note}",
                     facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
                     output=output,
-                    seed=bench.seed,
+                    seed=context.seed,
                 )
             trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
             trainings.append(
                 Training(epochs=epochs, trace=replace(trace, launches=(), framework_launches=None))
             )
-            cases.append(_case(options, bench, case, call, trainings[-1]))
+            cases.append(_case(options, context, case, call, trainings[-1]))
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             cases=tuple(cases),
             facts={"trainings": [asdict(training) for training in trainings]},
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -229,18 +229,20 @@ def _asked(options: CudaCalls.Options, trainings: Sequence[Training]) -> dict[st
     return asked
 
 
-def _train(bench: Bench, of: str, case: InputCase) -> tuple[Call, str]:
+def _train(context: CheckContext, of: str, case: InputCase) -> tuple[Call, str]:
     """What came of one training, and what the program printed."""
     module, _, function = of.rpartition(".")
-    with bench.subject(module, observed=True) as subject:
+    with context.subject(module, observed=True) as subject:
         usable = subject.imported.outcome is Outcome.OBSERVED
         call = subject.call(function, case) if usable else subject.imported
         return call, subject.output
 
 
-def _case(options: CudaCalls.Options, bench: Bench, case: InputCase, call: Call, training: Training) -> Case:
+def _case(
+    options: CudaCalls.Options, context: CheckContext, case: InputCase, call: Call, training: Training
+) -> Case:
     """One training as evidence keeps it."""
-    from grader.bench.render import call_text, record, value_text
+    from grader.harness.render import call_text, record, value_text
 
     quantities = {"wall_s": Quantity(value=call.wall_s, unit="s")}
     if not unseen((training,), NEEDED):
@@ -262,14 +264,16 @@ def _case(options: CudaCalls.Options, bench: Bench, case: InputCase, call: Call,
     )
     if options.trained == "losses_fall":
         return _with_losses(called, call.value, training.epochs)
-    return _with_oracle(called, options, bench, case, call.value)
+    return _with_oracle(called, options, context, case, call.value)
 
 
-def _with_oracle(called: Case, options: CudaCalls.Options, bench: Bench, case: InputCase, value: Any) -> Case:
-    from grader.bench.compare import compare
-    from grader.bench.render import value_text
+def _with_oracle(
+    called: Case, options: CudaCalls.Options, context: CheckContext, case: InputCase, value: Any
+) -> Case:
+    from grader.harness.compare import compare
+    from grader.harness.render import value_text
 
-    oracle = bench.expected(options.expected or function_name(options.of))
+    oracle = context.expected(options.expected or function_name(options.of))
     wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
     compared = compare(value, wanted, options.tolerance)
     agrees = {_TRAINED: compared.agrees}
@@ -279,7 +283,7 @@ def _with_oracle(called: Case, options: CudaCalls.Options, bench: Bench, case: I
 def _with_losses(called: Case, value: Any, epochs: int) -> Case:
     from numpy import isfinite
 
-    from grader.bench.structure import Mismatch, array_of
+    from grader.harness.structure import Mismatch, array_of
 
     try:
         losses = array_of(value, (epochs,)).real.astype(float)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
 from grader.checks.tools import refusal
 from grader.errors import CourseError
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 TOOL = "elements"
 FACT = "elements"
@@ -22,7 +22,7 @@ PROBLEM, FLAGS = "problem", "flags"
 
 
 def follow(
-    bench: Bench,
+    context: CheckContext,
     of: str,
     family: str,
     oracle: Callable[..., Any],
@@ -35,18 +35,18 @@ def follow(
     A tool of ours evaluates the source on each case of a family: no code of the submission runs, and all that
     it can do there is compute with single elements. An observation comes instead if the tool itself fails.
     """
-    from grader.bench.compare import compare
+    from grader.harness.compare import compare
 
     module, _, function = of.rpartition(".")
     file = f"{module.replace('.', '/')}.py"
-    if file not in bench.files:
-        return bench.missing(file)
-    cases = cases_of(bench, family)
+    if file not in context.files:
+        return context.missing(file)
+    cases = cases_of(context, family)
     if any(case.kwargs for case in cases):
         raise CourseError(f"inputs.py: {family}: give arguments by place, or leave loops_over out")
-    call = bench.tool(TOOL, file, function, [list(case.args) for case in cases], compiled)
+    call = context.tool(TOOL, file, function, [list(case.args) for case in cases], compiled)
     if call.outcome is not Outcome.OBSERVED:
-        return refusal(bench, f"{file}: {function} takes too much time or memory on small inputs", call)
+        return refusal(context, f"{file}: {function} takes too much time or memory on small inputs", call)
     answer: Mapping[str, Any] = call.value
     problem = answer.get("problem", "")
     if problem:

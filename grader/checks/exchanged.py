@@ -22,8 +22,8 @@ from grader.model.observation import Outcome
 from grader.model.trace import Proven, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase, Subject
-    from grader.bench.tolerance import Tolerances
+    from grader.harness.context import Call, CheckContext, InputCase, Subject
+    from grader.harness.tolerance import Tolerances
 
 _PLACED_DRAW, _LOADED_DRAW = 1_000_201, 1_000_202
 """Numbers of draws that no round of timed calls reaches."""
@@ -59,23 +59,27 @@ _PLAIN = re.compile(
 
 
 def watch_operation(
-    bench: Bench, of: str, family: str, oracle: Callable[..., Any], tolerances: Tolerances | None = None
+    context: CheckContext,
+    of: str,
+    family: str,
+    oracle: Callable[..., Any],
+    tolerances: Tolerances | None = None,
 ) -> Watched | Call | None:
     """Call an operation, which is a function of a driver, with a family's last case on the GPU.
 
     Where a GPU is played, a family whose draws have other shapes decides nothing: None.
     """
     driver, _, operation = of.rpartition(".")
-    loaded = cases_of(bench, family, draw=_LOADED_DRAW)[-1]
-    drawn = cases_of(bench, family, draw=_PLACED_DRAW)[-1]
+    loaded = cases_of(context, family, draw=_LOADED_DRAW)[-1]
+    drawn = cases_of(context, family, draw=_PLACED_DRAW)[-1]
     # numbers are no arrays, and go from the host to the GPU with the call
     placed = with_arrays_of(drawn, loaded)
-    if shapes_of(placed) != shapes_of(loaded) and bench.simulated:
+    if shapes_of(placed) != shapes_of(loaded) and context.simulated:
         return None
     if shapes_of(placed) != shapes_of(loaded):
         raise CourseError(f"inputs.py: {family}: must always give the same shapes, for exchanged_inputs")
     return watch_exchange(
-        bench,
+        context,
         driver,
         replace(placed, args=(operation, *placed.args)),
         replace(loaded, args=(operation, *loaded.args)),
@@ -85,7 +89,7 @@ def watch_operation(
 
 
 def watch_exchange(
-    bench: Bench,
+    context: CheckContext,
     driver: str,
     placed: InputCase,
     loaded: InputCase,
@@ -97,10 +101,10 @@ def watch_exchange(
     `wanted` is what is right for the one and for the other. The call itself if one of the three did not
     return.
     """
-    from grader.bench.compare import compare
+    from grader.harness.compare import compare
 
     nothing = replace(placed, args=(), kwargs={})
-    with bench.subject(driver, observed=True) as subject:
+    with context.subject(driver, observed=True) as subject:
         if subject.imported.outcome is not Outcome.OBSERVED:
             return subject.imported
         for function, given in ((PLACE, placed), (LOAD, loaded), (RUN, nothing)):
@@ -109,7 +113,7 @@ def watch_exchange(
                 raise NotObservedError(f"the inputs could not be put on the GPU: {call.note}")
             if call.outcome is not Outcome.OBSERVED:
                 return call
-        turns = _turns(bench, subject, nothing)
+        turns = _turns(context, subject, nothing)
     if failed := next((turn.call for turn in turns if turn.call.outcome is not Outcome.OBSERVED), None):
         return failed
     sizes = bytes_of(placed.args), bytes_of(call.value)
@@ -138,13 +142,13 @@ class Turn:
     moved: tuple[int, int]
 
 
-def _turns(bench: Bench, subject: Subject, nothing: InputCase) -> list[Turn]:
+def _turns(context: CheckContext, subject: Subject, nothing: InputCase) -> list[Turn]:
     """Call `run` and `rest` in turns, until one does not return; none where the GPU does not count."""
     turns: list[Turn] = []
     for function in (RUN, REST) * TURNS:
-        before = bench.bus_bytes()
+        before = context.bus_bytes()
         call = subject.call(function, nothing) if before is not None else None
-        moved = moved_between(before, bench.bus_bytes())
+        moved = moved_between(before, context.bus_bytes())
         if call is None or moved is None:
             return []
         turns.append(Turn(function, call, moved))

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from grader.bench.missing import meant
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, read_report
+from grader.harness.missing import meant
 from grader.intake.junk import junk_part
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 MB = 2**20
 NAMED_AT_MOST = 10
@@ -61,26 +61,26 @@ class Files:
             "Whether every requirement must be met, or each earns its share.", judges=True, default="all"
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Compare names; the sizes are those of the unpacked files."""
-        sizes = {file: bench.size(file) for file in bench.files}
-        extra = tuple(file for file in bench.dropped if not junk_part(file))
+        sizes = {file: context.size(file) for file in context.files}
+        extra = tuple(file for file in context.dropped if not junk_part(file))
         cases = []
         for pattern in options.required:
             case = _look(pattern, sizes, extra)
             if options.pdf == "opened" and pattern.lower().endswith(".pdf") and all(case.agrees.values()):
-                opened = _opened(bench, case)
+                opened = _opened(context, case)
                 if isinstance(opened, Observation):
                     return opened
                 case = opened
             cases.append(case)
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             cases=tuple(cases),
             quantities={"size": Quantity(value=sum(sizes.values()), unit="bytes")},
             facts={"extra": list(extra)},
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -119,10 +119,10 @@ def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Cas
     )
 
 
-def _opened(bench: Bench, case: Case) -> Case | Observation:
+def _opened(context: CheckContext, case: Case) -> Case | Observation:
     """The same case, where the file must be a PDF that shows something; or a fault of ours."""
     file = case.returned.partition(", ")[0]
-    found = read_report(bench, file)
+    found = read_report(context, file)
     if isinstance(found, Observation):
         return found
     problem = found.get("problem") or (BLANK if found["blank"] else "")

@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from grader.bench.tolerance import Tolerances
 from grader.checks.calls import function_name
 from grader.checks.manual import award_given
 from grader.checks.watched import (
@@ -22,13 +21,14 @@ from grader.checks.watched import (
     watched_of,
 )
 from grader.config.codec import to_plain
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 from grader.model.trace import Launch, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 SIDES = 3
 TOLD = 4
@@ -93,25 +93,25 @@ class KernelLaunch:
                 if isinstance(shape, tuple) and (not 1 <= len(shape) <= SIDES or min(shape) < 1):
                     raise ValueError(f"{key}: must be a number, or one to three numbers from 1 on")
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call under observation, also with the inputs of another call on the device."""
-        family = options.simulated_inputs if bench.simulated else options.inputs
-        oracle = bench.expected(options.expected or function_name(options.of))
-        watched = watch(bench, options.of, family, oracle, options.tolerance)
+        family = options.simulated_inputs if context.simulated else options.inputs
+        oracle = context.expected(options.expected or function_name(options.of))
+        watched = watch(context, options.of, family, oracle, options.tolerance)
         if not isinstance(watched, Watched):
             return Observation(
-                item=bench.item,
+                item=context.item,
                 outcome=watched.outcome,
                 note=watched.note,
                 facts={"tracebacks": {options.of: watched.traceback}} if watched.traceback else {},
-                seed=bench.seed,
+                seed=context.seed,
             )
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             quantities=dict(trace_quantities(watched.trace)),
             facts={WATCHED: to_plain(watched)},
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:

@@ -12,13 +12,13 @@ from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 
 class Manual:
     """Wait until a person has looked: the points are open, and come from `grader manual import`.
 
-    Nothing runs, and no examiner is started for it. What was given stays with the hand-in that was looked
+    Nothing runs, and no worker is started for it. What was given stays with the submission that was looked
     at: a new one waits again.
     """
 
@@ -35,10 +35,10 @@ class Manual:
             default="",
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Say that it waits."""
         del options
-        return Observation(item=bench.item, outcome=Outcome.NOT_OBSERVED, note=WAITS, seed=bench.seed)
+        return Observation(item=context.item, outcome=Outcome.NOT_OBSERVED, note=WAITS, seed=context.seed)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """What the person gave."""

@@ -7,21 +7,21 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.bench.tolerance import PRECISION, Precision, Tolerances
 from grader.checks import elements
 from grader.checks.calls import cases_of, function_name, observe_calls
 from grader.checks.exchanged import watch_operation
 from grader.checks.manual import award_given
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
+from grader.harness.tolerance import PRECISION, Precision, Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase
-    from grader.bench.compare import Comparison
+    from grader.harness.compare import Comparison
+    from grader.harness.context import Call, CheckContext, InputCase
 
 
 ORDERS = 3
@@ -35,7 +35,7 @@ class MatchesReference:
     """Call a function with every case of a family and compare what it returns with `expected.py`.
 
     Lists and tuples, Python numbers and arrays, and results of another precision are taken for what they
-    say; see `grader.bench.compare.compare`. Where the task can be read in two ways, `accept` names further
+    say; see `grader.harness.compare.compare`. Where the task can be read in two ways, `accept` names further
     oracles; one of them has to agree in all cases, a mixture earns nothing.
 
     With `loops_over` the loops of the function must give the result: its source is followed, statement by
@@ -116,14 +116,14 @@ class MatchesReference:
             if self.compiled and not self.loops_over:
                 raise ValueError("compiled needs loops_over: a family of small inputs")
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case and hold the result against every oracle."""
-        from grader.bench.compare import compare
-        from grader.bench.render import value_text
+        from grader.harness.compare import compare
+        from grader.harness.render import value_text
 
-        family = options.simulated_inputs if bench.simulated else options.inputs
-        cases = cases_of(bench, family)
-        oracles = {name: bench.expected(name) for name in _oracles(options)}
+        family = options.simulated_inputs if context.simulated else options.inputs
+        cases = cases_of(context, family)
+        oracles = {name: context.expected(name) for name in _oracles(options)}
         answers: list[dict[str, tuple[Comparison, str]]] = []
 
         def look(case: InputCase, calls: tuple[Call, ...]) -> Case:
@@ -151,15 +151,15 @@ class MatchesReference:
             )
 
         # a simulator of threads runs them in another order in each call; virtual GPUs have none
-        times = ORDERS if bench.simulated and not bench.devices else 1
-        observation = observe_calls(bench, options.of, cases, look, times=times, within_s=SLOW_S)
+        times = ORDERS if context.simulated and not context.devices else 1
+        observation = observe_calls(context, options.of, cases, look, times=times, within_s=SLOW_S)
         # where none agrees, the one that is nearest says more of what is wrong
         best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
         facts = observation.facts
         right = _agreeing(observation, best) == len(cases)
         if right and options.loops_over:
             followed = elements.follow(
-                bench,
+                context,
                 options.of,
                 options.loops_over,
                 oracles[best],
@@ -169,7 +169,7 @@ class MatchesReference:
             if isinstance(followed, Observation):
                 return followed
             facts = {**facts, elements.FACT: followed}
-        if right and (watched := _watched(options, bench, family, oracles[best])):
+        if right and (watched := _watched(options, context, family, oracles[best])):
             if not isinstance(watched, Watched):
                 return replace(observation, outcome=watched.outcome, note=watched.note, cases=())
             facts = {**facts, WATCHED: to_plain(watched)}
@@ -219,16 +219,16 @@ class MatchesReference:
 
 
 def _watched(
-    options: MatchesReference.Options, bench: Bench, family: str, oracle: Callable[..., Any]
+    options: MatchesReference.Options, context: CheckContext, family: str, oracle: Callable[..., Any]
 ) -> Watched | Call | None:
     """What an observed call shows of where the work is done; None if that is not asked."""
-    if options.exchanged_inputs and not bench.devices and bench.simulated:
-        return watch_operation(bench, options.of, family, oracle, options.tolerance)
-    if bench.simulated:
+    if options.exchanged_inputs and not context.devices and context.simulated:
+        return watch_operation(context, options.of, family, oracle, options.tolerance)
+    if context.simulated:
         return None
     if options.exchanged_inputs:
-        return watch_operation(bench, options.of, options.exchanged_inputs, oracle, options.tolerance)
-    return watch(bench, options.of, family, oracle, options.tolerance) if options.made_on_gpu else None
+        return watch_operation(context, options.of, options.exchanged_inputs, oracle, options.tolerance)
+    return watch(context, options.of, family, oracle, options.tolerance) if options.made_on_gpu else None
 
 
 def _worst(compared: Sequence[Comparison]) -> Comparison:

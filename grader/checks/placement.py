@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
 from grader.checks.exchanged import bytes_of
 from grader.checks.manual import award_given
@@ -22,13 +21,14 @@ from grader.checks.watched import (
 )
 from grader.config.codec import to_plain
 from grader.errors import CourseError
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 from grader.model.trace import DeviceWork, Proven, Trace, Watched, shares_of, works_of
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase
+    from grader.harness.context import Call, CheckContext, InputCase
 
 TOLD = 4
 """How many parts a sentence names."""
@@ -130,19 +130,19 @@ class Placement:
             if self.received and not self.parts:
                 raise ValueError("received: follows from the parts; name their key as parts")
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call once under observation."""
-        from grader.bench.bench import InputCase
-        from grader.bench.compare import compare
+        from grader.harness.compare import compare
+        from grader.harness.context import InputCase
 
-        if not bench.devices and not bench.simulated:
-            raise CourseError(f"rubric: {bench.item}: placement needs devices; add devices: {{gpu: 2}}")
+        if not context.devices and not context.simulated:
+            raise CourseError(f"rubric: {context.item}: placement needs devices; add devices: {{gpu: 2}}")
         module, _, function = options.of.rpartition(".")
-        oracle = bench.expected(options.expected) if options.expected else None
-        family = options.simulated_inputs if bench.simulated else options.inputs
-        case = cases_of(bench, family, draw=_DRAW)[-1]
+        oracle = context.expected(options.expected) if options.expected else None
+        family = options.simulated_inputs if context.simulated else options.inputs
+        case = cases_of(context, family, draw=_DRAW)[-1]
         proof: tuple[Proven | None, str] = None, ""
-        with bench.subject(module, observed=True) as subject:
+        with context.subject(module, observed=True) as subject:
             call = subject.imported
             if call.outcome is Outcome.OBSERVED and options.prepare:
                 call = subject.call(
@@ -151,17 +151,17 @@ class Placement:
             if call.outcome is Outcome.OBSERVED:
                 call = subject.call(function, case, proof=NOTE)
             if call.outcome is Outcome.OBSERVED and oracle is not None and options.made_on_gpu:
-                other = with_arrays_of(cases_of(bench, family, draw=_OTHER_DRAW)[-1], case)
+                other = with_arrays_of(cases_of(context, family, draw=_OTHER_DRAW)[-1], case)
                 proof = _where(subject.call(function, other, proof="exchange"), case, other, oracle, options)
             output = subject.output
         if call.outcome is not Outcome.OBSERVED:
             return Observation(
-                item=bench.item,
+                item=context.item,
                 outcome=call.outcome,
                 note=call.note,
                 facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
                 output=output,
-                seed=bench.seed,
+                seed=context.seed,
             )
         result, parts = _apart(call.value, options)
         wrong = ""
@@ -169,16 +169,16 @@ class Placement:
             wrong = compare(result, right(oracle, case), options.tolerance).note
         limits = {}
         if options.received:
-            limits = bench.expected(options.received)(parts, *case.args, **case.kwargs)
+            limits = context.expected(options.received)(parts, *case.args, **case.kwargs)
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
         watched = Watched(trace=trace, wrong=wrong, proof=proof[0], unproven=proof[1])
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             quantities={"wall_s": Quantity(value=call.wall_s, unit="s"), **dict(_quantities(trace))},
-            facts={WATCHED: to_plain(watched), "devices": bench.devices, "parts": parts, RECEIVED: limits},
+            facts={WATCHED: to_plain(watched), "devices": context.devices, "parts": parts, RECEIVED: limits},
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -214,7 +214,7 @@ def _where(
     call: Call, noted: InputCase, own: InputCase, oracle: Callable[..., Any], options: Placement.Options
 ) -> tuple[Proven, str]:
     """Where the result of a call was made whose devices have the inputs of the noted one."""
-    from grader.bench.compare import compare
+    from grader.harness.compare import compare
 
     result, _ = _apart(call.value, options) if call.outcome is Outcome.OBSERVED else (None, {})
     not_noted, not_own = (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from grader.checks.interval import median
 
 if TYPE_CHECKING:
-    from grader.bench.bench import InputCase
     from grader.checks.ratio import Measured
+    from grader.harness.context import InputCase
 
 CROSSING = "crossing"
 """Under which name the bytes that cross the bus, and its bandwidth, stand among the facts."""

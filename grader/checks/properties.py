@@ -9,16 +9,16 @@ from itertools import chain
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.bench.tolerance import PRECISION, Precision
 from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.harness.tolerance import PRECISION, Precision
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase
-    from grader.bench.distributions import Sample
-    from grader.bench.independence import Draws
+    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.harness.distributions import Sample
+    from grader.harness.independence import Draws
 
 
 class Properties:
@@ -83,16 +83,16 @@ class Properties:
             "Whether all cases must be right, or each earns its share.", judges=True, default="all"
         )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case several times and measure what came back; limits are not looked at."""
         from numpy.random import default_rng
 
-        from grader.bench.independence import Draws
-        from grader.bench.render import value_text
+        from grader.harness.independence import Draws
+        from grader.harness.render import value_text
 
-        cases = cases_of(bench, options.inputs)
-        oracle = bench.expected(options.expected or function_name(options.of))
-        draws = Draws(default_rng([int(bench.seed, 16), _WINDOWS]))
+        cases = cases_of(context, options.inputs)
+        oracle = context.expected(options.expected or function_name(options.of))
+        draws = Draws(default_rng([int(context.seed, 16), _WINDOWS]))
         following = {id(case): number for number, case in enumerate(cases)}
         last = -1
 
@@ -115,7 +115,7 @@ class Properties:
                 quantities=quantities,
             )
 
-        return observe_calls(bench, options.of, cases, look, times=options.calls)
+        return observe_calls(context, options.of, cases, look, times=options.calls)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every case is right, or with `credit: per_case` the share of cases that are."""
@@ -141,8 +141,8 @@ _WINDOWS = 1_000_004
 def _measured(
     values: list[Any], wanted: Any, precision: Precision, draws: Draws, *, last: bool
 ) -> tuple[dict[str, bool], str, dict[str, Quantity]]:
-    from grader.bench.distributions import Uniform, copies, measure, pair, stuck
-    from grader.bench.structure import Mismatch
+    from grader.harness.distributions import Uniform, copies, measure, pair, stuck
+    from grader.harness.structure import Mismatch
 
     try:
         results = [pair(value, wanted, precision) for value in values]

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.bench.bench import Call, InputCase
-from grader.bench.setup import RUN_TESTS
 from grader.checks.junit_results import Result, Unreadable, read_results
 from grader.checks.manual import award_given
 from grader.errors import CourseError, NotObservedError
 from grader.extras import ANY_PIP, install_command
+from grader.harness.context import Call, InputCase
+from grader.harness.setup import RUN_TESTS
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Subject
+    from grader.harness.context import CheckContext, Subject
 
 PRINTED_AT_LEAST = 1000
 """Characters that are kept of what one test printed, however many tests print."""
@@ -52,7 +52,7 @@ class Pytest:
 
         file: str = option("The file of tests, below the assignment's given/.")
         pythonpath: tuple[str, ...] = option(
-            "Folders of the hand-in to import from, beside its top one.", default=()
+            "Folders of the submission to import from, beside its top one.", default=()
         )
         budget_s: float = option(
             "Seconds of tests after which no further one begins.", above=0, default=300.0
@@ -74,25 +74,25 @@ class Pytest:
             if self.tests and (min(self.tests.values()) < 0 or not any(self.tests.values())):
                 raise ValueError("tests: a weight is 0 or more, and one of them at least is more")
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
-        """Collect with the reference and with the hand-in, then run test after test."""
+    def observe(self, options: Options, context: CheckContext) -> Observation:
+        """Collect with the reference and with the submission, then run test after test."""
         if find_spec("pytest") is None:
             advice = install_command("pytest", pip=ANY_PIP)
             raise NotObservedError(f"pytest: is not installed where grader is; {advice}")
-        tests, waits = _existing(options, bench)
+        tests, waits = _existing(options, context)
         if waits:
-            return Observation(item=bench.item, outcome=Outcome.NOT_OBSERVED, note=waits, seed=bench.seed)
-        first = _run(bench.subject(RUN_TESTS), options)
+            return Observation(item=context.item, outcome=Outcome.NOT_OBSERVED, note=waits, seed=context.seed)
+        first = _run(context.subject(RUN_TESTS), options)
         outcome, note = _collected(options, first)
-        runs = dict(_runs(options, bench, tests)) if outcome is Outcome.OBSERVED else {}
+        runs = dict(_runs(options, context, tests)) if outcome is Outcome.OBSERVED else {}
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=outcome,
             note=note,
-            cases=tuple(_case(options, bench.files, test, run) for test, run in runs.items()),
-            output=_joined({name: run.output for name, run in runs.items()}, bench.limits.output_kb * 1024)
+            cases=tuple(_case(options, context.files, test, run) for test, run in runs.items()),
+            output=_joined({name: run.output for name, run in runs.items()}, context.limits.output_kb * 1024)
             or first.output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -147,9 +147,9 @@ def _run(child: AbstractContextManager[Subject], options: Pytest.Options, test: 
     return _Run(call=call, said=said, results=results, output=output)
 
 
-def _existing(options: Pytest.Options, bench: Bench) -> tuple[list[str], str]:
+def _existing(options: Pytest.Options, context: CheckContext) -> tuple[list[str], str]:
     """The tests of the file, found out where nothing of a student runs; or why they cannot be run here."""
-    run = _run(bench.reference(RUN_TESTS), options)
+    run = _run(context.reference(RUN_TESTS), options)
     skipped = [result for result in run.results if result.status == "skipped"]
     if skipped:
         return [], f"{options.file} skips itself on this machine: {skipped[0].message}"
@@ -173,13 +173,13 @@ def _collected(options: Pytest.Options, run: _Run) -> tuple[Outcome, str]:
     return Outcome.OBSERVED, ""
 
 
-def _runs(options: Pytest.Options, bench: Bench, tests: Iterable[str]) -> Iterator[tuple[str, _Run]]:
+def _runs(options: Pytest.Options, context: CheckContext, tests: Iterable[str]) -> Iterator[tuple[str, _Run]]:
     """Each test in a child of its own, for as long as there is time."""
     left_s = options.budget_s
     for test in tests:
         run = _Run(call=Call(outcome=Outcome.TIMED_OUT, note=NOT_RUN))
         if left_s > 0:
-            run = _run(bench.subject(RUN_TESTS), options, test)
+            run = _run(context.subject(RUN_TESTS), options, test)
         left_s -= run.call.wall_s
         yield test, run
 

@@ -7,19 +7,19 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
 from grader.checks.printed import CLAIM, beyond, last_number, refuse_unread
 from grader.checks.rank_words import verdict
 from grader.checks.tools import refusal
 from grader.errors import CourseError
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, InputCase
-    from grader.bench.ranks import Launched, Rank
+    from grader.harness.context import CheckContext, InputCase
+    from grader.harness.ranks import Launched, Rank
 
 BACKEND = "{backend}"
 PRINTING = "printing_ranks"
@@ -30,9 +30,10 @@ STACK = 8000
 class Ranks:
     """Run a file as a program of several processes, and hold what each of them reports against `expected.py`.
 
-    The file may be the course's own and call functions of the hand-in. `torchrun` starts it as often as there
-    are processes, with `RANK`, `WORLD_SIZE` and the like; `spawn` starts it once, and it starts its processes
-    itself, as with `torch.multiprocessing.spawn`. They talk over a loopback of their own; the variable
+    The file may be the course's own and call functions of the submission. `torchrun` starts it as often as
+    there are processes, with `RANK`, `WORLD_SIZE` and the like; `spawn` starts it once, and it starts its
+    processes itself, as with `torch.multiprocessing.spawn`. They talk over a loopback of their own; the
+    variable
     `BACKEND` says through what. `from grader_ranks import inputs, report` gives them the inputs of a case,
     and takes what each rank has found. There is a launch for each case, and none after one that failed.
 
@@ -95,23 +96,23 @@ class Ranks:
             """Refuse bounds of numbers that are not read."""
             refuse_unread(self.numbers, self.at_least, self.at_most)
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Launch it for each case, until one of them fails."""
-        backend = _backend(options, bench)
-        cases = cases_of(bench, options.inputs) if options.inputs else (None,)
+        backend = _backend(options, context)
+        cases = cases_of(context, options.inputs) if options.inputs else (None,)
         seen: list[Case] = []
         outcome, note = Outcome.OBSERVED, ""
         for case in cases:
-            launched = _launch(options, bench, case, backend)
+            launched = _launch(options, context, case, backend)
             if launched.call.outcome is not Outcome.OBSERVED:
-                return refusal(bench, launched.call.note, launched.call)
+                return refusal(context, launched.call.note, launched.call)
             outcome, wrong = verdict(launched, options.within_s)
             if wrong:
                 note = f"{options.file}: {wrong}"
                 break
-            seen += _compared(options, bench, case, launched)
+            seen += _compared(options, context, case, launched)
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=outcome,
             note=note,
             cases=tuple(seen) if outcome is Outcome.OBSERVED else (),
@@ -122,7 +123,7 @@ class Ranks:
                 "ranks": [_fact(rank) for rank in _processes(launched)],
             },
             output=_output(launched),
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -142,23 +143,23 @@ class Ranks:
         )
 
 
-def _backend(options: Ranks.Options, bench: Bench) -> str:
-    if options.backend == "nccl" and bench.devices < options.processes:
+def _backend(options: Ranks.Options, context: CheckContext) -> str:
+    if options.backend == "nccl" and context.devices < options.processes:
         raise CourseError(
-            f"rubric: {bench.item}: backend nccl with {options.processes} processes needs "
+            f"rubric: {context.item}: backend nccl with {options.processes} processes needs "
             f"`devices: {{gpu: {options.processes}}}`"
         )
     if options.backend != "auto":
         return options.backend
-    return "nccl" if bench.devices >= options.processes else "gloo"
+    return "nccl" if context.devices >= options.processes else "gloo"
 
 
-def _launch(options: Ranks.Options, bench: Bench, case: InputCase | None, backend: str) -> Launched:
-    from grader.bench.ranks import RanksOrder
+def _launch(options: Ranks.Options, context: CheckContext, case: InputCase | None, backend: str) -> Launched:
+    from grader.harness.ranks import RanksOrder
 
     if case is not None and case.args:
         raise CourseError(f"inputs.py: {options.inputs}: case {case.name!r}: give its arguments by name")
-    return bench.ranks(
+    return context.ranks(
         RanksOrder(
             file=options.file,
             arguments=tuple(argument.replace(BACKEND, backend) for argument in options.arguments),
@@ -166,7 +167,7 @@ def _launch(options: Ranks.Options, bench: Bench, case: InputCase | None, backen
             launcher=options.launcher,
             within_s=options.within_s,
             blocked_s=options.blocked_s,
-            output_kb=bench.limits.output_kb,
+            output_kb=context.limits.output_kb,
             environment={"BACKEND": backend},
             inputs={} if case is None else case.kwargs,
         )
@@ -174,16 +175,16 @@ def _launch(options: Ranks.Options, bench: Bench, case: InputCase | None, backen
 
 
 def _compared(
-    options: Ranks.Options, bench: Bench, case: InputCase | None, launched: Launched
+    options: Ranks.Options, context: CheckContext, case: InputCase | None, launched: Launched
 ) -> Iterator[Case]:
     """What each rank reported, held against the oracle."""
     if not options.expected:
         return
-    from grader.bench.compare import compare
-    from grader.bench.render import value_text
+    from grader.harness.compare import compare
+    from grader.harness.render import value_text
 
     given = {} if case is None else deepcopy(dict(case.kwargs))
-    wanted = bench.expected(options.expected)(**given)
+    wanted = context.expected(options.expected)(**given)
     by_rank = wanted if isinstance(wanted, list | tuple) else [wanted] * options.processes
     if len(by_rank) != options.processes or not all(isinstance(one, dict) for one in by_rank):
         raise CourseError(

@@ -16,7 +16,7 @@ CALM_ON_GPU, GRACE_S = 1.5, 0.0005
 """So was a call on a GPU that takes so many times its least, and that much more; calls of 2 ms differ so."""
 
 LOOP, QUICK = "reference_over", "reference_of"
-"""Whose own times tell what was slowed: no hand-in can do anything about them."""
+"""Whose own times tell what was slowed: no submission can do anything about them."""
 
 BASELINE = "baseline"
 """The slow function that the ratio is taken over: in each round the faster one of the student's and ours."""

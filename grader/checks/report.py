@@ -15,7 +15,7 @@ from grader.model.options import UsedItem, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 HIDDEN_WORDS = 5
 """A person is told of more words than these that no reader sees."""
@@ -121,24 +121,24 @@ class Report:
                         f"measured [{', '.join(one.of)}] is none of the ratios; name one of them"
                     )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Note what the report holds; it is read in a sandbox, because a PDF can be evil."""
-        file = next((file for file in bench.files if fnmatchcase(file, options.file)), None)
+        file = next((file for file in context.files if fnmatchcase(file, options.file)), None)
         if file is None:
-            return bench.missing(options.file)
+            return context.missing(options.file)
         ratios = [[ratio.claim, *ratio.of] for ratio in options.ratios]
-        found = read_report(bench, file, options.terms, ratios)
+        found = read_report(context, file, options.terms, ratios)
         if isinstance(found, Observation):
             return found
         if "problem" in found:
-            return refusal(bench, f"{file} {found['problem']}")
+            return refusal(context, f"{file} {found['problem']}")
         counted = {name: found.pop(name) for name in ("pages", "pictures", "words") if name in found}
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             quantities={name: Quantity(value=count, unit=name) for name, count in counted.items()},
             facts={"file": file, **found},
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -363,6 +363,6 @@ def _measured(seen: Observation | None) -> float | None:
     if any(case.agrees and not any(case.agrees.values()) for case in seen.cases):
         return None
     ratio = seen.quantities.get("ratio")
-    if ratio is None or ratio.taken_by != "examiner" or not isinstance(ratio.value, int | float):
+    if ratio is None or ratio.taken_by != "worker" or not isinstance(ratio.value, int | float):
         return None
     return float(ratio.value) if ratio.value > 0 else None

@@ -1,4 +1,4 @@
-"""Alternating rounds of timed calls: the hand-in's functions and the reference's, on fresh inputs."""
+"""Alternating rounds of timed calls: the submission's functions and the reference's, on fresh inputs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import count
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
-from grader.bench.bench import KERNEL_RAN, OTHERS_RAN, Bench, Call, InputCase, Subject
-from grader.bench.compare import compare
-from grader.bench.render import call_text, value_text
 from grader.checks.waiting import waited
 from grader.errors import CourseError, ReferenceFailedError
+from grader.harness.compare import compare
+from grader.harness.context import KERNEL_RAN, OTHERS_RAN, Call, CheckContext, InputCase, Subject
+from grader.harness.render import call_text, value_text
 from grader.model.observation import Case, Outcome, Quantity
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Schedule:
     """Whether more samples could not change the verdict."""
 
     def enough(self, rounds: Rounds, begun: int, spent_s: float) -> bool:
-        """Whether to stop after `begun` rounds and `spent_s` seconds, whatever a hand-in does."""
+        """Whether to stop after `begun` rounds and `spent_s` seconds, whatever a submission does."""
         late = spent_s > self.budget_s and not rounds.undecided
         if rounds.quiet >= self.least:
             return late or self.decided(rounds)
@@ -102,9 +102,9 @@ class Rounds:
     disturbances: set[str] = field(default_factory=set)
     """What disturbed them, in a few words each."""
     failed: Call | None = None
-    """A call of the hand-in that did not return."""
+    """A call of the submission that did not return."""
     wrong: Case | None = None
-    """A timed call of the hand-in whose result is not the oracle's."""
+    """A timed call of the submission whose result is not the oracle's."""
     spoiled_by: str = ""
     """The runner of that call, or of the one that did not return."""
 
@@ -155,7 +155,7 @@ class Rounds:
 
 
 def timed_rounds(
-    bench: Bench,
+    context: CheckContext,
     runners: Mapping[str, Runner],
     family: str,
     oracle: Callable[..., Any],
@@ -166,8 +166,8 @@ def timed_rounds(
     """Time every runner once a round, until the schedule says that it is enough.
 
     `loop` names a runner of the reference's whose work is nothing but computing on one core: it tells whether
-    the machine was quiet, and gives its result again, for a hand-in could be slow to do so. No later runner
-    shares its child. The first round warms up, on data of its own, and is not counted.
+    the machine was quiet, and gives its result again, for a submission could be slow to do so. No later
+    runner shares its child. The first round warms up, on data of its own, and is not counted.
 
     What is much quicker than the loop is called several times a round, each time on inputs of its own, and
     the median call counts: that costs little, and a few milliseconds are not the same twice. Where the item
@@ -185,9 +185,9 @@ def timed_rounds(
     in_bursts = ""
     for number in count():
         lead = LEAD + randbelow(LEAD_SPREAD) if in_bursts else 0
-        draws = _draws(bench, family, number, oracle, lead=lead, most=max(repeats.values()))
+        draws = _draws(context, family, number, oracle, lead=lead, most=max(repeats.values()))
         if number:
-            bench.quiet.begin(anew=number == 1)
+            context.quiet.begin(anew=number == 1)
         made = _Round(lead=lead, draws=draws, repeats=repeats)
         for name, runner in runners.items():
             runner.before()
@@ -202,9 +202,9 @@ def timed_rounds(
             rounds.first_call_s = {name: calls[0].wall_s for name, calls in made.calls.items()}
             seconds = {name: calls[-1].wall_s for name, calls in made.calls.items()}
             repeats = _repeats(seconds, loop)
-            in_bursts = _brief_reference(runners, seconds) if bench.devices else ""
+            in_bursts = _brief_reference(runners, seconds) if context.devices else ""
         else:
-            disturbance = bench.quiet.end(made.own_cpu_s)
+            disturbance = context.quiet.end(made.own_cpu_s)
             middle = {name: _middle(calls) for name, calls in made.counted.items()}
             if disturbance != KERNEL_RAN:  # whose doing that is shows later
                 disturbance = _waited(middle[loop]) or disturbance
@@ -272,7 +272,7 @@ def _brief_reference(runners: Mapping[str, Runner], seconds: Mapping[str, float]
 
 
 def _draws(
-    bench: Bench, family: str, number: int, oracle: Callable[..., Any], *, lead: int, most: int
+    context: CheckContext, family: str, number: int, oracle: Callable[..., Any], *, lead: int, most: int
 ) -> list[_Draw]:
     """What is drawn for a round: enough for `lead` calls that are not counted and up to `most` that are.
 
@@ -281,7 +281,7 @@ def _draws(
     draws: list[_Draw] = []
     size = 0
     while len(draws) < lead + most and (len(draws) <= lead or size < BURST_BYTES):
-        draws.append(_Draw(bench, family, number * MOST_DRAWS + len(draws), oracle))
+        draws.append(_Draw(context, family, number * MOST_DRAWS + len(draws), oracle))
         size += draws[-1].size
     return draws
 
@@ -289,8 +289,8 @@ def _draws(
 class _Draw:
     """One draw of the inputs, and what the oracle says of it."""
 
-    def __init__(self, bench: Bench, family: str, number: int, oracle: Callable[..., Any]) -> None:
-        self.case = _only_case(bench, family, number)
+    def __init__(self, context: CheckContext, family: str, number: int, oracle: Callable[..., Any]) -> None:
+        self.case = _only_case(context, family, number)
         self.wanted = oracle(*self.case.args, **dict(self.case.kwargs))
         # the inputs twice, what is expected, and what two programs give, twice as well
         self.size = 2 * _bytes([list(self.case.args), dict(self.case.kwargs)]) + 5 * _bytes(self.wanted)
@@ -307,8 +307,8 @@ def _middle(calls: Sequence[Call]) -> Call:
     return sorted(calls, key=lambda call: call.wall_s)[len(calls) // 2]
 
 
-def _only_case(bench: Bench, family: str, number: int) -> InputCase:
-    cases = bench.draw(family, number)
+def _only_case(context: CheckContext, family: str, number: int) -> InputCase:
+    cases = context.draw(family, number)
     if len(cases) != 1:
         raise CourseError(f"inputs.py: {family}: gives {len(cases)} cases; a timed family gives one")
     return cases[0]

@@ -19,8 +19,8 @@ from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
     from grader.checks.rounds import Rounds, Runner
+    from grader.harness.context import CheckContext
 
 RACE = "it is right: do two threads write one place, or does one read what another still writes?"
 
@@ -80,60 +80,60 @@ class Scaling:
                         f"give one of {', '.join(more) or 'those that you add to `cores`'}"
                     )
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Warm up on other data, then time round after round until the intervals decide or time is up."""
         from grader.checks.control import beside_the_reference
 
-        there = tuple(count for count in options.cores if count <= bench.cores)
+        there = tuple(count for count in options.cores if count <= context.cores)
         if not there:
-            return _ended(bench, Outcome.NOT_OBSERVED, _lacking(options.cores[0], bench.cores))
-        oracle = bench.expected(options.expected or function_name(options.of))
+            return _ended(context, Outcome.NOT_OBSERVED, _lacking(options.cores[0], context.cores))
+        oracle = context.expected(options.expected or function_name(options.of))
         return beside_the_reference(
-            lambda: self._observe(options, bench, there, oracle),
-            bench,
-            partial(_runners, options.of, there, bench),
+            lambda: self._observe(options, context, there, oracle),
+            context,
+            partial(_runners, options.of, there, context),
             options.inputs,
             oracle,
             loop=_reference(there[0]),
         )
 
     def _observe(
-        self, options: Options, bench: Bench, there: tuple[int, ...], oracle: Callable[..., Any]
+        self, options: Options, context: CheckContext, there: tuple[int, ...], oracle: Callable[..., Any]
     ) -> Observation:
         from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
 
         with ExitStack() as children:
-            runners = _runners(options.of, there, bench, children, beside=True)
+            runners = _runners(options.of, there, context, children, beside=True)
             for name, runner in runners.items():
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
                     note = f"{_on(name)}: {imported.note}"
                     if runner.ours:
                         raise ReferenceFailedError(f"reference: {note}")
-                    return _ended(bench, imported.outcome, note, runner.subject.output)
+                    return _ended(context, imported.outcome, note, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
                 decided=lambda rounds: _decided(options, rounds.samples, there),
             )
             loop = _reference(there[0])
-            rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=loop, schedule=schedule)
+            rounds = timed_rounds(context, runners, options.inputs, oracle, loop=loop, schedule=schedule)
             output = "".join(runners[str(count)].subject.output for count in there)
-        start = partial(_runners, options.of, there, bench)
+        start = partial(_runners, options.of, there, context)
         rounds, by_itself = measured_again(
-            rounds, bench, start, options.inputs, oracle, loop=loop, schedule=schedule
+            rounds, context, start, options.inputs, oracle, loop=loop, schedule=schedule
         )
         if by_itself:
-            return busy_by_itself(bench, output)
+            return busy_by_itself(context, output)
         if rounds.failed:
             note = f"{_on(rounds.spoiled_by)}: {rounds.failed.note}"
-            return _ended(bench, rounds.failed.outcome, note, output)
+            return _ended(context, rounds.failed.outcome, note, output)
         if not rounds.wrong and rounds.quiet < options.rounds:
-            return _ended(bench, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.MACHINE)
+            return _ended(context, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.MACHINE)
         missing = "" if rounds.wrong else _missing(options, there)
         return Observation(
-            item=bench.item,
+            item=context.item,
             # what was asked for is tried again, on a machine that may have the cores
             outcome=Outcome.NOT_OBSERVED if missing else Outcome.OBSERVED,
             note=missing,
@@ -145,10 +145,10 @@ class Scaling:
                 "samples": rounds.samples,
                 "cpu": rounds.cpu,
                 "first_call_s": rounds.first_call_s,
-                "quiet_untold": bench.quiet.untold,
+                "quiet_untold": context.quiet.untold,
             },
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -184,7 +184,7 @@ class Scaling:
 
 
 Samples = Mapping[str, Sequence[float]]
-"""Seconds of each round by runner: `1`, `2`, … are the hand-in's, `reference_1`, … the reference's."""
+"""Seconds of each round by runner: `1`, `2`, … are the submission's, `reference_1`, … the reference's."""
 
 
 def _reference(count: int) -> str:
@@ -211,17 +211,17 @@ def _on(runner: str) -> str:
 
 
 def _runners(
-    of: str, there: Sequence[int], bench: Bench, children: ExitStack, *, beside: bool
+    of: str, there: Sequence[int], context: CheckContext, children: ExitStack, *, beside: bool
 ) -> dict[str, Runner]:
-    """For each number of cores a child of the reference and, where it is `beside` it, one of the hand-in."""
+    """For each number of cores a child of the reference and, if `beside`, one of the submission."""
     from grader.checks.rounds import Runner
 
     module, _, function = of.rpartition(".")
     runners: dict[str, Runner] = {}
     for count in there:
         for name, start, ours in (
-            (_reference(count), bench.reference, True),
-            (str(count), bench.subject, False),
+            (_reference(count), context.reference, True),
+            (str(count), context.subject, False),
         ):
             if beside or ours:
                 subject = children.enter_context(start(module, cores=count))
@@ -230,10 +230,10 @@ def _runners(
 
 
 def _ended(
-    bench: Bench, outcome: Outcome, note: str, output: str = "", fault: Fault | None = None
+    context: CheckContext, outcome: Outcome, note: str, output: str = "", fault: Fault | None = None
 ) -> Observation:
     return Observation(
-        item=bench.item, outcome=outcome, note=note, fault=fault, output=output, seed=bench.seed
+        item=context.item, outcome=outcome, note=note, fault=fault, output=output, seed=context.seed
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether a program of the hand-in runs to its end, and what the numbers are that it prints."""
+"""Whether a program of the submission runs to its end, and what the numbers are that it prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 
 class Script:
@@ -52,16 +52,16 @@ class Script:
             """Refuse bounds of numbers that are not read."""
             refuse_unread(self.numbers, self.at_least, self.at_most)
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Run it once."""
         if options.programs:
-            from grader.bench.toolchain import toolchain
+            from grader.harness.toolchain import toolchain
 
             toolchain(options.programs)
-        run = bench.run(options.file, options.arguments, options.wall_s)
+        run = context.run(options.file, options.arguments, options.wall_s)
         numbers = {name: last_number(text, run.output) for name, text in options.numbers.items()}
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=run.call.outcome,
             note=run.call.note,
             quantities={
@@ -71,7 +71,7 @@ class Script:
             },
             facts={"traceback": run.call.traceback} if run.call.outcome is not Outcome.OBSERVED else {},
             output=run.output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.bench.compare import compare
 from grader.checks.calls import cases_of
 from grader.checks.plausible import fewest_bytes
 from grader.checks.watched import DRAWS, LEAST_SHARE, alike, records_any_call, where_made
 from grader.cuda.state import BUS_WRAPS
+from grader.harness.compare import compare
 from grader.model.observation import Outcome
 from grader.model.trace import Proven, Series, Trace, Traffic
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase, Proof, Subject
+    from grader.harness.context import Call, CheckContext, InputCase, Proof, Subject
 
 LEAST, MOST = 4, 6
 """So many exchanges are made beside one measurement. A program that lets the CPU compute in every other
@@ -46,7 +46,7 @@ class SeriesProof:
 
     def __init__(
         self,
-        bench: Bench,
+        context: CheckContext,
         subject: Subject,
         function: str,
         family: str,
@@ -55,13 +55,13 @@ class SeriesProof:
         exchanges: bool = True,
     ) -> None:
         """Without `exchanges` only records are gathered: of the reference, and of kernels past numba."""
-        self._recorded = records_any_call(bench)
-        self._bench = bench
+        self._recorded = records_any_call(context)
+        self._context = context
         self._subject = subject
         self._function = function
         self._family = family
         self._oracle = oracle
-        self._rng = np.random.default_rng([int(bench.seed, 16), _FIRST_DRAW])
+        self._rng = np.random.default_rng([int(context.seed, 16), _FIRST_DRAW])
         self._draws = _FIRST_DRAW
         self._noted: InputCase | None = None
         self._carrying = 0
@@ -83,11 +83,11 @@ class SeriesProof:
         """Perhaps make exchanges, before calls that count."""
         while not self._off and len(self._shown) < MOST and self._rng.random() < SHARE:
             self._burst()
-        self._carried = self._bench.bus_carried()
+        self._carried = self._context.bus_carried()
 
     def after(self, calls: Sequence[Call], *, counted: int) -> None:
         """Take the records of the calls since then, of which so many count, the last ones."""
-        self._buses.append(_carried(self._carried, self._bench.bus_carried(), len(calls)))
+        self._buses.append(_carried(self._carried, self._context.bus_carried(), len(calls)))
         records = self._subject.records()
         self._burst_calls, self._counted_calls = len(calls), counted
         traces = records[-len(calls) :]
@@ -145,7 +145,7 @@ class SeriesProof:
         if self._noted is None:
             case: InputCase | None = self._draw()
         else:
-            case = alike(self._bench, self._family, self._noted, self._next(DRAWS))
+            case = alike(self._context, self._family, self._noted, self._next(DRAWS))
         if case is None:
             self._off = True
             return
@@ -189,7 +189,7 @@ class SeriesProof:
         return self._draws - count
 
     def _draw(self) -> InputCase:
-        return cases_of(self._bench, self._family, draw=self._next())[-1]
+        return cases_of(self._context, self._family, draw=self._next())[-1]
 
     def _wrong(self, case: InputCase, call: Call) -> str:
         return compare(call.value, self._oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))).note

@@ -13,7 +13,7 @@ from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench
+    from grader.harness.context import CheckContext
 
 SHOWN_AT_MOST = 10
 HIDING = frozenset({"__import__", "eval", "exec", "getattr", "globals", "importlib.import_module", "vars"})
@@ -79,21 +79,21 @@ class Source:
             if self.require_decorator and not self.function:
                 raise ValueError("require_decorator needs a function")
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Note every name that is used, every decorator and how deep loops are; rules are not looked at."""
         file, function = options.file, options.function
-        if file not in bench.files:
-            return bench.missing(file)
-        call = bench.tool(self.tool, file, function)
+        if file not in context.files:
+            return context.missing(file)
+        call = context.tool(self.tool, file, function)
         if call.outcome is not Outcome.OBSERVED:
-            return refusal(bench, f"{file} cannot be looked at: it takes too much time or memory", call)
+            return refusal(context, f"{file} cannot be looked at: it takes too much time or memory", call)
         found: dict[str, Any] = call.value
         if "problem" in found:
             place = f"{file}:{found['line']}" if found["line"] else file
-            return refusal(bench, f"{place}: {found['problem']}")
+            return refusal(context, f"{place}: {found['problem']}")
         if "names" in found:
-            return refusal(bench, f"{file} has no function {function}{_similar(function, found['names'])}")
-        return Observation(item=bench.item, outcome=Outcome.OBSERVED, facts=found, seed=bench.seed)
+            return refusal(context, f"{file} has no function {function}{_similar(function, found['names'])}")
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=found, seed=context.seed)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points unless the rubric lets the source decide, and a rule is broken without a doubt."""

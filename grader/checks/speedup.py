@@ -31,9 +31,9 @@ from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Subject
     from grader.checks.rounds import Rounds, Runner
     from grader.checks.series import SeriesProof
+    from grader.harness.context import CheckContext, Subject
 
 
 LOOP = "reference_over"
@@ -108,24 +108,24 @@ class Speedup:
         rounds: int = option("The least number of rounds.", default=6, above=5)
         budget_s: float = option("Seconds after which no further round begins.", default=30.0, above=0)
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Warm up on other data, then time round after round until the interval decides or time is up."""
         from grader.checks.control import beside_the_reference
 
-        oracle = bench.expected(options.expected or function_name(options.of))
-        start = partial(_runners, options, bench)
+        oracle = context.expected(options.expected or function_name(options.of))
+        start = partial(_runners, options, context)
         return beside_the_reference(
-            lambda: self._observe(options, bench, oracle), bench, start, options.inputs, oracle, loop=LOOP
+            lambda: self._observe(options, context, oracle), context, start, options.inputs, oracle, loop=LOOP
         )
 
-    def _observe(self, options: Options, bench: Bench, oracle: Callable[..., Any]) -> Observation:
+    def _observe(self, options: Options, context: CheckContext, oracle: Callable[..., Any]) -> Observation:
         from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
         from grader.checks.series import SeriesProof, series_of
 
-        watched = watch(bench, options.of, options.inputs, oracle) if bench.devices else None
+        watched = watch(context, options.of, options.inputs, oracle) if context.devices else None
         if watched is not None and not isinstance(watched, Watched):
-            return _unusable(bench, watched.outcome, watched.note, "")
+            return _unusable(context, watched.outcome, watched.note, "")
         proofs: dict[str, list[SeriesProof]] = {"of": [], "reference_of": []}
 
         def prove(name: str, subject: Subject, function: str) -> SeriesProof | None:
@@ -133,11 +133,11 @@ class Speedup:
                 return None
             exchanges = name == "of" and watched.proof is not None
             proofs[name].append(
-                SeriesProof(bench, subject, function, options.inputs, oracle, exchanges=exchanges)
+                SeriesProof(context, subject, function, options.inputs, oracle, exchanges=exchanges)
             )
             return proofs[name][-1]
 
-        start = partial(_runners, options, bench, prove=prove)
+        start = partial(_runners, options, context, prove=prove)
         with ExitStack() as children:
             runners = start(children, beside=True)
             for runner in runners.values():
@@ -145,7 +145,7 @@ class Speedup:
                 if imported.outcome is not Outcome.OBSERVED:
                     if runner.ours:
                         raise ReferenceFailedError(f"reference: {imported.note}")
-                    return _unusable(bench, imported.outcome, imported.note, runner.subject.output)
+                    return _unusable(context, imported.outcome, imported.note, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
@@ -157,25 +157,25 @@ class Speedup:
                     calm_rounds=0 if watched is None else options.rounds,
                 ),
             )
-            rounds = timed_rounds(bench, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
+            rounds = timed_rounds(context, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
             output = runners["of"].subject.output
         rounds, by_itself = measured_again(
-            rounds, bench, start, options.inputs, oracle, loop=LOOP, schedule=schedule
+            rounds, context, start, options.inputs, oracle, loop=LOOP, schedule=schedule
         )
         if by_itself:
-            return busy_by_itself(bench, output)
+            return busy_by_itself(context, output)
         if watched is not None:
             watched = replace(watched, series=series_of(proofs["of"], proofs["reference_of"]))
         if rounds.failed:
-            return _unusable(bench, rounds.failed.outcome, rounds.failed.note, output)
+            return _unusable(context, rounds.failed.outcome, rounds.failed.note, output)
         facts = {
             "samples": rounds.samples,
             "cpu": rounds.cpu,
             "first_call_s": rounds.first_call_s,
-            "quiet_untold": bench.quiet.untold,
+            "quiet_untold": context.quiet.untold,
             IDENTITY: rounds.identity_s,
             **({} if watched is None else {WATCHED: to_plain(watched)}),
-            **_crossing(options, bench, oracle),
+            **_crossing(options, context, oracle),
         }
         quantities = dict(_quantities(options, rounds, facts))
         noise = ""
@@ -184,21 +184,21 @@ class Speedup:
             noise = rounds.noise if few else _measured(options, facts).ratio.noise(options.at_least)
         if noise:
             return Observation(
-                item=bench.item,
+                item=context.item,
                 outcome=Outcome.NOT_OBSERVED,
                 fault=Fault.MACHINE,
                 note=noise,
                 quantities=quantities,
-                seed=bench.seed,
+                seed=context.seed,
             )
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             cases=(rounds.wrong,) if rounds.wrong else (),
             quantities=quantities | ({} if watched is None else dict(trace_quantities(watched.trace))),
             facts=facts,
             output=output,
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -262,13 +262,13 @@ def _over(options: Speedup.Options, seen: Measured) -> str:
     return f" than the course's own {function}, which is {seen.slower:.3g} times as fast as yours"
 
 
-def _crossing(options: Speedup.Options, bench: Bench, oracle: Callable[..., Any]) -> dict[str, Any]:
+def _crossing(options: Speedup.Options, context: CheckContext, oracle: Callable[..., Any]) -> dict[str, Any]:
     """What must be copied to and from the GPU in a call; empty where the bus is not known."""
-    if not bench.devices or not bench.bus_bytes_per_s:
+    if not context.devices or not context.bus_bytes_per_s:
         return {}
-    case = bench.inputs(options.inputs)[0]
+    case = context.inputs(options.inputs)[0]
     result = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-    return {CROSSING: crossing(case, result, bench.bus_bytes_per_s)}
+    return {CROSSING: crossing(case, result, context.bus_bytes_per_s)}
 
 
 def _open(options: Speedup.Options, seen: Measured) -> str:
@@ -301,13 +301,13 @@ def _flags(options: Speedup.Options, seen: Measured, facts: Mapping[str, Any]) -
 
 def _runners(
     options: Speedup.Options,
-    bench: Bench,
+    context: CheckContext,
     children: ExitStack,
     *,
     beside: bool,
     prove: Callable[[str, Subject, str], SeriesProof | None] | None = None,
 ) -> dict[str, Runner]:
-    """Four children: the two functions of the reference and, where it is `beside` it, of the hand-in.
+    """Four children: the two functions of the reference and, where it is `beside` it, of the submission.
 
     `prove` gives what gathers records of a runner's calls, or exchanges inputs among them, by its name.
     """
@@ -316,7 +316,10 @@ def _runners(
     runners = {}
     for side, of in (("of", options.of), ("over", options.over)):
         module, _, function = of.rpartition(".")
-        for name, start, ours in ((side, bench.subject, False), (f"reference_{side}", bench.reference, True)):
+        for name, start, ours in (
+            (side, context.subject, False),
+            (f"reference_{side}", context.reference, True),
+        ):
             if beside or ours:
                 subject = children.enter_context(start(module))
                 proof = prove(name, subject, function) if prove else None
@@ -326,8 +329,8 @@ def _runners(
     return runners
 
 
-def _unusable(bench: Bench, outcome: Outcome, note: str, output: str) -> Observation:
-    return Observation(item=bench.item, outcome=outcome, note=note, output=output, seed=bench.seed)
+def _unusable(context: CheckContext, outcome: Outcome, note: str, output: str) -> Observation:
+    return Observation(item=context.item, outcome=outcome, note=note, output=output, seed=context.seed)
 
 
 def _quantities(

@@ -1,4 +1,4 @@
-"""What a kind records when one of our tools could not look at a file of the hand-in."""
+"""What a kind records when one of our tools could not look at a file of the submission."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from grader.model.observation import Fault, Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call
+    from grader.harness.context import Call, CheckContext
 
 REPORT = "report"
 BLANK = "shows nothing: there is no text and no picture on its pages that a reader sees"
@@ -16,32 +16,32 @@ _TOO_MUCH = {"unread": "rendering it takes too much time or memory", "blank": Fa
 
 
 def read_report(
-    bench: Bench, file: str, terms: Sequence[str] = (), ratios: Sequence[Sequence[str]] = ()
+    context: CheckContext, file: str, terms: Sequence[str] = (), ratios: Sequence[Sequence[str]] = ()
 ) -> dict[str, Any] | Observation:
     """Read a report in a sandbox, because a PDF can be evil: what the tool answers, or a fault of ours."""
-    call = bench.tool(REPORT, file, list(terms), list(ratios))
+    call = context.tool(REPORT, file, list(terms), list(ratios))
     if call.outcome is Outcome.OBSERVED:
         return dict(call.value)
     if call.traceback and call.outcome is Outcome.CRASHED:
-        return refusal(bench, "", call)
+        return refusal(context, "", call)
     return dict(_TOO_MUCH)
 
 
-def refusal(bench: Bench, note: str, call: Call | None = None) -> Observation:
+def refusal(context: CheckContext, note: str, call: Call | None = None) -> Observation:
     """The file is not there, or is not what it should be; with `call`, reading it ended badly.
 
     A file may take too much time or memory, or end the interpreter; an exception is a fault of ours.
     """
     if call is None:
-        return Observation(item=bench.item, outcome=Outcome.REFUSED, note=note, seed=bench.seed)
+        return Observation(item=context.item, outcome=Outcome.REFUSED, note=note, seed=context.seed)
     bug = call.outcome is Outcome.REFUSED or (call.outcome is Outcome.CRASHED and call.traceback)
     if not bug:
-        return Observation(item=bench.item, outcome=call.outcome, note=note, seed=bench.seed)
+        return Observation(item=context.item, outcome=call.outcome, note=note, seed=context.seed)
     return Observation(
-        item=bench.item,
+        item=context.item,
         outcome=Outcome.NOT_OBSERVED,
         fault=Fault.GRADER,
         note=f"a bug in one of our tools: {call.note}",
         facts={"traceback": call.traceback},
-        seed=bench.seed,
+        seed=context.seed,
     )

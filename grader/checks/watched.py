@@ -8,15 +8,15 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from grader.bench.tolerance import Tolerances
 from grader.checks.calls import cases_of
 from grader.config.codec import from_plain
+from grader.harness.tolerance import Tolerances
 from grader.model.observation import Outcome, Quantity
 from grader.model.score import Award
 from grader.model.trace import Exchanged, Proven, Series, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, InputCase, Proof
+    from grader.harness.context import Call, CheckContext, InputCase, Proof
 
 NOTE: Proof = "note"
 NOTHING: Proof = ""
@@ -37,7 +37,7 @@ DRAWS = 100
 
 
 def watch(
-    bench: Bench,
+    context: CheckContext,
     of: str,
     family: str,
     oracle: Callable[..., Any],
@@ -50,18 +50,18 @@ def watch(
     the kernels get the inputs of the first in place of their own: where the result was made shows in whose
     it is right for. Both have the same shapes; where no draw has, that is not tried.
     """
-    from grader.bench.compare import compare
+    from grader.harness.compare import compare
 
     def wrong(case: InputCase, call: Call) -> str:
         return compare(call.value, right(oracle, case), tolerances).note
 
     module, _, function = of.rpartition(".")
-    noted, plain = (cases_of(bench, family, draw=draw)[-1] for draw in (_NOTED_DRAW, _PLAIN_DRAW))
-    with bench.subject(module, observed=not records_any_call(bench)) as subject:
+    noted, plain = (cases_of(context, family, draw=draw)[-1] for draw in (_NOTED_DRAW, _PLAIN_DRAW))
+    with context.subject(module, observed=not records_any_call(context)) as subject:
         if subject.imported.outcome is not Outcome.OBSERVED:
             return subject.imported
         # a simulator poisons memory that nobody wrote, and does not count what is read for the note
-        for case, proof in ((noted, NOTE),) if bench.simulated else ((noted, NOTE), (plain, NOTHING)):
+        for case, proof in ((noted, NOTE),) if context.simulated else ((noted, NOTE), (plain, NOTHING)):
             call = subject.call(function, case, proof=proof)
             if call.outcome is not Outcome.OBSERVED:
                 return call
@@ -70,7 +70,7 @@ def watch(
                 return Watched(trace=trace, wrong=difference)
             if not trace.framework_launches:
                 return _past_numba(trace)
-        exchanged = alike(bench, family, noted, _EXCHANGED_DRAW)
+        exchanged = alike(context, family, noted, _EXCHANGED_DRAW)
         if exchanged is None:
             return Watched(trace=trace)
         last = subject.call(function, exchanged, proof="exchange")
@@ -78,9 +78,9 @@ def watch(
         return Watched(trace=trace, proof=told, unproven=why)
 
 
-def records_any_call(bench: Bench) -> bool:
+def records_any_call(context: CheckContext) -> bool:
     """Whether calls are recorded in the children whose calls are timed as well; CUPTI alone can do that."""
-    return bench.simulated or find_spec("cupti") is not None
+    return context.simulated or find_spec("cupti") is not None
 
 
 def _past_numba(trace: Trace) -> Watched:
@@ -90,10 +90,10 @@ def _past_numba(trace: Trace) -> Watched:
     return Watched(trace=trace, proof=Proven.UNCLEAR, unproven="its kernels were not launched by numba")
 
 
-def alike(bench: Bench, family: str, noted: InputCase, first: int) -> InputCase | None:
+def alike(context: CheckContext, family: str, noted: InputCase, first: int) -> InputCase | None:
     """Draw a case whose arrays have the shapes of the noted one's, from draw `first` on; None if none has."""
     for draw in range(first, first + DRAWS):
-        case = cases_of(bench, family, draw=draw)[-1]
+        case = cases_of(context, family, draw=draw)[-1]
         if shapes_of(case) == shapes_of(noted):
             return case
     return None

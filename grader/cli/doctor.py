@@ -76,7 +76,7 @@ def _show(findings: list[DoctorLine]) -> None:
 
 
 def _sandboxes() -> Iterator[DoctorLine]:
-    from grader.bench.trial import try_out
+    from grader.harness.trial import try_out
     from grader.sandbox.builtin import grader_sandboxes
     from grader.sandbox.interpreter import interpreter
 

@@ -29,11 +29,11 @@ def command() -> None:
 @click.pass_context
 def export(context: click.Context, out: Path, results: Path, rubric: str | None) -> None:
     """Write a row for everything that waits for a person, or was judged by one."""
-    from grader.cli.points import hand_ins, rows
+    from grader.cli.points import graded_submissions, rows
     from grader.config.points_csv import write_table
 
     course, plugins = open_course(context)
-    table = list(rows(hand_ins(results, course, plugins, rubric), plugins))
+    table = list(rows(graded_submissions(results, course, plugins, rubric), plugins))
     try:
         write_whole(out, write_table(table))
     except OSError as error:
@@ -52,7 +52,7 @@ def import_(context: click.Context, file: Path, by: str | None, results: Path, r
     """Save the points of FILE, if nothing in it is wrong; the next run counts them."""
     from getpass import getuser
 
-    from grader.cli.points import Judgements, hand_ins
+    from grader.cli.points import Judgements, graded_submissions
     from grader.config.points_csv import read_table
 
     course, plugins = open_course(context)
@@ -61,7 +61,7 @@ def import_(context: click.Context, file: Path, by: str | None, results: Path, r
     except OSError as error:
         raise UsageError(f"{file}: cannot be read ({error.strerror})") from None
     judgements = Judgements(
-        hand_ins(results, course, plugins, rubric),
+        graded_submissions(results, course, plugins, rubric),
         where=str(file),
         by=by or getuser(),
         at=datetime.now(UTC).isoformat(timespec="seconds"),

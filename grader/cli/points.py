@@ -1,4 +1,4 @@
-"""Which items of which hand-ins wait for a person, and what people say of them."""
+"""Which items of which submissions wait for a person, and what people say of them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from grader.model.observation import Outcome
 from grader.model.rubric import Item
 from grader.plugins import Plugins
 
-HAND_IN = 12
+DIGEST_DIGITS = 12
 """How much of a digest stands in the table, behind `sha256:`."""
 
 
 @dataclass(frozen=True)
-class HandIn:
-    """One examined hand-in, with the items that a person may give points for."""
+class StoredGrade:
+    """One examined submission, with the items that a person may give points for."""
 
     folder: Path
     evidence: Evidence
@@ -39,11 +39,13 @@ class HandIn:
 
     @property
     def mark(self) -> str:
-        """How the table names exactly this hand-in."""
-        return self.evidence.submission.digest.rpartition(":")[2][:HAND_IN]
+        """How the table names exactly this submission."""
+        return self.evidence.submission.digest.rpartition(":")[2][:DIGEST_DIGITS]
 
 
-def hand_ins(out: Path, course: Course, plugins: Plugins, rubric: str | None = None) -> list[HandIn]:
+def graded_submissions(
+    out: Path, course: Course, plugins: Plugins, rubric: str | None = None
+) -> list[StoredGrade]:
     """Everything examined below a results folder, by assignment and student.
 
     Raises:
@@ -62,31 +64,31 @@ def hand_ins(out: Path, course: Course, plugins: Plugins, rubric: str | None = N
         for folder in sorted(assignment.iterdir()):
             evidence = read_evidence(folder / EVIDENCE)
             if evidence is not None:
-                found.append(HandIn(folder, evidence, items))
+                found.append(StoredGrade(folder, evidence, items))
     return found
 
 
-def rows(found: list[HandIn], plugins: Plugins) -> Iterator[PointsRow]:
+def rows(found: list[StoredGrade], plugins: Plugins) -> Iterator[PointsRow]:
     """A row for each manual item, and each other one that only a person can decide."""
-    for hand_in in found:
-        for item in hand_in.items.values():
-            given = hand_in.given.get(item.id)
-            if given or item.check == MANUAL or _undecided(hand_in, item, plugins):
+    for graded in found:
+        for item in graded.items.values():
+            given = graded.given.get(item.id)
+            if given or item.check == MANUAL or _undecided(graded, item, plugins):
                 yield PointsRow(
-                    student=hand_in.folder.name,
-                    assignment=hand_in.folder.parent.name,
+                    student=graded.folder.name,
+                    assignment=graded.folder.parent.name,
                     item=item.id,
                     title=item.title,
                     asks=getattr(item.options, "asks", ""),
                     possible=f"{item.points:g}",
                     points=f"{given.points:g}" if given else "",
                     comment=given.comment if given else "",
-                    hand_in=hand_in.mark,
+                    submission=graded.mark,
                 )
 
 
-def _undecided(hand_in: HandIn, item: Item, plugins: Plugins) -> bool:
-    seen = hand_in.evidence.observations.get(item.id)
+def _undecided(graded: StoredGrade, item: Item, plugins: Plugins) -> bool:
+    seen = graded.evidence.observations.get(item.id)
     if seen is None or seen.outcome is not Outcome.OBSERVED:
         return False
     return plugins.checks[item.check].award(item.options, seen, {}).undecided
@@ -95,8 +97,8 @@ def _undecided(hand_in: HandIn, item: Item, plugins: Plugins) -> bool:
 class Judgements:
     """What a table says, checked row by row; kept only if nothing in it is wrong."""
 
-    def __init__(self, found: list[HandIn], *, where: str, by: str, at: str) -> None:
-        self._hand_ins = {(one.folder.parent.name, one.folder.name): one for one in found}
+    def __init__(self, found: list[StoredGrade], *, where: str, by: str, at: str) -> None:
+        self._graded = {(one.folder.parent.name, one.folder.name): one for one in found}
         self._where = where
         self._by = by
         self._at = at
@@ -112,24 +114,24 @@ class Judgements:
         first = self._first.setdefault((row.assignment, row.student, row.item), line)
         if first != line:
             self._wrong(line, f"gives points for the same item as line {first}; keep one of them")
-        hand_in = self._hand_ins.get((row.assignment, row.student))
-        if hand_in is None:
-            students = [student for assignment, student in self._hand_ins if assignment == row.assignment]
+        graded = self._graded.get((row.assignment, row.student))
+        if graded is None:
+            students = [student for assignment, student in self._graded if assignment == row.assignment]
             known = suggestion(row.student, students) if students else "grade it first"
-            self._wrong(line, f"no hand-in of {row.student!r} for {row.assignment!r} was graded; {known}")
+            self._wrong(line, f"no submission of {row.student!r} for {row.assignment!r} was graded; {known}")
             return
-        item = hand_in.items.get(row.item)
+        item = graded.items.get(row.item)
         if item is None:
-            known = suggestion(row.item, hand_in.items) if hand_in.items else "the rubric has none"
+            known = suggestion(row.item, graded.items) if graded.items else "the rubric has none"
             self._wrong(line, f"{row.item!r} is no item that a person gives points for; {known}")
             return
-        if row.hand_in and row.hand_in != hand_in.mark:
+        if row.submission and row.submission != graded.mark:
             self._wrong(
                 line, f"{row.student} has handed in again since; export the table anew and look again"
             )
         points = self._points(line, row.points, item)
         if len(self.problems) == before:
-            self._keep(hand_in, item, points, row.comment)
+            self._keep(graded, item, points, row.comment)
 
     def save(self) -> int:
         """Write all of it; how many judgements are new.
@@ -154,7 +156,7 @@ class Judgements:
             self._wrong(line, f"{item.id}: points must be a number from 0 to {item.points:g}, got {text!r}")
         return points
 
-    def _keep(self, hand_in: HandIn, item: Item, points: float, comment: str) -> None:
+    def _keep(self, graded: StoredGrade, item: Item, points: float, comment: str) -> None:
         record = PointsGiven(
             item=item.id,
             points=points,
@@ -162,11 +164,11 @@ class Judgements:
             by=self._by,
             at=self._at,
             comment=comment,
-            submission=hand_in.evidence.submission.digest,
+            submission=graded.evidence.submission.digest,
         )
-        earlier = hand_in.given.get(item.id)
+        earlier = graded.given.get(item.id)
         if earlier is None or replace(earlier, by=self._by, at=self._at) != record:
-            self._records.setdefault(hand_in.folder, []).append(record)
+            self._records.setdefault(graded.folder, []).append(record)
 
     def _wrong(self, line: int, problem: str) -> None:
         self.problems.append(f"{self._where}:{line}: {problem}")

@@ -30,7 +30,7 @@ class PointsRow:
     points: str = ""
     """Empty while no points are given."""
     comment: str = ""
-    hand_in: str = ""
+    submission: str = ""
     """The beginning of the digest of the submission: points for an earlier one are not taken for a later
     one."""
 

@@ -209,7 +209,7 @@ class _Session:
             ended = worker.process.stop()
             status = ended if status is None else status
         _remove_job(order)
-        log = order.outbox / "examiner.log"
+        log = order.outbox / "worker.log"
         with suppress(OSError):  # a full disk: the last line is in the problem
             log.unlink(missing_ok=True)
             if complaints.strip():
@@ -219,7 +219,7 @@ class _Session:
         last = complaints.strip().splitlines()[-1:]
         why = "".join(f": {line}" for line in last)
         how = f"with status {status}" if status > 0 else "by a signal"
-        return f"{log}: the examiner was ended {how} before it had finished{why}; run again"
+        return f"{log}: the worker was ended {how} before it had finished{why}; run again"
 
 
 def _remove_job(order: Order | None) -> None:

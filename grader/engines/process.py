@@ -1,4 +1,4 @@
-"""One worker, a process of `python -m grader.examiner` that gets one job after the other."""
+"""One worker, a process of `python -m grader.worker` that gets one job after the other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WorkerProcess:
         orphans.adopt()
         self._process = orphans.start(
             # -P: the folder we are called from may hold anything, a submission for example
-            [sys.executable, "-P", "-m", "grader.examiner", str(os.getpid())],
+            [sys.executable, "-P", "-m", "grader.worker", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,

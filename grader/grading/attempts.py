@@ -53,8 +53,8 @@ class Attempts:
             if older[number] and not isinstance(result, Exception) and result.rubric.attempts == "best":
                 contests[number] = [Candidate(request=requests[number], graded=result)]
                 continue
-            for hand_in in older[number]:
-                self._tell(f"{hand_in.name}: is an older attempt; {_counts(requests[number])}")
+            for submission in older[number]:
+                self._tell(f"{submission.name}: is an older attempt; {_counts(requests[number])}")
             yield number, result
         for place in range(max((len(older[number]) for number in contests), default=0)):
             attempts = {
@@ -89,12 +89,12 @@ class Attempts:
         return replace(best.request, fresh=False, one_of_several=False)
 
 
-def waves(hand_ins: Sequence[Upload], roster: Mapping[str, str]) -> list[list[int]]:
+def waves(submissions: Sequence[Upload], roster: Mapping[str, str]) -> list[list[int]]:
     """The places of archives, in as few waves as no student is in twice: they would share a folder."""
     students: list[set[str]] = []
     places: list[list[int]] = []
-    for number, hand_in in enumerate(hand_ins):
-        sender = sender_named_by(hand_in, roster)
+    for number, submission in enumerate(submissions):
+        sender = sender_named_by(submission, roster)
         student = sender.student if sender else ""
         wave = next((n for n, names in enumerate(students) if student not in names), len(places))
         if wave == len(places):
@@ -105,10 +105,10 @@ def waves(hand_ins: Sequence[Upload], roster: Mapping[str, str]) -> list[list[in
     return places
 
 
-def sender_named_by(hand_in: Upload, roster: Mapping[str, str]) -> Sender | None:
+def sender_named_by(submission: Upload, roster: Mapping[str, str]) -> Sender | None:
     """Who handed it in; None if its name does not say, which is told when it is opened."""
     try:
-        return sender_of_upload(hand_in, roster)
+        return sender_of_upload(submission, roster)
     except GraderError:
         return None
 

@@ -18,9 +18,9 @@ _SUBMISSION = "the submission"
 
 
 def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callable[[str], dict[str, str]]:
-    """Tells by item the digest of its task, given the digest of a hand-in; the files are read only once.
+    """Tells by item the digest of its task, given the digest of a submission; the files are read only once.
 
-    It covers whatever decides what is measured: the hand-in, the assignment and the files of its `folder`
+    It covers whatever decides what is measured: the submission, the assignment and the files of its `folder`
     that an exam works with, the measuring options, this version of grader. Points and judging options are
     not in it.
     """
@@ -28,7 +28,7 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
     begun: dict[str, tuple[Any, bytes]] = {}
     for item in rubric.items:
         measured = {"check": item.check, "options": measuring(item.options), "group": item.group}
-        # the keys are sorted: all that hand-ins have in common stands before what they differ in
+        # the keys are sorted: all that submissions have in common stands before what they differ in
         head, _, tail = dumps({**basis, **measured, "submission": _SUBMISSION}).rpartition(_SUBMISSION)
         begun[item.id] = hashlib.sha256(head.encode()), tail.encode()
 

@@ -104,7 +104,7 @@ def read_score(path: Path) -> StoredScore:
         raise NotObservedError(f"{show_path(folder / EVIDENCE)}: holds nothing; grade the archive again")
     if evidence.submission.digest != of_submission:
         raise UsageError(
-            f"{show_path(file)}: is the score of another hand-in than the evidence beside it is of; "
+            f"{show_path(file)}: is the score of another submission than the evidence beside it is of; "
             "name the score that lies there now"
         )
     return StoredScore(folder=folder, evidence=evidence, exam_of=_exams(folder / EVIDENCE), rubric=of_rubric)
@@ -162,7 +162,7 @@ def replay(  # noqa: PLR0913 - what was, what is now, and where
         title=titles[item],
         seed=then.seed,
         facts=(
-            Fact(name="hand-in", then=evidence.submission.digest, now=submission.digest),
+            Fact(name="submission", then=evidence.submission.digest, now=submission.digest),
             Fact(name="rubric", then=stored.rubric, now=loaded.digest),
             Fact(name="what is measured", then=then.digest, now=tasks[item].digest),
             *_surroundings(stored.exam_of.get(item), exam, course_digest(folder)),

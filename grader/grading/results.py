@@ -34,7 +34,7 @@ class Results:
 
     @property
     def workspace(self) -> Path:
-        """The accepted files of the hand-in that was examined last."""
+        """The accepted files of the submission that was examined last."""
         return self.folder / WORKSPACE
 
     def write(self, name: str, text: str) -> Path:

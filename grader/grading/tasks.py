@@ -34,7 +34,7 @@ def tasks_of(
     folder: Path,
     kinds: Mapping[str, CheckKind],
 ) -> tuple[Task, ...]:
-    """Every item as the examiner sees it, each after what it needs.
+    """Every item as the worker sees it, each after what it needs.
 
     `folder` is the assignment's; see `task_digests`.
     """

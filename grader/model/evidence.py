@@ -16,7 +16,7 @@ NO_SANDBOX = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exam:
-    """One run of the examiner: the machine and the sandbox it had."""
+    """One run of the worker: the machine and the sandbox it had."""
 
     id: str
     """Random, 16 hexadecimal digits."""

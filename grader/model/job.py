@@ -1,4 +1,4 @@
-"""The order of the host to the examiner; it holds no points."""
+"""The order of the host to the worker; it holds no points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.model.submission import Submission
 JOB = "job.json"
 """The name of a job's file."""
 DONE = "done: "
-"""Prefix of the line in an examiner's log with the status of a job."""
+"""Prefix of the line in a worker's log with the status of a job."""
 WAITS = "waiting: "
 """Prefix of lines in its log with the cause of a wait."""
 
@@ -78,9 +78,9 @@ class Job:
     min_isolation: str = ""
     """The weakest sandbox that may be used; empty for any with a strength."""
     cores: tuple[int, ...] = ()
-    """Cores that timed items may lease; empty for all that the examiner may use."""
+    """Cores that timed items may lease; empty for all that the worker may use."""
     stage: str = ""
-    """A folder for copies of submissions, absolute: the examiner may keep its servers for the next one, and
+    """A folder for copies of submissions, absolute: the worker may keep its servers for the next one, and
     they see what is put there. Empty if it does one job."""
     lent: tuple[str, ...] = ()
     """The UUIDs of GPUs that another exam of this submission has leased and lets this one use; empty if this

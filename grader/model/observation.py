@@ -58,8 +58,8 @@ class Quantity:
     """None if there was nothing to measure."""
     unit: str = ""
     """An SI unit or a plain word (`s`, `bytes`, `calls`); empty for a pure number."""
-    taken_by: str = "examiner"
-    """`examiner`, or `subject` where the student's own process says so: a claim."""
+    taken_by: str = "worker"
+    """`worker`, or `subject` where the student's own process says so: a claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ Top level:
     items: one object per item, in the order of the rubric.
     submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null), and what the archive's name
         told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none).
-    environment: `grader`, the version that wrote this, and `exams`, one object per run of the examiner:
+    environment: `grader`, the version that wrote this, and `exams`, one object per run of the worker:
         `id`, `started_at` (ISO 8601, UTC), `isolation`, `course` (`sha256:…` of the assignment's files that
         it worked with), `machine`.
     digests: `rubric` and `submission`, `sha256:…` of the rubric's file and of the accepted files.

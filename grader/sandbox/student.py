@@ -31,7 +31,7 @@ def is_root() -> bool:
 def student_uid(folders: Iterable[str] = ()) -> int | None:
     """Lease a uid for this process until it ends; None for an ordinary user, who keeps its own.
 
-    `folders` are what that user must be able to read. The kernel counts processes per user: two examiners
+    `folders` are what that user must be able to read. The kernel counts processes per user: two workers
     that shared one would share the limit.
 
     Raises:
@@ -82,7 +82,7 @@ def _lease() -> int:
         lease.detach()  # the name is free again when this process has ended, however it ends
         return uid
     raise NotObservedError(
-        f"sandbox: all users from {UIDS[0]} to {UIDS[-1]} are taken by other examiners; try again later"
+        f"sandbox: all users from {UIDS[0]} to {UIDS[-1]} are taken by other workers; try again later"
     )
 
 

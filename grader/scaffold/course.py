@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from grader.scaffold.layout import filled
 
-FOLDERS = ("assignments", "rubrics", "submissions", "tests/submissions", "hand_ins")
+FOLDERS = ("assignments", "rubrics", "submissions", "tests/submissions", "received")
 CI: Mapping[str, tuple[str, str]] = {
     "github": (".github/workflows/grade.yml", "ci/github.yml"),
     "gitlab": (".gitlab-ci.yml", "ci/gitlab-ci.yml"),

@@ -1,6 +1,6 @@
-"""The student's process: imports a file of the hand-in and calls its functions when told to.
+"""The student's process: imports a file of the submission and calls its functions when told to.
 
-Everything here runs beside student code and can be tampered with by it; the examiner believes none of it.
+Everything here runs beside student code and can be tampered with by it; the worker believes none of it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BESIDE = ("observer", "simulator", "virtual_gpus")
 def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None:
     """Give up every right and take on the limits; nothing of the student has run yet.
 
-    `folders` hold the files, the course's own before the hand-in's: nobody replaces a file of the course.
+    `folders` hold the files, the course's own before the submission's: nobody replaces a file of the course.
     """
     limits = order["limits"]
     os.setsid()
@@ -76,7 +76,7 @@ def play_devices() -> None:
 
 
 def serve(calls: Calls, arena: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:
-    """Answer requests until the examiner has no more; never returns."""
+    """Answer requests until the worker has no more; never returns."""
     arguments_bytes = order["arguments_bytes"]
     whole = memoryview(arena)
     arguments, results = whole[:arguments_bytes], whole[arguments_bytes:]
@@ -166,7 +166,7 @@ class _Student:
             _flush()
 
     def load(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Import a file of the hand-in, with an observer beside it if there are devices."""
+        """Import a file of the submission, with an observer beside it if there are devices."""
         del decoder
         self._whole = document["observed"]
         self._observer = _observer(self._questions, devices=self._devices, whole=self._whole)
@@ -216,7 +216,7 @@ class _Student:
         return list(map(argument, document["args"])), {k: argument(v) for k, v in document["kwargs"].items()}
 
     def run(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Run a file as a program, in a copy of the hand-in that it may write to."""
+        """Run a file as a program, in a copy of the submission that it may write to."""
         del decoder
         folder = f"{tempfile.gettempdir()}/run"
         for source in reversed(self._folders):
@@ -239,7 +239,7 @@ class _Student:
 
 
 def _outline(value: Any) -> Any:
-    """The containers of an argument, copied; arrays are compared by the examiner, byte by byte."""
+    """The containers of an argument, copied; arrays are compared by the worker, byte by byte."""
     if type(value) in (list, tuple):
         return [_outline(v) for v in value]
     if type(value) is dict:

@@ -84,7 +84,7 @@ def run(
         else:
             step = "make a folder for temporary files"
             scratch = _scratch(order["uid"])
-            # no PDEATHSIG: we end after whatever descends from us, as soon as the examiner's socket closes
+            # no PDEATHSIG: we end after whatever descends from us, as soon as the worker's socket closes
             linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         step = "start the student's process"
         pid, in_cgroup = _fork(freezer)
@@ -159,7 +159,7 @@ def _fork(freezer: Sequence[int]) -> tuple[int, bool]:
     if pid == 0:
         return 0, False
     try:
-        # nothing of the student runs before we have answered the examiner for the first time
+        # nothing of the student runs before we have answered the worker for the first time
         os.write(freezer[2], str(pid).encode())
     except OSError:  # whose cgroups these are may forbid it: then signals must do
         return pid, False
@@ -208,7 +208,7 @@ def _supervise(
                     wakefulness.begin(wake.arguments_bytes)
                     control.send(AWAKE)
                     wakefulness.spin(control.fileno())
-            else:  # the examiner closed its end, or went away
+            else:  # the worker closed its end, or went away
                 return
             if excess and freeze is None:
                 control.send(EXCEEDED + excess.encode())

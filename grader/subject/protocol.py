@@ -1,9 +1,9 @@
-"""The words that examiner, server, pid 1 and child say to each other over sockets and pipes.
+"""The words that worker, server, pid 1 and child say to each other over sockets and pipes.
 
 All sockets are SOCK_SEQPACKET and all pipes O_DIRECT: a message arrives whole or not at all. The student's
 process has pipes alone: with a message in a socket comes whatever file its sender adds, and who takes the
 message closes that file, which lasts as long as its sender likes (SO_LINGER). Values never travel here; they
-lie in the arena, shared memory whose size is sealed: first `arguments_bytes` that only the examiner writes
+lie in the arena, shared memory whose size is sealed: first `arguments_bytes` that only the worker writes
 while everything stands still, then the room for one result.
 """
 
@@ -17,10 +17,10 @@ MESSAGE_BYTES = 65536
 NAMESPACED = "namespaced"
 """A server is told so at its start if every check gets namespaces of its own."""
 
-# examiner -> pid 1
+# worker -> pid 1
 THAW = b"thaw"
 
-# pid 1 -> examiner
+# pid 1 -> worker
 AWAKE = b"awake"
 """The core is awake, and stays so until the next message, for a while."""
 HELLO = b"hello"
@@ -34,7 +34,7 @@ FAILED = b"failed "
 
 
 class Freeze(NamedTuple):
-    """Examiner -> pid 1: bring everything to a stand, by this moment of CLOCK_MONOTONIC."""
+    """Worker -> pid 1: bring everything to a stand, by this moment of CLOCK_MONOTONIC."""
 
     deadline_ns: int
 
@@ -49,7 +49,7 @@ class Freeze(NamedTuple):
 
 
 class Wake(NamedTuple):
-    """Examiner -> pid 1: while everything stands, get the program's core ready for the next call."""
+    """Worker -> pid 1: while everything stands, get the program's core ready for the next call."""
 
     arguments_bytes: int
     """How much of the arguments is to be read there."""
@@ -65,7 +65,7 @@ class Wake(NamedTuple):
 
 
 class Frozen(NamedTuple):
-    """Pid 1 -> examiner: everything stands."""
+    """Pid 1 -> worker: everything stands."""
 
     stood_ns: int
     """Since when, by CLOCK_MONOTONIC."""
@@ -90,7 +90,7 @@ class Frozen(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """Pid 1 -> examiner: the student's process ended by itself."""
+    """Pid 1 -> worker: the student's process ended by itself."""
 
     status: int
     """Its wait status."""
@@ -122,7 +122,7 @@ NONCE_BYTES = 8
 
 
 class Request(NamedTuple):
-    """Examiner -> child: the document of one call lies at `start` of the arena."""
+    """Worker -> child: the document of one call lies at `start` of the arena."""
 
     nonce: bytes
     start: int
@@ -146,7 +146,7 @@ PIPE_BUF = 4096
 
 
 class Question(NamedTuple):
-    """Child -> examiner, during a call: what a function that stayed outside gives; and back, what it gave."""
+    """Child -> worker, during a call: what a function that stayed outside gives; and back, what it gave."""
 
     nonce: bytes
     """That of the request."""
@@ -206,4 +206,4 @@ class Calls:
 
 
 Reply = Request
-"""Child -> examiner: done; the document of the result lies at `start` of the room for results."""
+"""Child -> worker: done; the document of the result lies at `start` of the room for results."""

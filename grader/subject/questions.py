@@ -15,7 +15,7 @@ TAG = "q"
 
 
 class Questions:
-    """Asks the examiner during a call, over the pipes by which the child is called."""
+    """Asks the worker during a call, over the pipes by which the child is called."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -62,7 +62,7 @@ class Questions:
 
 
 class Outside:
-    """A function that runs in the examiner; its arguments and values are plain JSON."""
+    """A function that runs in the worker; its arguments and values are plain JSON."""
 
     def __init__(self, questions: Questions, number: int) -> None:
         self._questions = questions

@@ -25,7 +25,7 @@ _FDS = 12
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """Serve on the socket whose number is given, until the examiner closes it; never returns.
+    """Serve on the socket whose number is given, until the worker closes it; never returns.
 
     `argv` is the socket's number, NAMESPACED or something else, then the modules to import.
     """
@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     # this process holds nothing secret, but a child that could write to it would reach the next check
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if select.select([control], [], [], 0)[0]:  # nothing is asked before we are ready: the examiner is gone
+    if select.select([control], [], [], 0)[0]:  # nothing is asked before we are ready: the worker is gone
         os._exit(1)
     # children collect themselves; pid 1 of a check puts this back
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from .population import PROCESSOR, stat_fields
 
 SPIN_S = 0.05
-"""For how long at most: the examiner writes one message in between."""
+"""For how long at most: the worker writes one message in between."""
 
 
 READ_BYTES = 64 * 1024

@@ -1,4 +1,4 @@
-"""Values as they cross between examiner and subject: JSON and raw arrays, never pickle.
+"""Values as they cross between worker and subject: JSON and raw arrays, never pickle.
 
 A value is encoded as JSON whose containers are tagged, so that a list stays a list and a tuple a tuple:
 

@@ -102,7 +102,7 @@ class _Awards:
     def Options(self) -> type:
         return SimpleNamespace
 
-    def observe(self, options: Any, bench: Any) -> Observation:
+    def observe(self, options: Any, context: Any) -> Observation:
         raise NotImplementedError
 
     def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:

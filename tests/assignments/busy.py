@@ -1,29 +1,29 @@
-"""A watch over cores for benches of these tests: others compute whenever the hand-in is called."""
+"""A watch over cores for contexts of these tests: others compute whenever the submission is called."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-from grader.bench.bench import OTHERS_RAN
+from grader.harness.context import OTHERS_RAN
 
 
 class QuietUnlessCalled:
-    """Stands in for `Bench.quiet`; with `left_alone` rounds without a call of the hand-in are quiet."""
+    """Stands in for `CheckContext.quiet`; with `left_alone`, rounds without a submission's call are quiet."""
 
     untold = False
 
-    def __init__(self, monkeypatch, bench_class, subject: str, left_alone: bool):
+    def __init__(self, monkeypatch, harness_class, subject: str, left_alone: bool):
         self._called = False
         self._left_alone = left_alone
-        plain = getattr(bench_class, subject)
+        plain = getattr(harness_class, subject)
 
         @contextmanager
-        def watched(bench, *args, **keys):
-            with plain(bench, *args, **keys) as child:
+        def watched(context, *args, **keys):
+            with plain(context, *args, **keys) as child:
                 yield SimpleNamespace(**{**vars(child), "call": self._noting(child.call)})
 
-        monkeypatch.setattr(bench_class, subject, watched)
+        monkeypatch.setattr(harness_class, subject, watched)
 
     def _noting(self, call):
         def noted(*args):

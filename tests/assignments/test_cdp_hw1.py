@@ -1,4 +1,4 @@
-"""The inputs, oracles and reference of utils.py of cdp_hw1 agree, and tell right hand-ins from wrong ones."""
+"""Inputs, oracles and reference of utils.py of cdp_hw1 agree, and tell right submissions from wrong ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(path):
 
 def agrees(actual, expected):
     """Plain NumPy's opinion on one answer."""
-    actual = list(actual) if isinstance(actual, deque) else actual  # as it crosses to the examiner
+    actual = list(actual) if isinstance(actual, deque) else actual  # as it crosses to the worker
     if expected is UNUSED:
         return True
     if isinstance(expected, list | tuple):
@@ -118,7 +118,7 @@ def test_the_reference_earns_every_item_whatever_the_seed(item):
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - HOSTILE - PACKED - ATTACKS))
-def test_a_hand_in_earns_what_its_expected_yaml_says(name, tmp_path):
+def test_a_submission_earns_what_its_expected_yaml_says(name, tmp_path):
     np.random.seed(2)
     folder = SUBMISSIONS / name
     (archive,) = ARCHIVES.glob(f"{name}.*")
@@ -211,5 +211,5 @@ def test_the_rubric_has_an_item_for_every_function_of_the_starter():
     assert sum(item["points"] for item in ITEMS.values()) == RUBRIC["points"] == 21
 
 
-def test_hostile_and_packed_are_names_of_hand_ins():
+def test_hostile_and_packed_are_names_of_submissions():
     assert HOSTILE | PACKED <= NAMES

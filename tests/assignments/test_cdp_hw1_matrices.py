@@ -1,4 +1,4 @@
-"""The inputs, oracles and references of cdp_hw1's matrices agree, and tell right hand-ins from wrong ones."""
+"""Inputs, oracles and references of cdp_hw1's matrices agree, and tell right submissions from wrong ones."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_reference_agrees_with_the_oracle(file, name, family):
 @pytest.mark.parametrize(
     "name", ["alice", "max_as_lists", "empty_kernel", "delay_in_max_cpu", "numpy_in_max_cpu"]
 )
-def test_max_cpu_of_these_hand_ins_gives_what_is_expected(name):
+def test_max_cpu_of_these_submissions_gives_what_is_expected(name):
     assert agrees(load(SUBMISSIONS / name / "files" / "max_functions.py").max_cpu, "small_byte_matrices")
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.bench.bench import REFERENCE, SUBMISSION
-from grader.bench.children import Children
-from grader.bench.servers import Servers
-from grader.bench.workbench import Workbench
 from grader.coursecode import course_module
 from grader.errors import CourseError
+from grader.harness.children import Children
+from grader.harness.context import REFERENCE, SUBMISSION
+from grader.harness.item_context import ItemContext
+from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
 from grader.model.observation import Case, Observation, Outcome, Quantity
@@ -59,8 +59,8 @@ def kit(tmp_path):
 
 
 @pytest.fixture
-def bench(tmp_path):
-    """A bench over a real sandbox for the files of a hand-in."""
+def context(tmp_path):
+    """A context over a real sandbox for the files of a submission."""
     if missing := BubblewrapSandbox().available():
         pytest.skip(missing)
     tmp_path.chmod(0o755)
@@ -92,16 +92,16 @@ def bench(tmp_path):
         )
         children = Children(servers, job.limits)
         opened.extend((children, servers))
-        return Workbench(job, "network.trains", children)
+        return ItemContext(job, "network.trains", children)
 
     yield make
     for resource in opened:
         resource.close()
 
 
-def look(bench, **options):
+def look(context, **options):
     options = Trains.Options(**options)
-    observation = Trains().observe(options, bench)
+    observation = Trains().observe(options, context)
     earned = observation.outcome is Outcome.OBSERVED and Trains().award(options, observation, {}).fraction
     return observation, earned
 
@@ -178,26 +178,26 @@ def test_a_file_that_holds_something_else_is_one_line(tmp_path, parts):
         data.load(tmp_path)
 
 
-def test_the_network_gets_more_right_after_an_epoch_and_the_labels_stay_here(bench):
-    observation, earned = look(bench(utils=UTILS), epochs=1, at_least=0.85)
+def test_the_network_gets_more_right_after_an_epoch_and_the_labels_stay_here(context):
+    observation, earned = look(context(utils=UTILS), epochs=1, at_least=0.85)
     assert earned == 1.0
-    assert observation.quantities["accuracy"].taken_by == "examiner"
+    assert observation.quantities["accuracy"].taken_by == "worker"
     assert 0.85 < observation.quantities["accuracy"].value < 1
     assert observation.quantities["learning_rate"] == Quantity(value=0.1)
 
 
 @pytest.mark.slow
-def test_a_slope_that_points_uphill_earns_nothing(bench):
+def test_a_slope_that_points_uphill_earns_nothing(context):
     uphill = UTILS + "\n\ndef sigmoid_prime(x):\n    return -sigmoid(x) * (1 - sigmoid(x))\n"
-    observation, earned = look(bench(utils=uphill), epochs=1)
+    observation, earned = look(context(utils=uphill), epochs=1)
     assert earned == 0.0
     assert observation.quantities["accuracy"].value < 0.5
 
 
 @pytest.mark.slow
-def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(bench):
+def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(context):
     main = "learning_rate = 0.5\nlearning_rate = 1e-12\nraise SystemExit\n"
-    observation, earned = look(bench(utils=UTILS, main=main), epochs=1)
+    observation, earned = look(context(utils=UTILS, main=main), epochs=1)
     assert observation.quantities["learning_rate"].value == 1e-12
     assert earned == 0.0
 
@@ -210,8 +210,8 @@ def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(benc
         *(pytest.param(text, marks=pytest.mark.slow) for text in ("learning_rate = (", "other = 3", "\0")),
     ],
 )
-def test_a_main_without_a_plain_number_leaves_the_given_one(bench, main):
-    observation, _ = look(bench(utils="raise_it = 1\n" + UTILS, main=main), epochs=1, sizes=(784, 2, 10))
+def test_a_main_without_a_plain_number_leaves_the_given_one(context, main):
+    observation, _ = look(context(utils="raise_it = 1\n" + UTILS, main=main), epochs=1, sizes=(784, 2, 10))
     assert observation.quantities["learning_rate"].value == 0.1
 
 
@@ -242,15 +242,15 @@ sys.modules["network"] = sys.modules["driver"] = types.SimpleNamespace(NeuralNet
 """
 
 
-def test_a_network_that_a_student_brings_along_does_not_train(bench):
+def test_a_network_that_a_student_brings_along_does_not_train(context):
     observation, earned = look(
-        bench(utils=UTILS + BROKEN + REPLACED, network=REPLACED), epochs=1, sizes=SMALL
+        context(utils=UTILS + BROKEN + REPLACED, network=REPLACED), epochs=1, sizes=SMALL
     )
     assert earned == 0.0
     assert observation.quantities["accuracy"].value < 0.2
 
 
-def test_weights_that_were_learnt_elsewhere_are_put_into_another_order(bench, digits):
+def test_weights_that_were_learnt_elsewhere_are_put_into_another_order(context, digits):
     learnt, test = digits[0], digits[2]
     rng = np.random.default_rng(5)
     weights = [rng.uniform(-(m**-0.5), m**-0.5, (m, n)).astype(np.float32) for m, n in pairwise(SMALL)]
@@ -270,7 +270,7 @@ def random_weights(sizes):
 def sigmoid_prime(x):
     return x * 0.0
 """
-    observation, earned = look(bench(utils=UTILS + learnt_elsewhere), epochs=1, sizes=SMALL, at_least=0.5)
+    observation, earned = look(context(utils=UTILS + learnt_elsewhere), epochs=1, sizes=SMALL, at_least=0.5)
     assert earned == 0.0
     assert observation.quantities["accuracy"].value < 0.4
 
@@ -297,13 +297,13 @@ def sigmoid_prime(x):
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6])
-def test_a_test_set_that_was_learnt_by_heart_is_worth_nothing(bench, digits, noise):
+def test_a_test_set_that_was_learnt_by_heart_is_worth_nothing(context, digits, noise):
     """Weights that are alike are so in any order, and a sum is a picture's brightness, which tells it."""
     sums, places = np.unique(data.inputs(digits[2].pictures).sum(axis=1, dtype=np.float64), return_index=True)
     text = KNOWN_BY_ITS_BRIGHTNESS.format(
         sums=sums.tolist(), classes=digits[2].labels[places].tolist(), scale=90 / sums.max(), noise=noise
     )
-    observation, earned = look(bench(utils=UTILS + text), epochs=1, sizes=SMALL, at_least=0.5)
+    observation, earned = look(context(utils=UTILS + text), epochs=1, sizes=SMALL, at_least=0.5)
     assert earned == 0.0, observation.cases
 
 
@@ -366,8 +366,8 @@ def test_a_test_set_that_was_learnt_by_heart_is_worth_nothing(bench, digits, noi
     ],
 )
 @pytest.mark.quick(4)
-def test_what_cannot_be_trained_with_is_named(bench, function, reason):
-    observation, earned = look(bench(utils=f"{UTILS}\n\ndef {function}\n"), epochs=1, sizes=SMALL)
+def test_what_cannot_be_trained_with_is_named(context, function, reason):
+    observation, earned = look(context(utils=f"{UTILS}\n\ndef {function}\n"), epochs=1, sizes=SMALL)
     assert earned == 0.0
     award = Trains().award(Trains.Options(), observation, {})
     assert award.reason == f"the network cannot be trained: {reason}"
@@ -392,7 +392,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_no_value_makes_the_examiner_fail(name):
+def test_no_value_makes_the_worker_fail(name):
     value, sizes = VALUES[name], [3, 16, 2]
     for read in (
         lambda: training.numbers("sigmoid", value, (3, 16)),
@@ -416,35 +416,35 @@ def test_batches_larger_than_the_training_set_are_refused_before_they_are_conver
     assert not converted
 
 
-def test_a_training_that_computes_for_too_long_is_ended(bench, monkeypatch):
+def test_a_training_that_computes_for_too_long_is_ended(context, monkeypatch):
     """Numbers below 1e-38 take a processor up to a hundred times as long."""
     monkeypatch.setattr(checks, "TRAINING_CPU_S", 0.01)
-    observation, earned = look(bench(utils=UTILS), epochs=1, sizes=SMALL)
+    observation, earned = look(context(utils=UTILS), epochs=1, sizes=SMALL)
     assert earned == 0.0
     assert observation.cases[-1].note.startswith("a training with the values of utils.py computes for longer")
 
 
-def test_a_wrong_slope_that_still_goes_downhill_is_trained_with(bench):
+def test_a_wrong_slope_that_still_goes_downhill_is_trained_with(context):
     """Half of the slope is a learning rate half as large."""
     half = UTILS + "\n\ndef sigmoid_prime(x):\n    return sigmoid(x) * (1 - sigmoid(x)) / 2\n"
-    observation, earned = look(bench(utils=half), epochs=1, sizes=SMALL, at_least=0.7)
+    observation, earned = look(context(utils=half), epochs=1, sizes=SMALL, at_least=0.7)
     assert earned == 1.0
     assert observation.quantities["accuracy"].value < 0.95
 
 
-def test_a_function_that_jumps_is_trained_with(bench):
+def test_a_function_that_jumps_is_trained_with(context):
     """A table has a few values between both sides of a jump, which are none of the function's."""
     rounded = """
 def sigmoid_prime(x):
     return np.round(sigmoid(x) * (1 - sigmoid(x)), 2)
 """
-    _, earned = look(bench(utils=UTILS + rounded), epochs=1, sizes=SMALL, at_least=0.7)
+    _, earned = look(context(utils=UTILS + rounded), epochs=1, sizes=SMALL, at_least=0.7)
     assert earned == 1.0
 
 
-def test_half_precision_is_good_enough_for_a_network(bench):
+def test_half_precision_is_good_enough_for_a_network(context):
     half = UTILS + "\n\ndef sigmoid(x):\n    return (1 / (1 + np.exp(-x))).astype(np.float16)\n"
-    _, earned = look(bench(utils=half), epochs=1, sizes=SMALL, at_least=0.7)
+    _, earned = look(context(utils=half), epochs=1, sizes=SMALL, at_least=0.7)
     assert earned == 1.0
 
 
@@ -457,8 +457,8 @@ def test_half_precision_is_good_enough_for_a_network(bench):
         (UTILS + "\n\ndef sigmoid(x):\n    import os\n    os._exit(0)\n", Outcome.CRASHED, ""),
     ],
 )
-def test_a_program_that_fails_is_the_student_s_doing(bench, utils, outcome, said):
-    observation, _ = look(bench(utils=utils))
+def test_a_program_that_fails_is_the_student_s_doing(context, utils, outcome, said):
+    observation, _ = look(context(utils=utils))
     assert observation.outcome is outcome
     assert said in observation.note
 
@@ -470,11 +470,11 @@ def test_the_threshold_is_judged_and_not_measured(accuracy, fraction):
     assert Trains().award(Trains.Options(), observation, {}).fraction == fraction
 
 
-def test_wrong_data_is_the_course_s_fault(bench, monkeypatch):
+def test_wrong_data_is_the_course_s_fault(context, monkeypatch):
     def load(seed):
         raise sys.modules["grader_course.cdp_hw1.data"].WrongData("mnist.pkl.gz: is broken; replace it")
 
-    subject = bench(utils=UTILS)
+    subject = context(utils=UTILS)
     monkeypatch.setattr(sys.modules["grader_course.cdp_hw1.data"], "load", load)
     with pytest.raises(CourseError, match=r"^mnist.pkl.gz: is broken; replace it$"):
         look(subject)

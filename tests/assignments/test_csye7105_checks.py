@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grader.bench.bench import Call, InputCase
 from grader.config.decode import decode
 from grader.coursecode import course_module
 from grader.errors import CourseError
+from grader.harness.context import Call, InputCase
 from grader.model.assignment import Limits
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.trace import Launch, Trace
@@ -49,7 +49,7 @@ def stored(observation):
 
 
 @dataclass
-class Bench:
+class CheckContext:
     """Programs as functions of this process: `call(function, case)` gives what came of a call."""
 
     call: object = None
@@ -104,7 +104,7 @@ class Bench:
 def frameworks(source):
     kind = written_for.WrittenFor()
     keys = options(kind, file="matrix_power.py")
-    observation = kind.observe(keys, Bench(files={"matrix_power.py": source}))
+    observation = kind.observe(keys, CheckContext(files={"matrix_power.py": source}))
     return kind.award(keys, stored(observation), {})
 
 
@@ -123,7 +123,7 @@ def test_everything_else_is_run(source):
 def test_a_file_that_is_not_there_is_the_business_of_the_items_that_run_it():
     kind = written_for.WrittenFor()
     keys = options(kind, file="matrix_power.py")
-    assert kind.award(keys, kind.observe(keys, Bench()), {}).fraction == 1.0
+    assert kind.award(keys, kind.observe(keys, CheckContext()), {}).fraction == 1.0
 
 
 # Known mistakes.
@@ -143,7 +143,7 @@ def mistaken(answer):
     def call(function, case):
         return Call(outcome=Outcome.OBSERVED, value=answer)
 
-    observation = kind.observe(keys, Bench(call, oracles=oracles))
+    observation = kind.observe(keys, CheckContext(call, oracles=oracles))
     assert observation.outcome is Outcome.OBSERVED
     return kind.award(keys, stored(observation), {})
 
@@ -194,13 +194,13 @@ def timed(one_s, two_s, *, reference=(0.328, 0.165), value=1.0, disturbance=""):
             outcome=Outcome.OBSERVED, value=value, wall_s=took[function], cpu_s=took[function]
         )
 
-    bench = Bench(
+    context = CheckContext(
         calls((one_s, two_s), value),
         calls(reference, 1.0),
         oracles={"at_full_size": lambda *_: 1.0},
         disturbance=disturbance,
     )
-    return kind, keys, kind.observe(keys, bench)
+    return kind, keys, kind.observe(keys, context)
 
 
 def judged(*seconds, **keys):
@@ -264,7 +264,9 @@ def test_the_result_of_every_timed_call_is_compared():
 
 @pytest.mark.parametrize("left_alone", [True, False])
 def test_who_is_never_timed_quietly_where_the_reference_is_has_disturbed_its_rounds(monkeypatch, left_alone):
-    monkeypatch.setattr(Bench, "quiet", QuietUnlessCalled(monkeypatch, Bench, "subject", left_alone))
+    monkeypatch.setattr(
+        CheckContext, "quiet", QuietUnlessCalled(monkeypatch, CheckContext, "subject", left_alone)
+    )
     _, _, observation = timed(0.328, 0.165)
     if left_alone:
         assert observation.outcome is Outcome.REFUSED
@@ -333,8 +335,8 @@ def program(
 
     kind = printed_times.PrintedTimes()
     found = options(kind, of="program.run", inputs="programs", **keys)
-    bench = Bench(call, files={"matrix_power.py": source}, output=output)
-    return kind.award(found, stored(kind.observe(found, bench)), {})
+    context = CheckContext(call, files={"matrix_power.py": source}, output=output)
+    return kind.award(found, stored(kind.observe(found, context)), {})
 
 
 def test_a_right_sum_and_two_times_of_what_the_gpus_did_earn_everything():
@@ -440,7 +442,7 @@ def test_a_program_that_ends_in_an_error_is_the_outcome():
     kind = printed_times.PrintedTimes()
     crash = Call(outcome=Outcome.CRASHED, note="run() raised NameError", traceback="matrix_power.py")
     keys = options(kind, of="program.run", inputs="programs")
-    observation = kind.observe(keys, Bench(lambda function, case: crash, output="half"))
+    observation = kind.observe(keys, CheckContext(lambda function, case: crash, output="half"))
     assert (observation.outcome, observation.note) == (Outcome.CRASHED, "run() raised NameError")
     assert observation.output == "half"
 
@@ -449,7 +451,7 @@ def test_a_driver_that_cannot_be_imported_is_the_course_s_fault():
     kind = printed_times.PrintedTimes()
     keys = options(kind, of="program.run", inputs="programs")
     with pytest.raises(CourseError, match="given: no torch"):
-        kind.observe(keys, Bench(imported=Call(outcome=Outcome.CRASHED, note="no torch")))
+        kind.observe(keys, CheckContext(imported=Call(outcome=Outcome.CRASHED, note="no torch")))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The course's drivers run hand-ins of csye7105_hw4; on the CPU, which takes the place of every GPU here."""
+"""The course's drivers run submissions of csye7105_hw4 on the CPU, which takes the place of every GPU."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.bench.compare import compare
-from grader.bench.tolerance import Tolerance, Tolerances
 from grader.coursecode import course_module
+from grader.harness.compare import compare
+from grader.harness.tolerance import Tolerance, Tolerances
 
 torch = pytest.importorskip("torch")
 
@@ -29,18 +29,18 @@ values = course_module(FOLDER / "values.py")
 
 
 def on_cpu(file: Path) -> str:
-    """A file of a hand-in, with the CPU in the place of every GPU."""
+    """A file of a submission, with the CPU in the place of every GPU."""
     text = re.sub(r'"cuda:\d"|f"cuda:\{number\}"', '"cpu"', file.read_text(encoding="utf-8"))
     return text.replace("torch.cuda.synchronize", "str").replace("torch.cuda.device_count()", "1")
 
 
-def hand_in(name: str) -> Path:
+def submission(name: str) -> Path:
     return FOLDER / "reference" if name == "reference" else ROOT / "tests" / "submissions" / name / "files"
 
 
 @pytest.fixture
 def load(tmp_path, monkeypatch):
-    """Import one of the course's drivers beside a file of a hand-in."""
+    """Import one of the course's drivers beside a file of a submission."""
     ours = {"split", "powers", "resnet", "pt_modelparallelism", "matrix_power"}
 
     def forget():
@@ -68,7 +68,7 @@ def small_matrices():
 
 @pytest.mark.parametrize("name", ["reference", "csye_nora", "csye_in_turn"])
 def test_small_powers_are_added(load, name):
-    powers = load("powers", hand_in(name) / "matrix_power.py")
+    powers = load("powers", submission(name) / "matrix_power.py")
     near = Tolerances(float32=Tolerance(rtol=1e-4, atol=1e-4))
     for case in small_matrices():
         assert compare(powers.on_devices(*case), expected.power_sum(*case), near).note == ""
@@ -78,7 +78,7 @@ def test_small_powers_are_added(load, name):
     ("name", "mistake"), [("csye_element_wise", "element_wise"), ("csye_one_more", "one_more")]
 )
 def test_wrong_powers_are_those_of_a_known_mistake(load, name, mistake):
-    powers = load("powers", hand_in(name) / "matrix_power.py")
+    powers = load("powers", submission(name) / "matrix_power.py")
     near = Tolerances(float32=Tolerance(rtol=1e-4, atol=1e-4))
     answers = [(powers.on_devices(*case), case) for case in small_matrices()]
     assert all(compare(value, getattr(expected, mistake)(*case), near).agrees for value, case in answers)
@@ -86,7 +86,7 @@ def test_wrong_powers_are_those_of_a_known_mistake(load, name, mistake):
 
 
 def test_large_matrices_are_made_where_they_belong_and_their_powers_are_told_by_few_numbers(load):
-    powers = load("powers", hand_in("csye_nora") / "matrix_power.py")
+    powers = load("powers", submission("csye_nora") / "matrix_power.py")
     left, right, probes = inputs._large(np.random.default_rng(2), 600)
     value = powers.at_full_size(left, right, probes, ["cpu", "cpu"])
     assert (value.dtype, value.shape) == (np.float16, (600, 8))
@@ -134,16 +134,16 @@ def run_program(folder: Path, source: str):
     ],
 )
 def test_the_matrices_of_a_program_tell_what_it_computed(tmp_path, name, total):
-    _, told = run_program(tmp_path, on_cpu(hand_in(name) / "matrix_power.py"))
+    _, told = run_program(tmp_path, on_cpu(submission(name) / "matrix_power.py"))
     assert values.summed([np.array(one["rows"]) for one in told["kept"]]) == total
 
 
 def test_a_printed_time_is_found_among_what_the_program_read_from_its_clock(tmp_path):
-    output, told = run_program(tmp_path, on_cpu(hand_in("csye_nora") / "matrix_power.py"))
+    output, told = run_program(tmp_path, on_cpu(submission("csye_nora") / "matrix_power.py"))
     for gpus in (1, 2):
         time = timeline.printed(output, gpus)
         assert list(timeline.windows_of(time, told["readings"]))
-    output, told = run_program(tmp_path, on_cpu(hand_in("csye_invented") / "matrix_power.py"))
+    output, told = run_program(tmp_path, on_cpu(submission("csye_invented") / "matrix_power.py"))
     assert not list(timeline.windows_of(timeline.printed(output, 1), told["readings"]))
 
 
@@ -180,7 +180,7 @@ def agrees(split, function, args):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["reference", "csye_nora", "csye_by_order"])
 def test_a_split_network_says_and_learns_what_the_unsplit_one_does(load, name):
-    split = load("split", hand_in(name) / "pt_modelparallelism.py")
+    split = load("split", submission(name) / "pt_modelparallelism.py")
     args = pictures()
     assert agrees(split, "outputs", args).note == ""
     assert agrees(split, "learn", args).note == ""
@@ -190,7 +190,7 @@ def test_a_split_network_says_and_learns_what_the_unsplit_one_does(load, name):
 
 @pytest.mark.slow
 def test_a_gradient_that_is_cut_shows_in_what_the_first_stages_learn(load):
-    split = load("split", hand_in("csye_cut_gradient") / "pt_modelparallelism.py")
+    split = load("split", submission("csye_cut_gradient") / "pt_modelparallelism.py")
     args = pictures()
     assert agrees(split, "outputs", args).agrees
     learnt = split.learn(*args)
@@ -201,12 +201,12 @@ def test_a_gradient_that_is_cut_shows_in_what_the_first_stages_learn(load):
 
 @pytest.mark.slow
 def test_a_layer_that_is_left_out_shows_in_the_outputs(load):
-    split = load("split", hand_in("csye_no_maxpool") / "pt_modelparallelism.py")
+    split = load("split", submission("csye_no_maxpool") / "pt_modelparallelism.py")
     assert not agrees(split, "outputs", pictures()).agrees
 
 
 def test_the_device_of_every_parameter_and_of_what_every_layer_puts_out_is_told(load):
-    split = load("split", hand_in("csye_by_order") / "pt_modelparallelism.py")
+    split = load("split", submission("csye_by_order") / "pt_modelparallelism.py")
     parts = split.placed(*pictures())["parts"]
     parameters = {name for name in parts if not name.startswith("output of ")}
     assert len(parameters) == 161
@@ -225,7 +225,7 @@ def test_a_network_of_other_layers_is_told_so(load, tmp_path):
 
 
 def test_weights_follow_from_a_number(load):
-    load("split", hand_in("csye_by_order") / "pt_modelparallelism.py")
+    load("split", submission("csye_by_order") / "pt_modelparallelism.py")
     resnet = sys.modules["resnet"]
     first, again, other = (resnet.drawn_weights(seed) for seed in (7, 7, 8))
     assert list(first) == [name for name, _ in resnet.resnet50().named_parameters()]

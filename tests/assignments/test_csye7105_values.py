@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.bench.compare import compare
 from grader.coursecode import course_module
+from grader.harness.compare import compare
 
 FOLDER = Path(__file__).resolve().parents[2] / "assignments" / "csye7105_hw4"
 

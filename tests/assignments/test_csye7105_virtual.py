@@ -1,4 +1,4 @@
-"""On virtual GPUs, in a real sandbox, hand-ins of csye7105_hw4 are told which GPUs did nothing."""
+"""On virtual GPUs, in a real sandbox, submissions of csye7105_hw4 are told which GPUs did nothing."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.bench.bench import REFERENCE, SUBMISSION, InputCase
-from grader.bench.children import Children
-from grader.bench.servers import Servers
-from grader.bench.setup import virtual_gpus
-from grader.bench.workbench import Workbench
 from grader.config.rubric import load_rubric
 from grader.errors import NotObservedError
+from grader.harness.children import Children
+from grader.harness.context import REFERENCE, SUBMISSION, InputCase
+from grader.harness.item_context import ItemContext
+from grader.harness.servers import Servers
+from grader.harness.setup import virtual_gpus
 from grader.model.assignment import Limits
 from grader.model.job import Job
 from grader.model.observation import Outcome
@@ -42,8 +42,8 @@ def rubric():
 
 
 @pytest.fixture
-def bench(tmp_path):
-    """A bench with virtual GPUs over a real sandbox, for files of a hand-in."""
+def context(tmp_path):
+    """A context with virtual GPUs over a real sandbox, for files of a submission."""
     if missing := BubblewrapSandbox().available():
         pytest.skip(missing)
     if torch.version.cuda is not None:
@@ -52,7 +52,7 @@ def bench(tmp_path):
     workspace = tmp_path / "workspace"
     opened = []
 
-    def make(gpus: int | str, *files: Path | str) -> Workbench:
+    def make(gpus: int | str, *files: Path | str) -> ItemContext:
         workspace.mkdir()
         for file in files:
             if isinstance(file, Path):
@@ -83,7 +83,7 @@ def bench(tmp_path):
         )
         children = Children(servers, job.limits)
         opened.extend((children, servers))
-        return Workbench(job, "item", children, lent=virtual_gpus(gpus))
+        return ItemContext(job, "item", children, lent=virtual_gpus(gpus))
 
     yield make
     for resource in opened:
@@ -91,42 +91,42 @@ def bench(tmp_path):
 
 
 @pytest.fixture
-def mark(rubric, bench):
+def mark(rubric, context):
     """What an item says of one file."""
     kinds, items = rubric
 
     def mark(name: str, file: Path):
         item = items[name]
         kind = kinds[item.check]
-        observation = kind.observe(item.options, bench(item.devices["gpu"], file))
+        observation = kind.observe(item.options, context(item.devices["gpu"], file))
         assert observation.outcome is Outcome.OBSERVED, observation.note
         return kind.award(item.options, observation, {}), passed(item, observation, kinds, {})
 
     return mark
 
 
-def hand_in(name: str, file: str) -> Path:
+def workspace_of(name: str, file: str) -> Path:
     folder = FOLDER / "reference" if name == "reference" else ROOT / "tests" / "submissions" / name / "files"
     return folder / file
 
 
 @pytest.mark.slow
 def test_both_matrices_on_one_virtual_gpu_are_told_so(mark):
-    award, good = mark("part2.both_work", hand_in("csye_one_gpu", "matrix_power.py"))
+    award, good = mark("part2.both_work", workspace_of("csye_one_gpu", "matrix_power.py"))
     assert not good
     assert "cuda:1 did 4.5% of the work (1 kernel); at least 30% is asked for" in award.reason
 
 
 @pytest.mark.slow
 def test_the_split_over_two_gpus_is_told_which_of_the_four_did_nothing(mark):
-    award, good = mark("part3.placed", hand_in("csye_two_gpus", "pt_modelparallelism.py"))
+    award, good = mark("part3.placed", workspace_of("csye_two_gpus", "pt_modelparallelism.py"))
     assert not good
     assert award.reason.startswith("cuda:2 and cuda:3 did nothing; cuda:0 ran ")
 
 
 @pytest.mark.slow
 def test_a_stage_on_the_cpu_is_told_so(mark):
-    award, good = mark("part3.placed", hand_in("csye_stage_on_cpu", "pt_modelparallelism.py"))
+    award, good = mark("part3.placed", workspace_of("csye_stage_on_cpu", "pt_modelparallelism.py"))
     assert not good
     assert " lie on the CPU; every part belongs on a GPU" in award.reason
 
@@ -140,21 +140,21 @@ def test_a_stage_on_the_cpu_is_told_so(mark):
     ],
 )
 def test_a_network_that_is_computed_elsewhere_than_it_is_said_to_lie_is_no_split(mark, name, problem):
-    award, good = mark("part3.learns", hand_in(name, "pt_modelparallelism.py"))
+    award, good = mark("part3.learns", workspace_of(name, "pt_modelparallelism.py"))
     assert (good, award.undecided) == (False, False)
     assert problem in award.reason
 
 
 @pytest.mark.slow
 def test_a_split_with_much_that_crosses_is_right_and_not_flagged(mark):
-    award, good = mark("part3.learns", hand_in("csye_blocks_in_turn", "pt_modelparallelism.py"))
+    award, good = mark("part3.learns", workspace_of("csye_blocks_in_turn", "pt_modelparallelism.py"))
     assert good, award.reason
     assert award.flags == ()
 
 
 @pytest.mark.slow
 def test_a_wrong_network_loses_for_being_wrong_and_not_for_where_it_lies(mark):
-    award, good = mark("part3.placed", hand_in("csye_no_maxpool", "pt_modelparallelism.py"))
+    award, good = mark("part3.placed", workspace_of("csye_no_maxpool", "pt_modelparallelism.py"))
     assert good, award.reason
 
 
@@ -170,7 +170,7 @@ def test_a_wrong_network_loses_for_being_wrong_and_not_for_where_it_lies(mark):
     ],
 )
 def test_the_reference_is_right_on_virtual_gpus(mark, item, file):
-    award, good = mark(item, hand_in("reference", file))
+    award, good = mark(item, workspace_of("reference", file))
     assert good, award.reason
 
 
@@ -197,10 +197,10 @@ def case(*args):
     return InputCase(name="a case", args=args)
 
 
-def test_the_record_of_a_call_is_of_that_call_alone(bench):
+def test_the_record_of_a_call_is_of_that_call_alone(context):
     from numpy import ones
 
-    with bench(3, WORK).subject("work", observed=True) as subject:
+    with context(3, WORK).subject("work", observed=True) as subject:
         assert subject.call("devices", case()).value == 3
         for _ in range(2):
             call = subject.call("sums", case(ones(4)))
@@ -231,8 +231,8 @@ def test_the_record_of_a_call_is_of_that_call_alone(bench):
         ("moved", ("cuda:2",), "CUDA error: invalid device ordinal"),
     ],
 )
-def test_mistakes_raise_torchs_own_error_and_show_the_students_frames_alone(bench, function, args, error):
-    with bench(2, WORK).subject("work") as subject:
+def test_mistakes_raise_torchs_own_error_and_show_the_students_frames_alone(context, function, args, error):
+    with context(2, WORK).subject("work") as subject:
         call = subject.call(function, case(*args))
     assert call.outcome is Outcome.CRASHED
     assert error in call.note
@@ -240,7 +240,7 @@ def test_mistakes_raise_torchs_own_error_and_show_the_students_frames_alone(benc
     assert "virtual_gpus" not in call.traceback
 
 
-def test_where_they_cannot_be_played_nobody_blames_the_student(bench):
-    unplayable = bench("as many as you like", WORK).subject("work")
+def test_where_they_cannot_be_played_nobody_blames_the_student(context):
+    unplayable = context("as many as you like", WORK).subject("work")
     with pytest.raises(NotObservedError, match="set-up: "), unplayable:
         pass

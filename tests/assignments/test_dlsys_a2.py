@@ -14,9 +14,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grader.bench.compare import compare
-from grader.bench.tolerance import Tolerance, Tolerances
 from grader.coursecode import course_module
+from grader.harness.compare import compare
+from grader.harness.tolerance import Tolerance, Tolerances
 
 FOLDER = Path(__file__).resolve().parents[2] / "assignments" / "dlsys_a2"
 REFERENCE = FOLDER / "reference"
@@ -82,7 +82,7 @@ TRAINED = Tolerances(float64=Tolerance(rtol=1e-4, atol=0.0), float32=Tolerance(r
 
 
 MODULES = (
-    "hand_in",
+    "submission",
     "device_memory",
     "kernels",
     "graphs",
@@ -96,7 +96,7 @@ MODULES = (
 
 @contextmanager
 def marked(folder):
-    """The course's drivers over the files of a hand-in, imported for as long as this lasts."""
+    """The course's drivers over the files of a submission, imported for as long as this lasts."""
     path, others = list(sys.path), taken_out()
     try:
         sys.path[:0] = [str(GIVEN), str(folder)]
@@ -109,7 +109,7 @@ def marked(folder):
 
 
 def taken_out():
-    """The modules of a hand-in that are imported at the moment, which from now on are not."""
+    """The modules of a submission that are imported at the moment, which from now on are not."""
     tops = {name.partition(".")[0] for name in MODULES}
     return {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in tops}
 
@@ -289,18 +289,18 @@ def same(one, other):
     return other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
-def test_the_course_s_files_win_over_those_of_a_hand_in(tmp_path):
+def test_the_course_s_files_win_over_those_of_a_submission(tmp_path):
     package = tmp_path / "python" / "dlsys"
     package.mkdir(parents=True)
     for name in ("__init__", "_base", "ndarray", "gpu_op"):
-        (package / f"{name}.py").write_text("raise SystemExit('the hand-in has replaced this')\n")
+        (package / f"{name}.py").write_text("raise SystemExit('the submission has replaced this')\n")
     (package / "autodiff.py").write_text((REFERENCE / "python/dlsys/autodiff.py").read_text())
     with marked(tmp_path) as drivers:
         assert Path(drivers.autodiff.__file__).is_relative_to(tmp_path)
         assert deviations(drivers, "graphs.value", "values_on_numpy") == []
 
 
-def test_a_hand_in_that_lacks_an_operation_loses_that_one_alone(tmp_path):
+def test_a_submission_that_lacks_an_operation_loses_that_one_alone(tmp_path):
     package = tmp_path / "python" / "dlsys"
     package.mkdir(parents=True)
     text = (REFERENCE / "python/dlsys/autodiff.py").read_text()
@@ -349,7 +349,7 @@ def test_a_function_that_does_not_succeed_raises_its_words(drivers, monkeypatch)
         drivers.kernels.relu(np.ones(3, np.float32))
 
 
-# What only a hand-in that is wrong shows.
+# What only a submission that is wrong shows.
 
 
 def test_memory_around_an_output_and_inputs_are_watched(drivers, monkeypatch):
@@ -375,7 +375,7 @@ def test_an_element_that_is_not_written_is_not_a_number(drivers, monkeypatch):
     assert np.isnan(drivers.kernels.relu(np.ones(10, np.float32))).all()
 
 
-def hand_in(tmp_path, *changes):
+def submission(tmp_path, *changes):
     """The reference's graph with something else in places."""
     text = (REFERENCE / "python/dlsys/autodiff.py").read_text()
     for old, new in changes:
@@ -405,7 +405,7 @@ PLANS_ALWAYS = ("        if feed_shapes != self.feed_shapes:", "        if self.
     ids=["aliasing", "forgets answers", "plans once", "keeps one plan", "plans always"],
 )
 def test_a_wrong_memory_plan_loses_what_it_must(tmp_path, change, loses):
-    with marked(hand_in(tmp_path, change)) as drivers:
+    with marked(submission(tmp_path, change)) as drivers:
         drivers.base._LIB._loaded = Library()
         lost = set()
         for of, family in ON_GPU:
@@ -469,7 +469,7 @@ def test_plans_of_shapes_that_never_return_are_let_go(drivers):
     assert held[-1] == held[-5]
 
 
-# The reference's graph, beyond what the rubrics ask of a hand-in.
+# The reference's graph, beyond what the rubrics ask of a submission.
 
 
 @pytest.mark.parametrize("device", ["numpy", "gpu"])

@@ -42,16 +42,16 @@ def run_make(folder, *arguments):
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory):
-    """Builds a hand-in of this name once, with switches for make: its folder, and what the tools said."""
+    """Builds a submission of this name once, with switches for make: its folder, and what the tools said."""
     built = {}
 
-    def once(hand_in, *switches):
-        key = hand_in, switches
+    def once(submission, *switches):
+        key = submission, switches
         if key not in built:
             if not {"TILED=1"} & set(switches) and not has_cublas():
                 pytest.skip("cuBLAS is not installed")
-            folder = tmp_path_factory.mktemp(hand_in)
-            shutil.copytree(FOLDER / hand_in, folder, dirs_exist_ok=True)
+            folder = tmp_path_factory.mktemp(submission)
+            shutil.copytree(FOLDER / submission, folder, dirs_exist_ok=True)
             make = run_make(folder, *switches)
             said = "".join(line for line in make.stdout.splitlines(True) if not line.startswith("nvcc "))
             built[key] = folder, said + make.stderr, make.returncode
@@ -63,12 +63,12 @@ def build(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("hand_in", "switches"),
+    ("submission", "switches"),
     [("reference", ["TILED=1"]), ("reference", []), ("starter", ["TILED=1"])],
     ids=["tiled", "cuBLAS", "starter"],
 )
-def test_nvcc_has_nothing_to_say(build, hand_in, switches):
-    folder, said = build(hand_in, *switches)
+def test_nvcc_has_nothing_to_say(build, submission, switches):
+    folder, said = build(submission, *switches)
     assert said == ""
     assert (folder / "build/lib/libc_runtime_api.so").is_file()
 

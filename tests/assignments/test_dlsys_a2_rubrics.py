@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.bench.bench import REFERENCE, SUBMISSION
-from grader.bench.children import Children
-from grader.bench.compare import compare
-from grader.bench.servers import Servers
-from grader.bench.workbench import Workbench
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
 from grader.config.rubric import load_rubric
 from grader.coursecode import course_module
+from grader.harness.children import Children
+from grader.harness.compare import compare
+from grader.harness.context import REFERENCE, SUBMISSION
+from grader.harness.item_context import ItemContext
+from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
 from grader.model.observation import Case, Observation, Outcome, Quantity
@@ -190,8 +190,8 @@ def test_a_training_on_a_gpu_that_could_not_be_observed_decides_nothing():
 
 
 @pytest.fixture
-def bench(tmp_path):
-    """A bench over a real sandbox for the reference with something appended to its graph."""
+def context(tmp_path):
+    """A context over a real sandbox for the reference with something appended to its graph."""
     if missing := BubblewrapSandbox().available():
         pytest.skip(missing)
     tmp_path.chmod(0o755)
@@ -222,16 +222,16 @@ def bench(tmp_path):
         )
         children = Children(servers, job.limits)
         opened.extend((children, servers))
-        return Workbench(job, "mlp.numpy", children)
+        return ItemContext(job, "mlp.numpy", children)
 
     yield make
     for resource in opened:
         resource.close()
 
 
-def look(bench, **options):
+def look(context, **options):
     options = checks.Learns.Options(**FAMILIES, **options)
-    observation = checks.Learns().observe(options, bench)
+    observation = checks.Learns().observe(options, context)
     earned = None
     if observation.outcome is Outcome.OBSERVED:
         earned = checks.Learns().award(options, observation, {})
@@ -239,7 +239,7 @@ def look(bench, **options):
 
 
 class Oracles:
-    """A bench that has oracles and nothing else."""
+    """A context that has oracles and nothing else."""
 
     @staticmethod
     def expected(name):
@@ -278,8 +278,8 @@ def test_parameters_that_are_not_finite_stay_so_and_come_from_nowhere(steps, agr
 
 
 @pytest.mark.slow
-def test_the_reference_learns_and_its_steps_are_those_of_float64(bench):
-    observation, earned = look(bench(), epochs=2, at_least=0.6)
+def test_the_reference_learns_and_its_steps_are_those_of_float64(context):
+    observation, earned = look(context(), epochs=2, at_least=0.6)
     assert earned.fraction == 1, earned.reason
     names = [case.name for case in observation.cases]
     assert [name.split(" of ")[0] for name in names[:3]] == 3 * ["a network"]
@@ -288,7 +288,7 @@ def test_the_reference_learns_and_its_steps_are_those_of_float64(bench):
     assert len(compared) >= 4
     last = next(case for case in observation.cases if case.name == "epoch 2")
     assert last.quantities["loss"].taken_by == "subject"
-    assert last.quantities["accuracy"].taken_by == "examiner"
+    assert last.quantities["accuracy"].taken_by == "worker"
 
 
 IDLE = """
@@ -300,8 +300,8 @@ print("validation set accuracy=1.0")
 """
 
 
-def test_who_learns_nothing_may_print_what_he_likes(bench):
-    observation, earned = look(bench(IDLE), epochs=2)
+def test_who_learns_nothing_may_print_what_he_likes(context):
+    observation, earned = look(context(IDLE), epochs=2)
     assert earned.fraction == 0
     assert all(c.quantities["accuracy"].value < 0.2 for c in observation.cases if "accuracy" in c.quantities)
     assert "accuracy=1.0" in observation.output
@@ -353,8 +353,8 @@ sys.modules["mnist_dlsys"] = types.SimpleNamespace(Network=Network, MODELS={"mlp
 """
 
 
-def test_a_network_in_the_place_of_the_course_s_does_not_learn_for_a_wrong_executor(bench):
-    observation, earned = look(bench(REPLACED), epochs=2, at_least=0.5)
+def test_a_network_in_the_place_of_the_course_s_does_not_learn_for_a_wrong_executor(context):
+    observation, earned = look(context(REPLACED), epochs=2, at_least=0.5)
     assert earned.fraction == 0
     assert earned.reason.startswith("a network of ")
     # its training of the course's own network is right
@@ -374,15 +374,15 @@ Executor.run = run
 
 
 @pytest.mark.slow
-def test_a_step_of_the_course_s_network_that_is_another_one_loses_it(bench):
-    _, earned = look(bench(LARGER_STEPS), epochs=2)
+def test_a_step_of_the_course_s_network_that_is_another_one_loses_it(context):
+    _, earned = look(context(LARGER_STEPS), epochs=2)
     assert earned.fraction == 0
     assert earned.reason.startswith("a batch after epoch 1: the parameters after one more batch: item ")
 
 
-def test_a_training_that_raises_is_told_with_its_words(bench):
+def test_a_training_that_raises_is_told_with_its_words(context):
     raising = "def gradients(*_):\n    raise ValueError('not today')\n"
-    observation, _ = look(bench(raising))
+    observation, _ = look(context(raising))
     assert observation.outcome is Outcome.CRASHED
     assert "not today" in observation.note
     assert observation.cases == ()

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.bench.bench import Call, InputCase
 from grader.config.decode import decode
 from grader.coursecode import course_module
 from grader.errors import CourseError
+from grader.harness.context import Call, InputCase
 from grader.model.observation import Outcome
 from grader.model.trace import DeviceWork, Trace
 from tests.assignments.busy import QuietUnlessCalled
@@ -46,7 +46,7 @@ def returned(value, **keys):
 
 
 @dataclass
-class Bench:
+class CheckContext:
     """A harness that says `says` in its rounds, the last of them for ever, and a clock that is right."""
 
     says: list = field(default_factory=lambda: [TOOK_S])
@@ -94,11 +94,11 @@ class Bench:
         return returned(None, wall_s=TOOK_S * case.args[0] if function == "run" else 5.0)
 
 
-def timed(bench, **keys):
+def timed(context, **keys):
     """What came of it, as stored and judged."""
     kind = minibatch_times.MinibatchTimes()
     asked = options(kind, **keys)
-    observation = stored(kind.observe(asked, bench))
+    observation = stored(kind.observe(asked, context))
     return observation, kind.award(asked, observation, {})
 
 
@@ -112,8 +112,8 @@ def torch_is_there(monkeypatch):
 
 
 def test_times_that_agree_earn_everything():
-    bench = Bench(says=[0.09, 0.1, 0.11, 0.1, 0.12, 0.1])
-    observation, award = timed(bench)
+    context = CheckContext(says=[0.09, 0.1, 0.11, 0.1, 0.12, 0.1])
+    observation, award = timed(context)
     assert (award.fraction, award.flags) == (1.0, ())
     (cell,) = observation.facts["times_beside"]
     assert (cell["row"], cell["threads"], cell["quiet"]) == ("FCN", 1, [True] * 6)
@@ -123,14 +123,14 @@ def test_times_that_agree_earn_everything():
 
 @pytest.mark.parametrize("says", [TOOK_S * 10, TOOK_S / 11])
 def test_a_sum_in_the_place_of_a_mean_and_a_mean_divided_twice_are_wrong(says):
-    _, award = timed(Bench(says=[says]))
+    _, award = timed(CheckContext(says=[says]))
     assert award.fraction == 0.0
     assert award.reason == f"{EACH} {says:.3g} s, the clock outside 0.1 s"
 
 
 def test_a_person_is_told_where_the_limit_lies_within_the_interval(monkeypatch):
     monkeypatch.setattr(minibatch_times, "MOST_ROUNDS", 8)
-    observation, award = timed(Bench(says=[0.14, 0.16] * 20))
+    observation, award = timed(CheckContext(says=[0.14, 0.16] * 20))
     assert len(observation.facts["times_beside"][0]["clock"]) == 8  # it had tried on
     assert award.fraction == 1.0
     assert award.flags == (f"near_threshold: {EACH} 0.15 s, the clock outside 0.1 s",)
@@ -138,20 +138,22 @@ def test_a_person_is_told_where_the_limit_lies_within_the_interval(monkeypatch):
 
 def test_on_a_noisy_machine_what_is_wrong_stays_open_and_what_no_noise_explains_does_not(monkeypatch):
     monkeypatch.setattr(minibatch_times, "MOST_ROUNDS", 8)
-    _, open_ = timed(Bench(says=[TOOK_S * 2], disturbance="other programs ran on the cores"))
+    _, open_ = timed(CheckContext(says=[TOOK_S * 2], disturbance="other programs ran on the cores"))
     assert open_.undecided
     assert "and the machine was not quiet" in open_.reason
-    _, lost = timed(Bench(says=[TOOK_S * 5], disturbance="other programs ran on the cores"))
+    _, lost = timed(CheckContext(says=[TOOK_S * 5], disturbance="other programs ran on the cores"))
     assert (lost.fraction, lost.undecided) == (0.0, False)
-    _, earned = timed(Bench(disturbance="other programs ran on the cores"))
+    _, earned = timed(CheckContext(disturbance="other programs ran on the cores"))
     assert earned.fraction == 1.0
 
 
 @pytest.mark.parametrize("left_alone", [True, False])
 def test_a_harness_beside_which_it_is_never_quiet_is_wrong_where_the_clock_alone_is(monkeypatch, left_alone):
     monkeypatch.setattr(minibatch_times, "MOST_ROUNDS", 8)
-    monkeypatch.setattr(Bench, "quiet", QuietUnlessCalled(monkeypatch, Bench, "subject", left_alone))
-    _, award = timed(Bench(says=[TOOK_S * 2]))
+    monkeypatch.setattr(
+        CheckContext, "quiet", QuietUnlessCalled(monkeypatch, CheckContext, "subject", left_alone)
+    )
+    _, award = timed(CheckContext(says=[TOOK_S * 2]))
     if left_alone:
         assert (award.fraction, award.undecided) == (0.0, False)
         assert award.reason.endswith(minibatch_times.BY_ITSELF)
@@ -161,25 +163,27 @@ def test_a_harness_beside_which_it_is_never_quiet_is_wrong_where_the_clock_alone
 
 def test_who_is_right_beside_noise_or_cannot_be_told_to_make_it_is_not_blamed(monkeypatch):
     monkeypatch.setattr(minibatch_times, "MOST_ROUNDS", 8)
-    monkeypatch.setattr(Bench, "quiet", QuietUnlessCalled(monkeypatch, Bench, "subject", left_alone=True))
-    _, right = timed(Bench())
+    monkeypatch.setattr(
+        CheckContext, "quiet", QuietUnlessCalled(monkeypatch, CheckContext, "subject", left_alone=True)
+    )
+    _, right = timed(CheckContext())
     assert right.fraction == 1.0
     monkeypatch.undo()
     monkeypatch.setattr(minibatch_times, "find_spec", lambda name: name == "torch")
     monkeypatch.setattr(minibatch_times, "MOST_ROUNDS", 8)
-    _, untold = timed(Bench(says=[TOOK_S * 2], disturbance=None))
+    _, untold = timed(CheckContext(says=[TOOK_S * 2], disturbance=None))
     assert untold.undecided
 
 
 def test_rounds_of_which_it_cannot_be_told_are_quiet_if_a_later_one_says_so():
     answers = iter([None, None, "", None, None, "", ""])
-    bench = Bench()
-    bench_quiet = SimpleNamespace(begin=lambda *, anew=False: None, end=lambda own_s: next(answers))
-    type(bench).quiet, kept = property(lambda self: bench_quiet), type(bench).quiet
+    context = CheckContext()
+    harness_quiet = SimpleNamespace(begin=lambda *, anew=False: None, end=lambda own_s: next(answers))
+    type(context).quiet, kept = property(lambda self: harness_quiet), type(context).quiet
     try:
-        observation, _ = timed(bench)
+        observation, _ = timed(context)
     finally:
-        type(bench).quiet = kept
+        type(context).quiet = kept
     assert observation.facts["times_beside"][0]["quiet"] == [True] * 6
 
 
@@ -193,29 +197,29 @@ def test_a_disturbed_round_is_not_counted_among_quiet_ones(monkeypatch):
 
 @pytest.mark.parametrize("says", [None, "0.1", float("nan"), float("inf"), 0, -0.1, True, [0.1]])
 def test_what_is_no_time_is_wrong(says):
-    _, award = timed(Bench(says=[says]))
+    _, award = timed(CheckContext(says=[says]))
     assert award.fraction == 0.0
     assert award.reason == "FCN on 1 thread: the harness gives no number of seconds above 0"
 
 
 def test_who_trains_nothing_measures_nothing():
-    _, award = timed(Bench(steps=0))
+    _, award = timed(CheckContext(steps=0))
     assert award.reason == "FCN on 1 thread: no mini-batch was trained while it was timed"
 
 
 def test_every_network_is_timed_on_every_number_of_threads_that_there_are_cores_for_and_on_the_gpu():
-    bench = Bench(cores=5, devices=1, networks=("FCN", "LSTM"))
-    observation, award = timed(bench)
+    context = CheckContext(cores=5, devices=1, networks=("FCN", "LSTM"))
+    observation, award = timed(context)
     seen = [(cell["row"], cell["threads"]) for cell in observation.facts["times_beside"]]
     assert seen == [(name, threads) for name in ("FCN", "LSTM") for threads in (1, 2, 4, None)]
     assert observation.facts["left_out"] == [8]
-    assert list(dict.fromkeys(bench.asked)) == [("cpu", 1), ("cpu", 2), ("cpu", 4), ("cuda:0", 4)]
+    assert list(dict.fromkeys(context.asked)) == [("cpu", 1), ("cpu", 2), ("cpu", 4), ("cuda:0", 4)]
     assert award.reason == "8 of 8 requirements are met"
 
 
 def test_with_one_point_a_cell_the_right_ones_count():
-    bench = Bench(networks=("FCN", "LSTM"), says=[TOOK_S] * 6 + [TOOK_S * 4])
-    _, award = timed(bench, credit="per_case")
+    context = CheckContext(networks=("FCN", "LSTM"), says=[TOOK_S] * 6 + [TOOK_S * 4])
+    _, award = timed(context, credit="per_case")
     assert award.fraction == 0.5
     assert "LSTM on 1 thread" in award.reason
     assert "FCN" not in award.reason
@@ -223,32 +227,32 @@ def test_with_one_point_a_cell_the_right_ones_count():
 
 def test_a_harness_that_crashes_is_the_students_doing():
     crashed = Call(outcome=Outcome.CRASHED, note="NotImplementedError", traceback="timing.py, line 5")
-    for bench in (Bench(call=crashed), Bench(imported=crashed)):
+    for context in (CheckContext(call=crashed), CheckContext(imported=crashed)):
         kind = minibatch_times.MinibatchTimes()
-        observation = kind.observe(options(kind), bench)
+        observation = kind.observe(options(kind), context)
         assert (observation.outcome, observation.note) == (Outcome.CRASHED, crashed.note)
         assert observation.facts["tracebacks"] == {"harness.ask": crashed.traceback}
 
 
 @pytest.mark.parametrize("value", [None, 3, [], {}, {"seconds": 0.1}, {"seconds": 0.1, "steps": "many"}])
 def test_what_no_driver_of_ours_returns_earns_nothing_and_is_no_bug_of_ours(value):
-    _, award = timed(Bench(call=returned(value)))
+    _, award = timed(CheckContext(call=returned(value)))
     assert (award.fraction, award.undecided) == (0.0, False)
-    assert (held(Bench(call=returned(value, trace=trace()))).fraction) == 0.0
+    assert (held(CheckContext(call=returned(value, trace=trace()))).fraction) == 0.0
 
 
 def test_a_clock_of_ours_that_fails_is_the_courses_doing():
     kind = minibatch_times.MinibatchTimes()
     failed = Call(outcome=Outcome.OUT_OF_MEMORY, note="too much")
     with pytest.raises(CourseError, match="given: prepare: too much"):
-        kind.observe(options(kind), Bench(reference_call=failed))
+        kind.observe(options(kind), CheckContext(reference_call=failed))
 
 
 @pytest.mark.parametrize("kind", [minibatch_times.MinibatchTimes, matches_on_cpu.MatchesOnCpu])
 def test_without_torch_the_item_waits_and_nobody_is_to_blame(monkeypatch, kind):
     for module in (minibatch_times, matches_on_cpu):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
-    observation = kind().observe(options(kind), Bench())
+    observation = kind().observe(options(kind), CheckContext())
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, None)
     assert observation.note == "torch is not installed on this machine"
 
@@ -261,18 +265,18 @@ def trace(seconds=1.1, kernels=400, **keys):
     return Trace(**{"source": "cupti", "launch_count": kernels, "devices": works, **keys})
 
 
-def held(bench):
+def held(context):
     kind = holds_kernels.HoldsKernels()
-    observation = stored(kind.observe(options(kind), bench))
+    observation = stored(kind.observe(options(kind), context))
     return kind.award(options(kind), observation, {})
 
 
 def test_a_mini_batch_that_holds_its_kernels_is_right():
-    assert held(Bench(says=[0.101], trace=trace())).fraction == 1.0
+    assert held(CheckContext(says=[0.101], trace=trace())).fraction == 1.0
 
 
 def test_a_clock_that_does_not_wait_is_caught():
-    award = held(Bench(says=[0.004], trace=trace()))
+    award = held(CheckContext(says=[0.004], trace=trace()))
     assert award.fraction == 0.0
     assert award.reason == (
         "the harness says 0.004 s, and the kernels of a mini-batch ran for 0.1 s: "
@@ -282,11 +286,14 @@ def test_a_clock_that_does_not_wait_is_caught():
 
 
 def test_who_trains_nothing_on_the_gpu_earns_nothing():
-    for bench in (Bench(trace=trace(kernels=0)), Bench(steps=0, trace=trace())):
-        award = held(bench)
+    for context in (CheckContext(trace=trace(kernels=0)), CheckContext(steps=0, trace=trace())):
+        award = held(context)
         assert (award.fraction, award.undecided) == (0.0, False)
         assert award.reason == "no mini-batch was trained on the GPU"
-    assert held(Bench(says=["0.1"], trace=trace())).reason == "the harness gives no number of seconds above 0"
+    assert (
+        held(CheckContext(says=["0.1"], trace=trace())).reason
+        == "the harness gives no number of seconds above 0"
+    )
 
 
 @pytest.mark.parametrize(
@@ -298,5 +305,5 @@ def test_who_trains_nothing_on_the_gpu_earns_nothing():
     ],
 )
 def test_what_nobody_saw_stays_open(seen):
-    award = held(Bench(trace=seen))
+    award = held(CheckContext(trace=seen))
     assert (award.undecided, award.again) == (True, True)

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.bench.compare import compare
-from grader.bench.tolerance import Tolerance, Tolerances
 from grader.coursecode import course_module
+from grader.harness.compare import compare
+from grader.harness.tolerance import Tolerance, Tolerances
 
 pytest.importorskip("torch")
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assignments" / "using_gpus"
-HAND_INS = ROOT / "tests" / "submissions"
+SUBMISSIONS = ROOT / "tests" / "submissions"
 NEAR = Tolerances(float64=Tolerance(rtol=0.03, atol=1e-9))
 
 expected = course_module(FOLDER / "expected.py")
@@ -81,7 +81,7 @@ def costs(clock):
 
 
 def timing_of(name):
-    folder = FOLDER / "reference" if name == "reference" else HAND_INS / f"using_{name}" / "files"
+    folder = FOLDER / "reference" if name == "reference" else SUBMISSIONS / f"using_{name}" / "files"
     return (folder / "timing.py").read_text()
 
 

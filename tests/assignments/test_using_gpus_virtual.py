@@ -1,4 +1,4 @@
-"""On virtual GPUs, in a real sandbox, hand-ins of using_gpus earn what they earn on real ones, time apart."""
+"""On virtual GPUs in a real sandbox, submissions of using_gpus earn what they earn on real ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.bench.bench import REFERENCE, SUBMISSION
-from grader.bench.children import Children
-from grader.bench.servers import Servers
-from grader.bench.setup import virtual_gpus
-from grader.bench.workbench import Workbench
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
+from grader.harness.children import Children
+from grader.harness.context import REFERENCE, SUBMISSION
+from grader.harness.item_context import ItemContext
+from grader.harness.servers import Servers
+from grader.harness.setup import virtual_gpus
 from grader.model.job import Job
 from grader.model.observation import Outcome
 from grader.model.submission import Submission
@@ -26,7 +26,7 @@ torch = pytest.importorskip("torch")
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assignments" / "using_gpus"
-HAND_INS = ROOT / "tests" / "submissions"
+SUBMISSIONS = ROOT / "tests" / "submissions"
 KINDS = Plugins(ROOT).checks
 RUBRIC = load_rubric(ROOT / "rubrics" / "using_gpus.yaml", kinds=KINDS, assignments={"using_gpus": FOLDER})
 PLAYED = [item for item in RUBRIC.items if getattr(item.options, "simulated_inputs", "")]
@@ -37,20 +37,20 @@ pytestmark = pytest.mark.slow
 
 
 def named(name):
-    return read_yaml(HAND_INS / name / "expected.yaml").data
+    return read_yaml(SUBMISSIONS / name / "expected.yaml").data
 
 
 def files_of(name):
-    """The files of a hand-in, its base's included, and those that are its own."""
-    own = sorted((HAND_INS / name / "files").iterdir())
+    """The files of a submission, its base's included, and those that are its own."""
+    own = sorted((SUBMISSIONS / name / "files").iterdir())
     base = named(name).get("base")
-    first = sorted((HAND_INS / base / "files").iterdir()) if base else []
+    first = sorted((SUBMISSIONS / base / "files").iterdir()) if base else []
     return {file.name: file for file in (*first, *own)}, {file.name for file in own}
 
 
 @pytest.fixture
 def observe(tmp_path):
-    """Observes items with the files of a hand-in; which of them passed, and why the others did not."""
+    """Observes items with the files of a submission; which of them passed, and why the others did not."""
     if missing := BubblewrapSandbox().available():
         pytest.skip(missing)
     if torch.version.cuda is not None:
@@ -97,7 +97,7 @@ def observe(tmp_path):
         lent = virtual_gpus(item.devices["gpu"])
         kind = KINDS[item.check]
         observation = kind.observe(
-            item.options, Workbench(job, item.id, children, f"{item.group}-{lent.count}", lent=lent)
+            item.options, ItemContext(job, item.id, children, f"{item.group}-{lent.count}", lent=lent)
         )
         good = passed(item, observation, KINDS, {})
         if observation.outcome is not Outcome.OBSERVED:
@@ -109,7 +109,7 @@ def observe(tmp_path):
         resource.close()
 
 
-@pytest.mark.parametrize("name", sorted(folder.name for folder in HAND_INS.glob("using_*")))
+@pytest.mark.parametrize("name", sorted(folder.name for folder in SUBMISSIONS.glob("using_*")))
 def test_the_same_mistakes_are_found(observe, name):
     files, own = files_of(name)
     items = [item for item in PLAYED if any(item.id.startswith(OF_FILE[file]) for file in own & {*OF_FILE})]

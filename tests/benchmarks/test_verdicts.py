@@ -52,7 +52,7 @@ def test_the_course_that_is_laid_out_loads_and_needs_a_gpu_only_if_there_is_one(
 
 
 def run_planted(folder, code, **environment):
-    """Run code beside the files of a hand-in; what it prints, as JSON."""
+    """Run code beside the files of a submission; what it prints, as JSON."""
     argv = [sys.executable, "-c", f"import json, numpy as np\nfrom max_functions import *\n{code}"]
     done = subprocess.run(
         argv, cwd=folder, env=os.environ | environment, check=True, stdout=subprocess.PIPE, text=True
@@ -63,7 +63,7 @@ def run_planted(folder, code, **environment):
 def test_planted_functions_are_right_and_take_no_less_than_they_are_told(tmp_path):
     bed = plant.Bed(folder=tmp_path, gpu=False)
     bed.lay_out()
-    hand_in = bed.plant("slow", plant.Known(fast_s=0.05, slow_s=0.2))
+    submission = bed.plant("slow", plant.Known(fast_s=0.05, slow_s=0.2))
     code = """
 import time
 A, B = np.arange(12).reshape(3, 4), np.full((3, 4), 5)
@@ -75,7 +75,7 @@ D, own_s = max_timed(A, B)
 took = time.perf_counter() - begun
 print(json.dumps([C.tolist(), D.tolist(), computed, took, own_s]))
 """
-    loop, quick, computed, took, own_s = run_planted(hand_in, code)
+    loop, quick, computed, took, own_s = run_planted(submission, code)
     assert loop == quick == np.maximum(np.arange(12).reshape(3, 4), 5).tolist()
     assert computed >= 0.2
     assert took >= own_s >= 0.05
@@ -85,13 +85,13 @@ print(json.dumps([C.tolist(), D.tolist(), computed, took, own_s]))
 def test_the_kernel_is_right_however_long_it_computes_in_vain(simulated, tmp_path):
     bed = plant.Bed(folder=tmp_path, gpu=True)
     bed.lay_out()
-    hand_in = bed.plant("spins", plant.Known(spins=7))
+    submission = bed.plant("spins", plant.Known(spins=7))
     code = """
 A, B = np.arange(12, dtype=np.int32).reshape(3, 4), np.full((3, 4), 5, dtype=np.int32)
 C = max_gpu(A, B)
 print(json.dumps([C.tolist(), str(C.dtype)]))
 """
-    found = run_planted(hand_in, code, NUMBA_ENABLE_CUDASIM=simulated, PYTHONWARNINGS="ignore")
+    found = run_planted(submission, code, NUMBA_ENABLE_CUDASIM=simulated, PYTHONWARNINGS="ignore")
     assert found == [np.maximum(np.arange(12).reshape(3, 4), 5).tolist(), "int32"]
 
 
@@ -120,7 +120,7 @@ def test_what_is_planted_has_the_ratio_that_it_is_named_after(tmp_path, monkeypa
         told = told_of(folder)
         assert float(told["SLOW_S"]) / float(told["FAST_S"]) == pytest.approx(ratio)
         assert float(told["SLOW_S"]) == pytest.approx(plant.HEADROOM * 0.04)
-    # or its own margin would be another one than the hand-in's
+    # or its own margin would be another one than the submission's
     assert told_of(bed.reference) == {"FAST_S": "0.0", "SLOW_S": told["SLOW_S"], "SPINS": "0"}
     with pytest.raises(plant.NoRoom, match=r"a ratio of 250: the quick function takes 0\.20 ms"):
         plant.planted(bed, (36, 250))
@@ -142,8 +142,8 @@ def test_a_kernel_computes_in_vain_for_as_long_as_a_length_asks(tmp_path, monkey
 def test_the_truth_is_measured_without_grader(tmp_path):
     bed = plant.Bed(folder=tmp_path, gpu=False)
     bed.lay_out()
-    hand_in = bed.plant("slow", plant.Known(fast_s=0.03, slow_s=0.1))
-    took = bed.quiet(hand_in, plant.SMALL, 1, ("max_cpu", "max_gpu"))
+    submission = bed.plant("slow", plant.Known(fast_s=0.03, slow_s=0.1))
+    took = bed.quiet(submission, plant.SMALL, 1, ("max_cpu", "max_gpu"))
     assert took["max_cpu"].cpu_s >= 0.1
     assert took["max_gpu"].wall_s >= 0.03
 
@@ -277,13 +277,14 @@ def row(**cells):
     return {"on": "GPU", "cores": "quiet", "runs": "1", **dict.fromkeys(counts, "0"), **empty, **cells}
 
 
-def test_the_table_of_hand_ins_shows_every_verdict_that_an_item_got():
+def test_the_table_of_submissions_shows_every_verdict_that_an_item_got():
     about = {"part": "stable", "load": "", "at": "2026-01-02T03:04:05", "machine": "m"}
     text = tables.tables(
         [
-            about | {"hand_in": "alice", "items": {"a": {"verdict": "earned"}, "b": {"verdict": "earned"}}},
-            about | {"hand_in": "alice", "items": {"a": {"verdict": "earned"}, "b": {"verdict": "noisy"}}},
-            about | {"hand_in": "zoe", "items": {"a": {"verdict": "skipped"}}},
+            about
+            | {"submission": "alice", "items": {"a": {"verdict": "earned"}, "b": {"verdict": "earned"}}},
+            about | {"submission": "alice", "items": {"a": {"verdict": "earned"}, "b": {"verdict": "noisy"}}},
+            about | {"submission": "zoe", "items": {"a": {"verdict": "skipped"}}},
         ]
     )
     assert rows(text)[0] == ["item, cores quiet", "alice, 2 runs", "zoe, 1 runs"]
@@ -335,7 +336,7 @@ def test_each_clock_is_written_down_for_every_call(tmp_path):
         assert all(call["wall_s"] >= call["own_s"] >= line["about_ms"] / 1e3 for call in calls)
 
 
-def test_a_hand_in_that_is_not_there_is_named(tmp_path):
+def test_a_submission_that_is_not_there_is_named(tmp_path):
     done = run_script("stable", "nobody", "--out", tmp_path / "x.jsonl")
     assert done.returncode == 1
     assert done.stderr.endswith("nobody.tar.gz: is not there; run scripts/build_submissions.py\n")

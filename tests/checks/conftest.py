@@ -1,4 +1,4 @@
-"""A bench whose subjects are functions of the test's own process: no sandbox, the same promises."""
+"""A context whose subjects are functions of the test's own process: no sandbox, the same promises."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bench.bench import REFERENCE, SUBMISSION, Call, InputCase
-from grader.bench.children import Children
-from grader.bench.servers import Servers
-from grader.bench.workbench import Workbench
+from grader.harness.children import Children
+from grader.harness.context import REFERENCE, SUBMISSION, Call, InputCase
+from grader.harness.item_context import ItemContext
+from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
 from grader.model.observation import Outcome
@@ -67,7 +67,7 @@ class InProcessSubject:
 
 
 @dataclass
-class InProcessBench:
+class InProcessContext:
     program: Mapping[str, Callable[..., Any]]
     families: Mapping[str, tuple[InputCase, ...]]
     oracles: Mapping[str, Callable[..., Any]]
@@ -95,8 +95,8 @@ class InProcessBench:
 
 
 @pytest.fixture
-def make_bench() -> Callable[..., InProcessBench]:
-    """A bench for the function `f` of `utils.py`: `make_bench(f, {"case": args, …}, oracle=…)`."""
+def make_context() -> Callable[..., InProcessContext]:
+    """A context for the function `f` of `utils.py`: `make_context(f, {"case": args, …}, oracle=…)`."""
 
     def make(
         program: Callable[..., Any] | None,
@@ -104,18 +104,18 @@ def make_bench() -> Callable[..., InProcessBench]:
         *,
         imports: tuple[Call, ...] = (),
         **oracles: Callable[..., Any],
-    ) -> InProcessBench:
+    ) -> InProcessContext:
         family = tuple(InputCase(name=name, args=args) for name, args in cases.items())
         functions = {} if program is None else {"f": program}
-        return InProcessBench(functions, {"family": family}, oracles, list(imports))
+        return InProcessContext(functions, {"family": family}, oracles, list(imports))
 
     return make
 
 
-class RealBenches:
-    """Benches over a real sandbox, for files that are written anew into the folders that its servers show.
+class RealContexts:
+    """Contexts over a real sandbox, for files that are written anew into the folders that its servers show.
 
-    The servers are kept for the next test, as an examiner keeps them for the next submission.
+    The servers are kept for the next test, as a worker keeps them for the next submission.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -126,16 +126,16 @@ class RealBenches:
         """By whether the course has files that every program is shown."""
         self._open: list[Children] = []
 
-    def make(self, folder: Path, hand_in: Mapping[str, str], course: Mapping[str, str]) -> Workbench:
+    def make(self, folder: Path, files: Mapping[str, str], course: Mapping[str, str]) -> ItemContext:
         """Write the files of a submission and of an assignment, and link to them in a folder."""
         (folder / "assignment").mkdir()
         (folder / "workspace").symlink_to(self._shown[SUBMISSION])
         for name in (REFERENCE, GIVEN):
             (folder / "assignment" / name).symlink_to(self._shown[name])
-        write(folder / "workspace", hand_in)
+        write(folder / "workspace", files)
         write(folder / "assignment", course)
         submission = Submission(
-            student="s", assignment="a", archive="s.tar.gz", digest="d", files=tuple(sorted(hand_in))
+            student="s", assignment="a", archive="s.tar.gz", digest="d", files=tuple(sorted(files))
         )
         job = Job(
             id="1",
@@ -144,13 +144,13 @@ class RealBenches:
             assignment_folder=str(folder / "assignment"),
             workspace=str(folder / "workspace"),
             tasks=(),
-            preloads={name.removesuffix(".py"): ("numpy",) for name in hand_in},
+            preloads={name.removesuffix(".py"): ("numpy",) for name in files},
             limits=Limits(call_wall_s=5.0),
             seed="5eed",
         )
         servers = self._serving(any(path.startswith("given/") for path in course), job.limits)
         self._open.append(Children(servers, job.limits))
-        return Workbench(job, "item", self._open[-1])
+        return ItemContext(job, "item", self._open[-1])
 
     def _serving(self, given: bool, limits: Limits) -> Servers:
         if given not in self._servers:
@@ -189,19 +189,19 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 
 
 @pytest.fixture(scope="session")
-def real_benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealBenches]:
+def real_contexts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealContexts]:
     """What the tests of this worker share."""
-    benches = RealBenches(tmp_path_factory.mktemp("bench"))
-    yield benches
-    benches.close()
+    contexts = RealContexts(tmp_path_factory.mktemp("context"))
+    yield contexts
+    contexts.close()
 
 
 @pytest.fixture
-def real_bench(
-    real_benches: RealBenches, tmp_path: Path
-) -> Iterator[Callable[[Mapping[str, str], Mapping[str, str]], Workbench]]:
-    """Makes a bench, once in a test, for a submission and an assignment as files and their text."""
+def real_context(
+    real_contexts: RealContexts, tmp_path: Path
+) -> Iterator[Callable[[Mapping[str, str], Mapping[str, str]], ItemContext]]:
+    """Makes a context, once in a test, for a submission and an assignment as files and their text."""
     if missing := BubblewrapSandbox().available():
         pytest.skip(missing)
-    yield partial(real_benches.make, tmp_path)
-    real_benches.end()
+    yield partial(real_contexts.make, tmp_path)
+    real_contexts.end()

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.bench.children import Children
-from grader.bench.workbench import Workbench
+from grader.harness.children import Children
+from grader.harness.item_context import ItemContext
 from grader.model.observation import Outcome
 from grader.subject.tools import at_import
 
@@ -45,13 +45,13 @@ def test_nothing_is_found_where_nothing_runs(tmp_path, monkeypatch, code):
     assert at_import.main(["train.py"]) == {}
 
 
-def test_an_import_that_takes_too_long_names_the_students_line(real_bench):
+def test_an_import_that_takes_too_long_names_the_students_line(real_context):
     code = "import time\nSTEPS = 3\nfor epoch in range(100):\n    time.sleep(1)\n"
-    bench = real_bench({"train.py": code}, DRIVER)
-    limits = replace(bench.limits, import_wall_s=1.0)
-    children = Children(bench._children.servers, limits)
+    context = real_context({"train.py": code}, DRIVER)
+    limits = replace(context.limits, import_wall_s=1.0)
+    children = Children(context._children.servers, limits)
     try:
-        with Workbench(bench._job, "item", children).subject("driver") as subject:
+        with ItemContext(context._job, "item", children).subject("driver") as subject:
             assert subject.imported.outcome is Outcome.TIMED_OUT
             assert subject.imported.note.endswith(
                 "; train.py:3 runs when the file is imported (for epoch in range(100):): "

@@ -1,4 +1,4 @@
-"""Hand-ins are really compiled, behind a wall; what comes out is what later programs find."""
+"""Submissions are really compiled, behind a wall; what comes out is what later programs find."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from textwrap import dedent
 
 import pytest
 
-from grader.bench.bench import REFERENCE, SUBMISSION, InputCase
-from grader.bench.builds import Builds
-from grader.bench.children import Children
-from grader.bench.servers import Servers
-from grader.bench.setup import Lent
-from grader.bench.toolchain import toolchain
-from grader.bench.workbench import Workbench
 from grader.checks.build import PYTHON_3, Build
 from grader.errors import CourseError, NotObservedError
+from grader.harness.builds import Builds
+from grader.harness.children import Children
+from grader.harness.context import REFERENCE, SUBMISSION, InputCase
+from grader.harness.item_context import ItemContext
+from grader.harness.servers import Servers
+from grader.harness.setup import Lent
+from grader.harness.toolchain import toolchain
 from grader.model.assignment import Build as Plan
 from grader.model.assignment import Limits
 from grader.model.job import Job
@@ -44,8 +44,8 @@ needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is no
 
 
 @pytest.fixture
-def benches(tmp_path):
-    """A bench for a hand-in and a course that are given as files and their text; `plan` says how to build."""
+def contexts(tmp_path):
+    """Make a context from the texts of a submission's and a course's files; `plan` says how to build."""
     if missing := BubblewrapSandbox().available():
         pytest.skip(missing)
     tmp_path.chmod(0o755)
@@ -57,9 +57,9 @@ def benches(tmp_path):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text if path.endswith("akefile") else dedent(text))
 
-    def make(hand_in, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, **built_for):
+    def make(files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, **built_for):
         place = tmp_path / f"exam{len(opened)}"
-        write(place / "workspace", hand_in)
+        write(place / "workspace", files)
         write(place / "assignment", {**REFERENCE_FILES, **course})
         limits = Limits(call_wall_s=10.0)
         servers = Servers(
@@ -90,7 +90,7 @@ def benches(tmp_path):
         def built(whose, *, simulated=False):
             return builds.of(whose, **{**built_for, "simulated": simulated})
 
-        return Workbench(job, "item", children, lent=Lent(built=True), make=built)
+        return ItemContext(job, "item", children, lent=Lent(built=True), make=built)
 
     yield make
     for resources in opened:
@@ -98,8 +98,8 @@ def benches(tmp_path):
             resource.close()
 
 
-def observe(bench, options=OPTIONS):
-    return Build().observe(options, bench)
+def observe(context, options=OPTIONS):
+    return Build().observe(options, context)
 
 
 def award(observation, options=OPTIONS):
@@ -110,17 +110,17 @@ def call(subject):
     return subject.call("answer", InputCase(name="a", args=()))
 
 
-def test_what_is_built_is_found_by_later_programs_of_the_hand_in_and_of_the_reference(benches):
-    bench = benches({"src/work.c": RIGHT})
-    observation = observe(bench)
+def test_what_is_built_is_found_by_later_programs_of_the_submission_and_of_the_reference(contexts):
+    context = contexts({"src/work.c": RIGHT})
+    observation = observe(context)
     assert observation.outcome is Outcome.OBSERVED
     assert award(observation).reason == "built"
     assert observation.quantities["size"].value > 1000
-    with bench.subject("driver") as own, bench.reference("driver") as reference:
+    with context.subject("driver") as own, context.reference("driver") as reference:
         assert (call(own).value, call(reference).value) == (42, 41)
 
 
-def test_what_was_built_cannot_be_changed_by_the_program_that_loads_it(benches):
+def test_what_was_built_cannot_be_changed_by_the_program_that_loads_it(contexts):
     driver = """
         import os
         def answer():
@@ -129,18 +129,18 @@ def test_what_was_built_cannot_be_changed_by_the_program_that_loads_it(benches):
             except OSError as error:
                 return error.strerror
     """
-    bench = benches({"src/work.c": RIGHT}, {**COURSE, "given/driver.py": driver})
-    with bench.subject("driver") as subject:
+    context = contexts({"src/work.c": RIGHT}, {**COURSE, "given/driver.py": driver})
+    with context.subject("driver") as subject:
         assert call(subject).value in {"Read-only file system", "Permission denied"}
 
 
-def test_a_program_that_is_run_finds_it_too(benches):
-    bench = benches({"src/work.c": RIGHT, "main.py": "import driver; print(driver.answer())"})
-    assert bench.run("main.py", (), 10.0).output == "42\n"
+def test_a_program_that_is_run_finds_it_too(contexts):
+    context = contexts({"src/work.c": RIGHT, "main.py": "import driver; print(driver.answer())"})
+    assert context.run("main.py", (), 10.0).output == "42\n"
 
 
-def test_an_error_is_told_with_its_place_and_how_many_more_there_are(benches):
-    observation = observe(benches({"src/work.c": "int answer(void) {\n  return one + two;\n}\n"}))
+def test_an_error_is_told_with_its_place_and_how_many_more_there_are(contexts):
+    observation = observe(contexts({"src/work.c": "int answer(void) {\n  return one + two;\n}\n"}))
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.note.startswith("src/work.c:2:10: 'one' undeclared (first use in this function)")
     assert observation.note.endswith("; and 1 more error")
@@ -150,10 +150,10 @@ def test_an_error_is_told_with_its_place_and_how_many_more_there_are(benches):
     assert "/tmp" not in observation.output
 
 
-def test_warnings_are_counted_once_and_cost_what_the_rubric_says(benches):
+def test_warnings_are_counted_once_and_cost_what_the_rubric_says(contexts):
     source = "int answer(void) { int unused; return 42; }\n"
     twice = MAKEFILE + "\tgcc -Wall -c -o /dev/null src/work.c\n"
-    observation = observe(benches({"src/work.c": source}, {**COURSE, "given/Makefile": twice}))
+    observation = observe(contexts({"src/work.c": source}, {**COURSE, "given/Makefile": twice}))
     told = "the first: src/work.c:1:24: unused variable 'unused' [-Wunused-variable]"
     assert award(observation).fraction == 1.0
     assert award(observation).reason == f"built; 1 warning, {told}"
@@ -162,41 +162,41 @@ def test_warnings_are_counted_once_and_cost_what_the_rubric_says(benches):
     assert (refused.fraction, refused.reason) == (0.0, f"1 warning, and 0 may be; {told}")
 
 
-def test_a_file_that_is_missing_is_named(benches):
-    observation = observe(benches({"src/Work.c": RIGHT}))
+def test_a_file_that_is_missing_is_named(contexts):
+    observation = observe(contexts({"src/Work.c": RIGHT}))
     assert observation.outcome is Outcome.NOT_BUILT
     assert "No rule to make target 'src/work.c'" in observation.note
     assert "src/work.c was not handed in, or lies in another folder" in observation.note
     assert observation.facts["diagnoses"] == ["missing_file"]
 
 
-def test_a_name_that_is_defined_nowhere_is_named(benches):
+def test_a_name_that_is_defined_nowhere_is_named(contexts):
     makefile = MAKEFILE.replace("-shared", "-shared -Wl,-z,defs")
-    bench = benches(
+    context = contexts(
         {"src/work.c": "int f(void); int answer(void) { return f(); }\n"}, {"given/Makefile": makefile}
     )
-    assert observe(bench).note.startswith(
+    assert observe(context).note.startswith(
         "work.c: undefined reference to 'f' (f is used, and defined nowhere"
     )
 
 
 @pytest.mark.parametrize("name", ["Makefile", "makefile", "GNUmakefile"])
-def test_the_makefile_that_is_run_is_the_courses(benches, name):
+def test_the_makefile_that_is_run_is_the_courses(contexts, name):
     mine = "lib/lib.so:\n\tmkdir -p lib; echo mine; echo mine > lib/lib.so\n"
-    observation = observe(benches({"src/work.c": RIGHT, name: mine}))
+    observation = observe(contexts({"src/work.c": RIGHT, name: mine}))
     assert observation.outcome is Outcome.OBSERVED
     assert "mine" not in observation.output
 
 
-def test_a_handed_in_library_or_object_is_not_taken_for_a_built_one(benches):
+def test_a_handed_in_library_or_object_is_not_taken_for_a_built_one(contexts):
     makefile = (
         "lib/lib.so: z/work.o\n\tmkdir -p lib\n\tgcc -shared -o $@ z/work.o\n"
         "z/work.o: src/work.c\n\tmkdir -p z\n\tgcc -fPIC -c -o $@ $<\n"
     )
     mine = {"lib/lib.so": "mine", "z/work.o": "mine"}  # the latter is copied last, and so the youngest
-    bench = benches({"src/work.c": RIGHT, **mine}, {**COURSE, "given/Makefile": makefile})
-    assert observe(bench).outcome is Outcome.OBSERVED
-    with bench.subject("driver") as subject:
+    context = contexts({"src/work.c": RIGHT, **mine}, {**COURSE, "given/Makefile": makefile})
+    assert observe(context).outcome is Outcome.OBSERVED
+    with context.subject("driver") as subject:
         assert call(subject).value == 42
 
 
@@ -211,83 +211,83 @@ def test_a_handed_in_library_or_object_is_not_taken_for_a_built_one(benches):
         ("mkdir lib; truncate -s 3M lib/lib.so", "lib/lib.so is too large"),
     ],
 )
-def test_a_product_that_cannot_be_taken_is_not_built(benches, recipe, lacking):
+def test_a_product_that_cannot_be_taken_is_not_built(contexts, recipe, lacking):
     course = {"given/Makefile": f"all:\n\t{recipe}\n"}
-    observation = observe(benches({"src/work.c": RIGHT}, course, replace(PLAN, product_mb=1)))
+    observation = observe(contexts({"src/work.c": RIGHT}, course, replace(PLAN, product_mb=1)))
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.note == f"make ended well, but {lacking}"
 
 
-def test_building_that_does_not_end_is_ended_and_what_it_said_is_kept(benches):
+def test_building_that_does_not_end_is_ended_and_what_it_said_is_kept(contexts):
     course = {"given/Makefile": "all:\n\t@echo begun\n\t@sleep 1000\n"}
-    observation = observe(benches({"src/work.c": RIGHT}, course, replace(PLAN, wall_s=1.0)))
+    observation = observe(contexts({"src/work.c": RIGHT}, course, replace(PLAN, wall_s=1.0)))
     assert observation.outcome is Outcome.TIMED_OUT
     assert observation.note == "make did not end within 1 s"
     assert observation.output.startswith("begun\n")
 
 
-def test_building_that_takes_too_much_memory_is_ended(benches):
+def test_building_that_takes_too_much_memory_is_ended(contexts):
     course = {"given/Makefile": "all:\n\t@head -c 300M /dev/zero > /tmp/big; sleep 10\n"}
-    observation = observe(benches({"src/work.c": RIGHT}, course, replace(PLAN, memory_mb=128)))
+    observation = observe(contexts({"src/work.c": RIGHT}, course, replace(PLAN, memory_mb=128)))
     assert observation.outcome is Outcome.OUT_OF_MEMORY
     assert "128 MiB are allowed" in observation.note
     assert observation.note.startswith("building it used")
 
 
-def test_of_very_much_output_head_and_tail_are_kept(benches):
+def test_of_very_much_output_head_and_tail_are_kept(contexts):
     course = {"given/Makefile": "all:\n\t@echo begun; yes noise | head -c 5M; echo; echo ended; false\n"}
-    observation = observe(benches({"src/work.c": RIGHT}, course))
+    observation = observe(contexts({"src/work.c": RIGHT}, course))
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.output.startswith("begun\nnoise\n")
     assert "ended\nmake: *** [Makefile:2: all] Error 1" in observation.output
     assert len(observation.output) < 70_000
 
 
-def test_one_endless_line_is_cut(benches):
+def test_one_endless_line_is_cut(contexts):
     course = {"given/Makefile": "all:\n\t@head -c 5M /dev/zero | tr '\\0' x; false\n"}
-    assert observe(benches({"src/work.c": RIGHT}, course)).outcome is Outcome.NOT_BUILT
+    assert observe(contexts({"src/work.c": RIGHT}, course)).outcome is Outcome.NOT_BUILT
 
 
-def test_what_was_built_for_the_same_files_is_taken_from_the_cache(benches, tmp_path):
+def test_what_was_built_for_the_same_files_is_taken_from_the_cache(contexts, tmp_path):
     course = {**COURSE, "given/Makefile": MAKEFILE + "\t@date +%N\n"}
-    first = observe(benches({"src/work.c": RIGHT}, course))
-    assert observe(benches({"src/work.c": RIGHT}, course)) == first
+    first = observe(contexts({"src/work.c": RIGHT}, course))
+    assert observe(contexts({"src/work.c": RIGHT}, course)) == first
     (product,) = (tmp_path / "cache").glob("*/files/lib/lib.so")
     product.chmod(0o644)
     product.write_bytes(b"rotten")
-    again = benches({"src/work.c": RIGHT}, course)
+    again = contexts({"src/work.c": RIGHT}, course)
     assert observe(again).output != first.output  # it was built anew
     with again.subject("driver") as subject:
         assert call(subject).value == 42
 
 
 @pytest.mark.parametrize(
-    ("hand_in", "course", "plan"),
+    ("files", "course", "plan"),
     [
         ({"src/work.c": RIGHT + "//"}, COURSE, PLAN),
         ({"src/work.c": RIGHT}, {**COURSE, "given/more.h": ""}, PLAN),
         ({"src/work.c": RIGHT}, COURSE, replace(PLAN, command=("make", "-s"))),
     ],
-    ids=["hand-in", "given", "command"],
+    ids=["submission", "given", "command"],
 )
-def test_whatever_differs_is_built_anew(benches, tmp_path, hand_in, course, plan):
-    observe(benches({"src/work.c": RIGHT}))
-    observe(benches(hand_in, course, plan))
+def test_whatever_differs_is_built_anew(contexts, tmp_path, files, course, plan):
+    observe(contexts({"src/work.c": RIGHT}))
+    observe(contexts(files, course, plan))
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-def test_where_a_program_could_write_into_the_cache_nothing_is_kept(benches, tmp_path):
-    bench = benches({"src/work.c": RIGHT}, sandbox=ProcessSandbox)
-    assert observe(bench).outcome is Outcome.OBSERVED
-    with bench.subject("driver") as subject:
+def test_where_a_program_could_write_into_the_cache_nothing_is_kept(contexts, tmp_path):
+    context = contexts({"src/work.c": RIGHT}, sandbox=ProcessSandbox)
+    assert observe(context).outcome is Outcome.OBSERVED
+    with context.subject("driver") as subject:
         assert call(subject).value == 42
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_program_that_this_machine_lacks_is_not_the_students_fault(benches):
+def test_a_program_that_this_machine_lacks_is_not_the_students_fault(contexts):
     plan = replace(PLAN, programs=("make", "no-such-compiler"))
     with pytest.raises(NotObservedError, match="no-such-compiler is not on this machine; install it"):
-        observe(benches({"src/work.c": RIGHT}, plan=plan))
+        observe(contexts({"src/work.c": RIGHT}, plan=plan))
 
 
 @pytest.mark.parametrize(
@@ -299,22 +299,22 @@ def test_a_program_that_this_machine_lacks_is_not_the_students_fault(benches):
     ],
 )
 def test_neither_is_a_library_or_header_of_the_toolkit_or_what_the_makefile_starts(
-    benches, source, more, why
+    contexts, source, more, why
 ):
     makefile = MAKEFILE.replace("src/work.c\n", f"src/work.c{more}\n").replace(
         f"src/work.c{more}", "src/work.c", 1
     )
     with pytest.raises(NotObservedError, match=f"building needs what this machine has not: {why}"):
-        observe(benches({"src/work.c": source}, {"given/Makefile": makefile}))
+        observe(contexts({"src/work.c": source}, {"given/Makefile": makefile}))
 
 
-def test_a_header_that_the_student_thought_of_is(benches):
-    observation = observe(benches({"src/work.c": '#include "helper.h"\n'}))
+def test_a_header_that_the_student_thought_of_is(contexts):
+    observation = observe(contexts({"src/work.c": '#include "helper.h"\n'}))
     assert observation.outcome is Outcome.NOT_BUILT
     assert "helper.h is neither handed in nor one of the course's files" in observation.note
 
 
-def test_changed_files_that_the_course_replaces_are_named_where_it_builds_and_where_not(benches):
+def test_changed_files_that_the_course_replaces_are_named_where_it_builds_and_where_not(contexts):
     course = {**COURSE, "given/src/work.h": "int answer(void);\n", "given/src/same.h": "\n"}
     changed = {
         "src/work.h": "#define ANSWER 42\nint answer(void);\n",
@@ -325,15 +325,15 @@ def test_changed_files_that_the_course_replaces_are_named_where_it_builds_and_wh
         "the course's own src/work.h took the place of what was handed in under that name, and is different"
     )
     needs_it = '#include "work.h"\nint answer(void) { return ANSWER; }\n'
-    failed = observe(benches({"src/work.c": needs_it, **changed}, course))
+    failed = observe(contexts({"src/work.c": needs_it, **changed}, course))
     assert failed.outcome is Outcome.NOT_BUILT
     assert failed.note.endswith(f"; {told}")
-    assert award(observe(benches({"src/work.c": RIGHT, **changed}, course))).reason == f"built; {told}"
+    assert award(observe(contexts({"src/work.c": RIGHT, **changed}, course))).reason == f"built; {told}"
 
 
-def test_a_file_for_python_2_is_named_where_the_rubric_asks_for_it(benches):
+def test_a_file_for_python_2_is_named_where_the_rubric_asks_for_it(contexts):
     old = {"net.py": "x = 1\nprint 'epoch', x\n", "driver.py": "print 1\n"}
-    observation = observe(benches({"src/work.c": RIGHT, **old}))
+    observation = observe(contexts({"src/work.c": RIGHT, **old}))
     assert observation.outcome is Outcome.OBSERVED
     assert award(observation).fraction == 1.0
     lost = award(observation, Build.Options(python=("*.py",)))
@@ -345,34 +345,34 @@ def test_a_file_for_python_2_is_named_where_the_rubric_asks_for_it(benches):
     assert award(observation, Build.Options(python=("src/*.py",))).fraction == 1.0
 
 
-def test_an_assignment_that_says_not_how_it_is_built_is_the_courses_fault(benches):
-    bench = benches({"src/work.c": RIGHT})
+def test_an_assignment_that_says_not_how_it_is_built_is_the_courses_fault(contexts):
+    context = contexts({"src/work.c": RIGHT})
     with pytest.raises(CourseError, match=r"does not say how it is built; give it a build=Build"):
-        Workbench(bench._job, "item", bench._children).build()
+        ItemContext(context._job, "item", context._children).build()
 
 
-def test_a_reference_that_cannot_be_built_is_the_courses_fault(benches):
-    bench = benches({"src/work.c": RIGHT}, {**COURSE, "reference/src/work.c": "int"})
+def test_a_reference_that_cannot_be_built_is_the_courses_fault(contexts):
+    context = contexts({"src/work.c": RIGHT}, {**COURSE, "reference/src/work.c": "int"})
     with (
         pytest.raises(CourseError, match=r"reference: cannot be built: src/work.c:1"),
-        bench.reference("driver"),
+        context.reference("driver"),
     ):
         pass
 
 
-def test_what_was_built_before_and_cannot_be_now_is_not_the_students_fault(benches):
-    bench = benches({"src/work.c": "int"})
+def test_what_was_built_before_and_cannot_be_now_is_not_the_students_fault(contexts):
+    context = contexts({"src/work.c": "int"})
     with (
         pytest.raises(NotObservedError, match="it was built before, and cannot be here"),
-        bench.subject("driver"),
+        context.subject("driver"),
     ):
         pass
 
 
-def test_the_time_that_building_takes_is_the_hand_ins_own(benches):
-    bench = benches({"src/work.c": RIGHT})
-    observe(bench)
-    assert bench._children.program_s > 0
+def test_the_time_that_building_takes_is_the_submissions_own(contexts):
+    context = contexts({"src/work.c": RIGHT})
+    observe(context)
+    assert context._children.program_s > 0
 
 
 # CUDA
@@ -403,8 +403,8 @@ GIVEN = {"given/driver.py": DRIVER}
 
 @pytest.mark.slow
 @needs_nvcc
-def test_registers_stack_and_shared_memory_of_each_kernel_are_kept(benches):
-    observation = observe(benches({"work.cu": KERNEL}, GIVEN, CUDA, architecture="sm_90"))
+def test_registers_stack_and_shared_memory_of_each_kernel_are_kept(contexts):
+    observation = observe(contexts({"work.cu": KERNEL}, GIVEN, CUDA, architecture="sm_90"))
     assert award(observation).reason == "built for sm_90"
     turn, spill = sorted(observation.facts["kernels"], key=lambda kernel: kernel["kernel"], reverse=True)
     assert (turn["kernel"], turn["architecture"], turn["shared_bytes"]) == ("turn<64>", "sm_90", 256)
@@ -416,12 +416,12 @@ def test_registers_stack_and_shared_memory_of_each_kernel_are_kept(benches):
 
 @needs_nvcc
 @pytest.mark.slow
-def test_what_kernels_may_spill_is_bounded_if_the_rubric_says_so(benches):
+def test_what_kernels_may_spill_is_bounded_if_the_rubric_says_so(contexts):
     tight = replace(CUDA, command=(*CUDA.command, "-maxrregcount=16"))
     many = "".join(f"float v{i} = p[{i} * n];" for i in range(60))
     used = "+".join(f"v{i} * v{(i * 7) % 60}" for i in range(60))
     source = f"__global__ void k(float *p, int n) {{ {many} __syncthreads(); p[0] = {used}; }}\n"
-    observation = observe(benches({"work.cu": source}, GIVEN, tight, architecture="sm_90"))
+    observation = observe(contexts({"work.cu": source}, GIVEN, tight, architecture="sm_90"))
     assert award(observation).fraction == 1.0
     lost = award(observation, Build.Options(spill_bytes_at_most=0))
     spilled = observation.facts["kernels"][0]["spill_bytes"]
@@ -431,8 +431,8 @@ def test_what_kernels_may_spill_is_bounded_if_the_rubric_says_so(benches):
 
 @needs_nvcc
 @pytest.mark.slow
-def test_without_a_gpu_the_compilers_default_is_built_for(benches):
-    observation = observe(benches({"work.cu": KERNEL}, GIVEN, CUDA))
+def test_without_a_gpu_the_compilers_default_is_built_for(contexts):
+    observation = observe(contexts({"work.cu": KERNEL}, GIVEN, CUDA))
     assert observation.facts["architecture"] == ""
     (architecture,) = {kernel["architecture"] for kernel in observation.facts["kernels"]}
     assert architecture.startswith("sm_")
@@ -440,9 +440,9 @@ def test_without_a_gpu_the_compilers_default_is_built_for(benches):
 
 @pytest.mark.slow
 @needs_nvcc
-def test_a_name_that_cuda_13_took_away_is_named_and_a_header_may_help(benches):
-    bench = benches({"work.cu": OLD}, GIVEN, CUDA, architecture="sm_90")
-    observation = observe(bench)
+def test_a_name_that_cuda_13_took_away_is_named_and_a_header_may_help(contexts):
+    context = contexts({"work.cu": OLD}, GIVEN, CUDA, architecture="sm_90")
+    observation = observe(context)
     assert observation.outcome is Outcome.OBSERVED
     assert observation.facts["diagnoses"] == ["removed_api"]
     lost = award(observation)
@@ -456,17 +456,17 @@ def test_a_name_that_cuda_13_took_away_is_named_and_a_header_may_help(benches):
 
 @needs_nvcc
 @pytest.mark.slow
-def test_what_the_machine_lacks_is_told_also_where_the_header_has_helped_so_far(benches):
+def test_what_the_machine_lacks_is_told_also_where_the_header_has_helped_so_far(contexts):
     both = replace(CUDA, command=(*CUDA.command, "other.cu"))
     files = {"work.cu": OLD, "other.cu": "#include <mpi.h>\n"}
     with pytest.raises(NotObservedError, match=r"the header mpi\.h is not installed"):
-        observe(benches(files, GIVEN, both))
+        observe(contexts(files, GIVEN, both))
 
 
 @pytest.mark.slow
 @needs_nvcc
-def test_where_the_header_does_not_help_the_first_build_is_told(benches):
-    observation = observe(benches({"work.cu": OLD + "int f() { return other; }\n"}, GIVEN, CUDA))
+def test_where_the_header_does_not_help_the_first_build_is_told(contexts):
+    observation = observe(contexts({"work.cu": OLD + "int f() { return other; }\n"}, GIVEN, CUDA))
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.note.startswith('work.cu:2: identifier "cudaThreadSynchronize" is undefined')
     assert observation.note.endswith("; and 1 more error")
@@ -488,18 +488,18 @@ def test_where_the_header_does_not_help_the_first_build_is_told(benches):
         ),
     ],
 )
-def test_what_nvcc_complains_of_is_told(benches, source, note):
-    observation = observe(benches({"work.cu": source}, GIVEN, CUDA, architecture="sm_90"))
+def test_what_nvcc_complains_of_is_told(contexts, source, note):
+    observation = observe(contexts({"work.cu": source}, GIVEN, CUDA, architecture="sm_90"))
     assert observation.outcome is Outcome.NOT_BUILT
     assert observation.note.startswith(note)
 
 
 @needs_nvcc
-def test_an_unknown_architecture_is_the_machines_if_we_asked_for_it_and_else_has_a_hint(benches):
+def test_an_unknown_architecture_is_the_machines_if_we_asked_for_it_and_else_has_a_hint(contexts):
     with pytest.raises(NotObservedError, match="its nvcc does not compile for sm_30, the GPU's architecture"):
-        observe(benches({"work.cu": KERNEL}, GIVEN, CUDA, architecture="sm_30"))
+        observe(contexts({"work.cu": KERNEL}, GIVEN, CUDA, architecture="sm_30"))
     old = replace(CUDA, command=("nvcc", "-arch=sm_30", *CUDA.command[2:]))
-    observation = observe(benches({"work.cu": KERNEL}, GIVEN, old, architecture="sm_90"))
+    observation = observe(contexts({"work.cu": KERNEL}, GIVEN, old, architecture="sm_90"))
     assert observation.facts["diagnoses"] == ["unknown_architecture"]
     assert "leave the architecture to the course" in observation.note
 
@@ -511,8 +511,8 @@ def without_nvcc(programs):
 
 
 @pytest.mark.slow
-def test_where_there_is_no_nvcc_a_build_for_the_cpu_serves_if_the_rubric_says_so(benches, monkeypatch):
-    monkeypatch.setattr("grader.bench.builds.toolchain", without_nvcc)
+def test_where_there_is_no_nvcc_a_build_for_the_cpu_serves_if_the_rubric_says_so(contexts, monkeypatch):
+    monkeypatch.setattr("grader.harness.builds.toolchain", without_nvcc)
     kernel = """
         __global__ void twice(int *p) { *p *= 2; }
         extern "C" int answer() {
@@ -525,8 +525,8 @@ def test_where_there_is_no_nvcc_a_build_for_the_cpu_serves_if_the_rubric_says_so
         }
     """
     driver = DRIVER.replace("/lib/lib.so", "/lib.so")
-    bench = benches({"work.cu": kernel}, {"given/driver.py": driver}, CUDA)
+    context = contexts({"work.cu": kernel}, {"given/driver.py": driver}, CUDA)
     with pytest.raises(NotObservedError, match="nvcc is not on this machine"):
-        observe(bench)
-    observation = observe(bench, Build.Options(on_cpu=True))
+        observe(context)
+    observation = observe(context, Build.Options(on_cpu=True))
     assert (observation.outcome, observation.simulated) == (Outcome.OBSERVED, True)

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 import pytest
 
-from grader.bench.bench import Call, InputCase
 from grader.checks.allocations import Training
 from grader.checks.cuda_calls import CudaCalls
 from grader.config.decode import decode
 from grader.errors import CourseError
+from grader.harness.context import Call, InputCase
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import measuring
 from grader.model.trace import Launch, Site, Trace, Traffic
@@ -387,7 +387,7 @@ class ObservedSubject:
 
 
 @dataclass
-class ObservedBench:
+class ObservedContext:
     """Children that train as `train` says, and what they were asked for."""
 
     train: object
@@ -427,15 +427,15 @@ def trained(seen=None, value=losses):
     return train
 
 
-def observe(bench, **keys):
-    return KIND.observe(options(**({"trained": "losses_fall"} | keys)), bench)
+def observe(context, **keys):
+    return KIND.observe(options(**({"trained": "losses_fall"} | keys)), context)
 
 
 def test_three_trainings_run_in_observed_children_of_their_own_on_the_same_inputs():
     seen: list = []
-    bench = ObservedBench(trained(seen))
-    observation = observe(bench, epochs=[2, 5])
-    assert bench.opened == [("training", True)] * 3
+    context = ObservedContext(trained(seen))
+    observation = observe(context, epochs=[2, 5])
+    assert context.opened == [("training", True)] * 3
     first = seen[0][2]
     assert [epochs for _, _, epochs in seen] == [first, 2 * first, 4 * first]
     assert all(x is X and device == "gpu" for x, device, _ in seen)
@@ -447,10 +447,10 @@ def test_the_epochs_are_drawn_from_the_seed_within_their_bounds():
     drawn = set()
     for seed in range(40):
         seen: list = []
-        observe(ObservedBench(trained(seen), seed=f"{seed:x}"), epochs=[3, 5])
+        observe(ObservedContext(trained(seen), seed=f"{seed:x}"), epochs=[3, 5])
         drawn.add(seen[0][2])
         again: list = []
-        observe(ObservedBench(trained(again), seed=f"{seed:x}"), epochs=[3, 5])
+        observe(ObservedContext(trained(again), seed=f"{seed:x}"), epochs=[3, 5])
         assert again[0][2] == seen[0][2]
     assert drawn == {3, 4, 5}
 
@@ -459,11 +459,11 @@ def test_the_epochs_go_by_the_name_that_the_rubric_gives():
     def train(x, *, device, num_epoch):
         return trained()(x, device=device, epochs=num_epoch)
 
-    assert observe(ObservedBench(train), epochs_as="num_epoch").outcome is Outcome.OBSERVED
+    assert observe(ObservedContext(train), epochs_as="num_epoch").outcome is Outcome.OBSERVED
 
 
 def test_what_was_observed_earns_what_stored_evidence_earns():
-    observation = observe(ObservedBench(trained()))
+    observation = observe(ObservedContext(trained()))
     found = KIND.award(options(trained="losses_fall"), from_file(observation), {})
     assert (found.fraction, found.reason) == (1.0, "allocations: 64 at 2, 4 and 8 epochs alike")
     figures = {name: quantity.value for name, quantity in observation.cases[-1].quantities.items()}
@@ -489,7 +489,7 @@ def test_launches_are_counted_and_not_kept():
         trace = trace_of(launches=epochs, framework_launches=(launch,))
         return Call(outcome=Outcome.OBSERVED, value=losses(epochs), trace=trace)
 
-    kept = observe(ObservedBench(train)).facts["trainings"][0]["trace"]
+    kept = observe(ObservedContext(train)).facts["trainings"][0]["trace"]
     assert (kept["launch_count"], kept["launches"], kept["framework_launches"]) == (2, (), None)
 
 
@@ -503,7 +503,7 @@ def test_launches_are_counted_and_not_kept():
     ],
 )
 def test_what_is_no_list_of_losses_is_no_training(value, note):
-    found = observe(ObservedBench(trained(value=value)))
+    found = observe(ObservedContext(trained(value=value)))
     assert (dict(found.cases[0].agrees), found.cases[0].note) == ({"trained": False}, note)
 
 
@@ -518,9 +518,9 @@ def test_the_oracle_is_asked_for_the_same_inputs_and_epochs(keys, factor, agrees
     def train(epochs):
         return [factor * loss for loss in losses(epochs)]
 
-    bench = ObservedBench(trained(value=train), {keys.get("expected", "fit"): by_hand})
+    context = ObservedContext(trained(value=train), {keys.get("expected", "fit"): by_hand})
     wide = {"float64": {"rtol": 1e-2, "atol": 0.0}}
-    found = observe(bench, trained="as_expected", tolerance=wide, **keys)
+    found = observe(context, trained="as_expected", tolerance=wide, **keys)
     assert [case.agrees["trained"] for case in found.cases] == [agrees] * 3
     assert bool(found.cases[0].note) is not agrees
     assert X.any()
@@ -533,16 +533,16 @@ def test_a_training_that_does_not_return_is_what_came_of_it_and_none_follows(out
             return Call(outcome=outcome, note="fit(): no", traceback="line 7")
         return trained()(x, device=device, epochs=epochs)
 
-    bench = ObservedBench(train)
-    found = observe(bench)
+    context = ObservedContext(train)
+    found = observe(context)
     assert (found.outcome, found.note) == (outcome, "training for 4 epochs: fit(): no")
     assert found.facts == {"tracebacks": {"training.fit": "line 7"}}
-    assert len(bench.opened) == 2
+    assert len(context.opened) == 2
 
 
 def test_a_file_that_cannot_be_imported_is_not_called():
     failed = Call(outcome=Outcome.CRASHED, note="importing training.py: ImportError")
-    found = observe(ObservedBench(None, imported=failed))
+    found = observe(ObservedContext(None, imported=failed))
     assert (found.outcome, found.note) == (
         Outcome.CRASHED,
         "training for 2 epochs: importing training.py: ImportError",
@@ -553,7 +553,7 @@ def test_without_an_observers_answer_it_stays_open_and_nothing_is_told_as_measur
     def train(x, *, device, epochs):
         return Call(outcome=Outcome.OBSERVED, value=losses(epochs))
 
-    observation = observe(ObservedBench(train))
+    observation = observe(ObservedContext(train))
     assert set(observation.cases[0].quantities) == {"wall_s", "first_loss", "last_loss"}
     found = KIND.award(options(trained="losses_fall"), from_file(observation), {})
     assert (found.undecided, found.reason) == (
@@ -564,7 +564,7 @@ def test_without_an_observers_answer_it_stays_open_and_nothing_is_told_as_measur
 
 def test_an_item_without_a_device_is_the_courses_mistake():
     with pytest.raises(CourseError, match=r"add devices: \{gpu: 1\}"):
-        observe(ObservedBench(trained(), devices=0))
+        observe(ObservedContext(trained(), devices=0))
 
 
 def test_the_host_imports_no_numpy_for_the_judging_half():

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from grader.bench.bench import Call, InputCase
 from grader.checks.exchanged import (
     LAUNCHES,
     REST,
@@ -20,6 +19,7 @@ from grader.checks.exchanged import (
     watch_exchange,
 )
 from grader.checks.watched import off_the_device
+from grader.harness.context import Call, InputCase
 from grader.model.observation import Outcome
 from grader.model.trace import Launch, Proven, Trace, Traffic, Watched
 
@@ -161,7 +161,7 @@ def test_who_ends_while_turns_are_taken_has_ended(outcome):
 
 
 class Exchanging(Counting):
-    """A bench with a GPU on which a driver is called, whose calls of `run` and `rest` give what is said."""
+    """A context with a GPU on which a driver is called, whose calls of `run` and `rest` give what is said."""
 
     def __init__(self, *, values=(1, 1, 1, 1), to_host=(0, 0, 0, 0), rests=(0, 0, 0), bus=100):
         super().__init__([bus] * 3, [100] * 3)
@@ -188,7 +188,7 @@ class Exchanging(Counting):
 
 
 @pytest.mark.parametrize(
-    ("bench", "proof", "why"),
+    ("context", "proof", "why"),
     [
         (Exchanging(), Proven.DEVICE, ""),
         (Exchanging(to_host=(0, 0, 9000, 0)), Proven.HOST, "9,000 bytes were copied"),
@@ -197,10 +197,10 @@ class Exchanging(Counting):
         (Exchanging(values=(1, 1, 2, 1)), Proven.HOST, "the result follows what the CPU holds"),
     ],
 )
-def test_every_turn_must_be_work_of_the_gpu(bench, proof, why):
+def test_every_turn_must_be_work_of_the_gpu(context, proof, why):
     ones, twos = (np.full(8000, number, np.float32) for number in (1, 2))
     case = InputCase(name="a case", args=("relu", np.zeros(16_000, np.float32)))
-    watched = watch_exchange(bench, "kernels", case, case, (ones, twos))
+    watched = watch_exchange(context, "kernels", case, case, (ones, twos))
     assert (watched.proof, watched.wrong) == (proof, "")
     assert watched.unproven.startswith(why)
 

@@ -15,7 +15,7 @@ KIND = Files()
 
 @dataclass
 class Folder:
-    """A bench that knows names and sizes: all that this kind asks for."""
+    """A context that knows names and sizes: all that this kind asks for."""
 
     sizes: dict[str, int]
     dropped: tuple[str, ...] = ()
@@ -109,21 +109,21 @@ def test_how_it_is_judged_can_change_without_looking_again():
     assert measuring(options()) == {"required": ("utils.py", "hw1.pdf"), "pdf": "named"}
 
 
-def test_a_real_bench_tells_sizes_and_follows_no_link(real_bench, tmp_path):
-    bench = real_bench({"utils.py": "x = 1\n", "hw1.pdf": "%PDF"}, {"reference/utils.py": ""})
-    assert KIND.award(options(), KIND.observe(options(), bench), {}).fraction == 1.0
+def test_a_real_context_tells_sizes_and_follows_no_link(real_context, tmp_path):
+    context = real_context({"utils.py": "x = 1\n", "hw1.pdf": "%PDF"}, {"reference/utils.py": ""})
+    assert KIND.award(options(), KIND.observe(options(), context), {}).fraction == 1.0
     secret = tmp_path / "secret"
     secret.write_text("secret")
     link = tmp_path / "workspace" / "utils.py"
-    assert bench.read("utils.py") == b"x = 1\n"
+    assert context.read("utils.py") == b"x = 1\n"
     with pytest.raises(ValueError, match=r"utils\.py: is larger than 3 bytes"):
-        bench.read("utils.py", at_most=3)
+        context.read("utils.py", at_most=3)
     (tmp_path / "workspace" / "beside.py").write_text("not among the accepted files")
     link.unlink()
     link.symlink_to(secret)
     for name in ("utils.py", "../secret", "beside.py", "nothing.py"):
         with pytest.raises(FileNotFoundError):
-            bench.read(name)
+            context.read(name)
 
 
 @pytest.mark.parametrize(
@@ -138,11 +138,11 @@ def test_a_real_bench_tells_sizes_and_follows_no_link(real_bench, tmp_path):
         (pdf(" "), 0.0, "hw1.pdf shows nothing: "),
     ],
 )
-def test_a_pdf_can_have_to_open_and_to_show_something(real_bench, tmp_path, content, fraction, reason):
-    bench = real_bench({"hw1.pdf": ""}, {})
+def test_a_pdf_can_have_to_open_and_to_show_something(real_context, tmp_path, content, fraction, reason):
+    context = real_context({"hw1.pdf": ""}, {})
     (tmp_path / "workspace" / "hw1.pdf").write_bytes(content)
     chosen = options(required=("hw1.pdf",), pdf="opened")
-    found = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    found = KIND.award(chosen, KIND.observe(chosen, context), {})
     assert (found.fraction, found.undecided) == (fraction, False)
     assert found.reason.startswith(reason)
 

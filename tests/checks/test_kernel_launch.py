@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from grader.bench.bench import Call, InputCase
 from grader.checks.kernel_launch import KernelLaunch
 from grader.checks.watched import WATCHED, Watched
 from grader.config.codec import to_plain
 from grader.config.decode import decode
+from grader.harness.context import Call, InputCase
 from grader.model.observation import Observation, Outcome
 from grader.model.options import measuring
 from grader.model.trace import Exchanged, Launch, Proven, Trace
@@ -253,7 +253,7 @@ def test_only_keys_that_judge_leave_stored_evidence_fresh():
     assert set(measuring(options())) == {"of", "inputs", "simulated_inputs", "expected", "tolerance"}
 
 
-class LaunchBench:
+class LaunchContext:
     """A program that launches one kernel and is right where kernels run; it notes what is asked of it."""
 
     item = "launch"
@@ -292,7 +292,7 @@ class LaunchBench:
 
 
 def test_what_is_observed_is_enough_to_judge_months_later():
-    observation = KIND.observe(options(), LaunchBench())
+    observation = KIND.observe(options(), LaunchContext())
     assert (observation.outcome, observation.item, observation.seed) == (
         Outcome.OBSERVED,
         "launch",
@@ -314,13 +314,13 @@ def test_what_is_observed_is_enough_to_judge_months_later():
     ],
 )
 def test_a_simulator_gets_inputs_of_its_own_and_an_oracle_may_have_another_name(keys, simulated, asked):
-    bench = LaunchBench(simulated=simulated)
-    KIND.observe(options(**keys), bench)
-    assert bench.asked == asked
+    context = LaunchContext(simulated=simulated)
+    KIND.observe(options(**keys), context)
+    assert context.asked == asked
 
 
 def test_a_call_that_does_not_return_is_the_observation():
     ends = Call(outcome=Outcome.CRASHED, note="larger(): IndexError", traceback="line 7")
-    observation = KIND.observe(options(), LaunchBench(ends=ends))
+    observation = KIND.observe(options(), LaunchContext(ends=ends))
     assert (observation.outcome, observation.note) == (Outcome.CRASHED, "larger(): IndexError")
     assert observation.facts == {"tracebacks": {"work.larger": "line 7"}}

@@ -1,4 +1,4 @@
-"""Points that people give: they wait, come in as a table, and stay with the hand-in that was looked at."""
+"""Points that people give: they wait, come in as a table, and stay with the submission that was looked at."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_last_word_counts_and_every_word_is_kept(tmp_path):
     assert len((tmp_path / FILE).read_text().splitlines()) == 3
 
 
-def test_points_for_an_earlier_hand_in_are_not_those_of_a_later_one(tmp_path):
+def test_points_for_an_earlier_submission_are_not_those_of_a_later_one(tmp_path):
     append_points(tmp_path, [GIVEN])
     later = replace(SUBMISSION, digest="sha256:def")
     assert with_points(tmp_path, later, TASKS, {})["style"].outcome is Outcome.NOT_OBSERVED
@@ -144,4 +144,4 @@ def test_what_is_no_such_table_is_said_in_a_line(content, said):
 
 
 def test_the_table_says_what_a_person_needs():
-    assert ",".join(COLUMNS) == "student,assignment,item,title,asks,possible,points,comment,hand_in"
+    assert ",".join(COLUMNS) == "student,assignment,item,title,asks,possible,points,comment,submission"

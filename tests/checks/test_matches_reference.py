@@ -9,11 +9,11 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from grader.bench.bench import Call
-from grader.bench.tolerance import Tolerance, Tolerances
 from grader.checks import elements
 from grader.checks.matches_reference import MatchesReference
 from grader.errors import CourseError
+from grader.harness.context import Call
+from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import STUDENTS_DOING, Observation, Outcome
 from grader.model.options import measuring
 from grader.model.trace import Launch, Proven, Trace, Watched
@@ -43,15 +43,15 @@ def award(observation, **keys):
     return found.fraction, found.reason
 
 
-def observe(bench, **keys):
-    return KIND.observe(options(**keys), bench)
+def observe(context, **keys):
+    return KIND.observe(options(**keys), context)
 
 
-def test_a_right_function_earns_everything_in_one_child(make_bench):
-    bench = make_bench(double, CASES, f=double)
-    observation = observe(bench)
+def test_a_right_function_earns_everything_in_one_child(make_context):
+    context = make_context(double, CASES, f=double)
+    observation = observe(context)
     assert award(observation) == (1.0, "3 of 3 cases agree")
-    assert len(bench.subjects) == 1
+    assert len(context.subjects) == 1
     assert (observation.outcome, observation.item, observation.seed) == (
         Outcome.OBSERVED,
         "utils.f",
@@ -61,15 +61,15 @@ def test_a_right_function_earns_everything_in_one_child(make_bench):
 
 
 @pytest.mark.parametrize(("devices", "calls"), [(0, 9), (2, 3)])
-def test_a_simulator_of_threads_tries_three_orders_and_virtual_gpus_have_none(make_bench, devices, calls):
-    bench = make_bench(double, CASES, f=double)
-    bench.simulated, bench.devices = True, devices
-    observe(bench, simulated_inputs="family")
-    assert sum(subject.calls for subject in bench.subjects) == calls
+def test_a_simulator_of_threads_tries_three_orders_and_virtual_gpus_have_none(make_context, devices, calls):
+    context = make_context(double, CASES, f=double)
+    context.simulated, context.devices = True, devices
+    observe(context, simulated_inputs="family")
+    assert sum(subject.calls for subject in context.subjects) == calls
 
 
-def test_a_case_keeps_what_went_in_what_came_back_and_what_was_expected(make_bench):
-    observation = observe(make_bench(wrong_for_two, {"two": (2.0,)}, f=double))
+def test_a_case_keeps_what_went_in_what_came_back_and_what_was_expected(make_context):
+    observation = observe(make_context(wrong_for_two, {"two": (2.0,)}, f=double))
     (case,) = observation.cases
     assert (case.name, case.called, case.returned, case.expected) == ("two", "f(2.0)", "5.0", "4.0")
     assert case.inputs == {"args": [2.0], "kwargs": {}}
@@ -80,115 +80,115 @@ def test_a_case_keeps_what_went_in_what_came_back_and_what_was_expected(make_ben
     assert case.quantities["tolerance"].value == "float64"
 
 
-def test_one_wrong_case_loses_everything_and_is_named(make_bench):
-    observation = observe(make_bench(wrong_for_two, CASES, f=double))
+def test_one_wrong_case_loses_everything_and_is_named(make_context):
+    observation = observe(make_context(wrong_for_two, CASES, f=double))
     assert award(observation) == (0.0, "two: got 5, expected 4")
 
 
-def test_credit_per_case_earns_the_share_of_cases(make_bench):
-    observation = observe(make_bench(wrong_for_two, CASES, f=double))
+def test_credit_per_case_earns_the_share_of_cases(make_context):
+    observation = observe(make_context(wrong_for_two, CASES, f=double))
     fraction, reason = award(observation, credit="per_case")
     assert fraction == pytest.approx(2 / 3)
     assert reason == "2 of 3 cases agree; two: got 5, expected 4"
 
 
-def test_an_accepted_alternative_earns_everything_and_is_named(make_bench):
+def test_an_accepted_alternative_earns_everything_and_is_named(make_context):
     keys = {"accept": ("other",)}
-    observation = observe(make_bench(triple, CASES, f=double, other=triple), **keys)
+    observation = observe(make_context(triple, CASES, f=double, other=triple), **keys)
     assert award(observation, **keys) == (1.0, "agrees with the accepted answer other (3 of 3 cases agree)")
     assert observation.cases[1].agrees == {"f": False, "other": True}
 
 
-def test_of_several_answers_the_nearest_one_says_what_is_wrong(make_bench):
+def test_of_several_answers_the_nearest_one_says_what_is_wrong(make_context):
     keys = {"accept": ("with_one_more",)}
 
     def almost(x):
         return [x, x, x + 1]
 
-    bench = make_bench(almost, CASES, f=lambda x: [x, x], with_one_more=lambda x: [x, x, x])
-    assert award(observe(bench, **keys), **keys) == (
+    context = make_context(almost, CASES, f=lambda x: [x, x], with_one_more=lambda x: [x, x, x])
+    assert award(observe(context, **keys), **keys) == (
         0.0,
         "one: item 2: got 2, expected 1 (1 of 3 values differ)",
     )
 
 
-def test_a_mixture_of_accepted_answers_earns_nothing(make_bench):
+def test_a_mixture_of_accepted_answers_earns_nothing(make_context):
     keys = {"accept": ("other",)}
     mixed = lambda x: double(x) if x < 2 else triple(x)  # noqa: E731 - as short as what it mixes
-    observation = observe(make_bench(mixed, CASES, f=double, other=triple), **keys)
+    observation = observe(make_context(mixed, CASES, f=double, other=triple), **keys)
     assert award(observation, **keys) == (0.0, "one: got 2, expected 3")
     assert award(observation, credit="per_case", **keys)[0] == pytest.approx(2 / 3)
     assert observation.cases[1].note == ""
 
 
-def test_the_oracle_may_have_a_name_of_its_own(make_bench):
-    observation = observe(make_bench(triple, CASES, thrice=triple), expected="thrice")
+def test_the_oracle_may_have_a_name_of_its_own(make_context):
+    observation = observe(make_context(triple, CASES, thrice=triple), expected="thrice")
     assert award(observation, expected="thrice") == (1.0, "3 of 3 cases agree")
 
 
 @pytest.mark.parametrize(
     ("error", "outcome"), [(ZeroDivisionError(), Outcome.CRASHED), (MemoryError(), Outcome.OUT_OF_MEMORY)]
 )
-def test_after_a_crash_a_fresh_child_takes_the_next_case(make_bench, error, outcome):
+def test_after_a_crash_a_fresh_child_takes_the_next_case(make_context, error, outcome):
     def crashes_at_two(x):
         if x == 2:
             raise error
         return 2 * x
 
-    bench = make_bench(crashes_at_two, CASES, f=double)
-    observation = observe(bench)
+    context = make_context(crashes_at_two, CASES, f=double)
+    observation = observe(context)
     assert [case.outcome for case in observation.cases] == [Outcome.OBSERVED, outcome, Outcome.OBSERVED]
-    assert [subject.calls for subject in bench.subjects] == [2, 1]
+    assert [subject.calls for subject in context.subjects] == [2, 1]
     assert award(observation) == (0.0, f"two: raised {error!r}")
     assert award(observation, credit="per_case")[0] == pytest.approx(2 / 3)
     assert "crashes_at_two" in observation.facts["tracebacks"]["two"]
 
 
-def test_a_child_that_died_after_its_answer_is_replaced(make_bench):
-    bench = make_bench(None, CASES, f=double)
+def test_a_child_that_died_after_its_answer_is_replaced(make_context):
+    context = make_context(None, CASES, f=double)
 
     def answers_and_dies(x):
-        bench.subjects[-1].alive = False
+        context.subjects[-1].alive = False
         return 2 * x
 
-    bench.program["f"] = answers_and_dies
-    assert award(observe(bench)) == (1.0, "3 of 3 cases agree")
-    assert len(bench.subjects) == 3
+    context.program["f"] = answers_and_dies
+    assert award(observe(context)) == (1.0, "3 of 3 cases agree")
+    assert len(context.subjects) == 3
 
 
-def test_after_a_call_without_end_nothing_more_is_called(make_bench):
+def test_after_a_call_without_end_nothing_more_is_called(make_context):
     def hangs_at_two(x):
         if x == 2:
             raise TimeoutError
         return 2 * x
 
-    bench = make_bench(hangs_at_two, CASES, f=double)
-    observation = observe(bench)
+    context = make_context(hangs_at_two, CASES, f=double)
+    observation = observe(context)
     assert [case.outcome for case in observation.cases] == [
         Outcome.OBSERVED,
         Outcome.TIMED_OUT,
         Outcome.TIMED_OUT,
     ]
-    assert [subject.calls for subject in bench.subjects] == [2]
+    assert [subject.calls for subject in context.subjects] == [2]
     assert observation.cases[2].note == "not called: an earlier call did not end in time"
     assert observation.cases[2].called == "f(3.0)"
     assert award(observation, credit="per_case")[0] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.NOT_OBSERVED])
-def test_a_file_that_cannot_be_imported_is_the_observation(make_bench, outcome):
+def test_a_file_that_cannot_be_imported_is_the_observation(make_context, outcome):
     failed = Call(outcome=outcome, note="exit(0) at import", traceback="line 1")
-    observation = observe(make_bench(double, CASES, imports=(failed,), f=double))
+    observation = observe(make_context(double, CASES, imports=(failed,), f=double))
     assert (observation.outcome, observation.cases) == (outcome, ())
     assert observation.note == "utils.py could not be imported: exit(0) at import"
 
 
-def test_an_import_that_fails_in_a_later_child_is_that_cases_crash(make_bench):
+def test_an_import_that_fails_in_a_later_child_is_that_cases_crash(make_context):
     def crashes(x):
         raise ValueError
 
     imports = (Call(outcome=Outcome.OBSERVED), Call(outcome=Outcome.CRASHED, note="no import"))
-    observation = observe(make_bench(crashes, CASES, imports=imports, f=double))
+    observation = observe(make_context(crashes, CASES, imports=imports, f=double))
     assert observation.outcome is Outcome.OBSERVED
     assert [case.note for case in observation.cases] == [
         "raised ValueError()",
@@ -197,69 +197,69 @@ def test_an_import_that_fails_in_a_later_child_is_that_cases_crash(make_bench):
     ]
 
 
-def test_a_function_that_does_not_exist_is_refused(make_bench):
-    observation = observe(make_bench(None, CASES, f=double))
+def test_a_function_that_does_not_exist_is_refused(make_context):
+    observation = observe(make_context(None, CASES, f=double))
     assert (observation.outcome, observation.note) == (Outcome.REFUSED, "there is no function f")
 
 
-def test_a_fault_of_the_machine_leaves_the_whole_item_open(make_bench):
+def test_a_fault_of_the_machine_leaves_the_whole_item_open(make_context):
     def unlucky_at_two(x):
         if x == 2:
             raise OSError("the sandbox is gone")
         return 2 * x
 
-    observation = observe(make_bench(unlucky_at_two, CASES, f=double))
+    observation = observe(make_context(unlucky_at_two, CASES, f=double))
     assert (observation.outcome, observation.cases) == (Outcome.NOT_OBSERVED, ())
     assert "the sandbox is gone" in observation.note
 
 
-def test_inputs_changed_in_place_are_noted_and_cost_only_if_the_rubric_says_so(make_bench):
+def test_inputs_changed_in_place_are_noted_and_cost_only_if_the_rubric_says_so(make_context):
     def doubles_in_place(x):
         x *= 2
         return x
 
     cases = {"zeros": (np.zeros(3),), "ones": (np.ones(3),)}
-    observation = observe(make_bench(doubles_in_place, cases, f=double))
+    observation = observe(make_context(doubles_in_place, cases, f=double))
     assert [case.changed_inputs for case in observation.cases] == [(), ("argument 1",)]
     assert award(observation) == (1.0, "2 of 2 cases agree")
     assert award(observation, changed_inputs="fails") == (0.0, "ones: changed argument 1 in place")
     assert award(observation, changed_inputs="fails", credit="per_case")[0] == 0.5
 
 
-def test_an_oracle_that_changes_its_arguments_disturbs_nobody(make_bench):
+def test_an_oracle_that_changes_its_arguments_disturbs_nobody(make_context):
     def greedy(x):
         x *= 2
         return x
 
     keys = {"accept": ("same",)}
-    observation = observe(make_bench(double, {"ones": (np.ones(3),)}, f=greedy, same=greedy), **keys)
+    observation = observe(make_context(double, {"ones": (np.ones(3),)}, f=greedy, same=greedy), **keys)
     assert observation.cases[0].agrees == {"f": True, "same": True}
     assert observation.cases[0].called == "f(array([1.0, 1.0, 1.0]))"
 
 
-def test_a_fault_in_an_oracle_is_not_the_students(make_bench):
+def test_a_fault_in_an_oracle_is_not_the_students(make_context):
     def broken(x):
         raise KeyError("no such table")
 
     with pytest.raises(KeyError):
-        observe(make_bench(double, CASES, f=broken))
+        observe(make_context(double, CASES, f=broken))
 
 
-def test_a_family_without_cases_is_the_courses_fault(make_bench):
+def test_a_family_without_cases_is_the_courses_fault(make_context):
     with pytest.raises(CourseError, match=r"inputs\.py: family: gives no cases"):
-        observe(make_bench(double, {}, f=double))
+        observe(make_context(double, {}, f=double))
 
 
-def test_tolerance_and_dtype_reach_the_comparison(make_bench):
-    bench = make_bench(lambda x: np.float32(2.1 * x), CASES, f=double)
-    assert award(observe(bench))[0] == 0.0
+def test_tolerance_and_dtype_reach_the_comparison(make_context):
+    context = make_context(lambda x: np.float32(2.1 * x), CASES, f=double)
+    assert award(observe(context))[0] == 0.0
     wide = Tolerances(float32=Tolerance(rtol=0.1, atol=0.0))
-    assert award(observe(bench, tolerance=wide))[0] == 1.0
-    assert award(observe(bench, tolerance=wide, dtype="exact"))[0] == 0.0
+    assert award(observe(context, tolerance=wide))[0] == 1.0
+    assert award(observe(context, tolerance=wide, dtype="exact"))[0] == 0.0
 
 
-def test_an_observation_without_cases_earns_nothing(make_bench):
-    observation = replace(observe(make_bench(double, CASES, f=double)), cases=())
+def test_an_observation_without_cases_earns_nothing(make_context):
+    observation = replace(observe(make_context(double, CASES, f=double)), cases=())
     assert award(observation) == (0.0, "no case was looked at")
 
 
@@ -268,8 +268,8 @@ def test_only_keys_that_judge_leave_stored_evidence_fresh():
     assert set(measuring(options())) == keys | {"loops_over", "compiled", "made_on_gpu", "exchanged_inputs"}
 
 
-def test_evidence_of_special_values_is_strict_json(make_bench):
-    observation = observe(make_bench(lambda x: x, {"nan": (np.array([np.nan]),)}, f=lambda x: x))
+def test_evidence_of_special_values_is_strict_json(make_context):
+    observation = observe(make_context(lambda x: x, {"nan": (np.array([np.nan]),)}, f=lambda x: x))
     json.dumps(observation.cases[0].inputs, allow_nan=False)
     assert award(observation)[0] == 1.0
 
@@ -299,10 +299,10 @@ FAMILY = """
 COURSE = {"reference/work.py": "", "inputs.py": FAMILY, "expected.py": "def f(A): return 2 * A\n"}
 
 
-def followed(real_bench, text, **keys):
+def followed(real_context, text, **keys):
     keys = {"of": "work.f", "inputs": "family", "loops_over": "family", **keys}
     chosen = MatchesReference.Options(**keys)
-    observation = KIND.observe(chosen, real_bench({"work.py": text}, COURSE))
+    observation = KIND.observe(chosen, real_context({"work.py": text}, COURSE))
     assert observation.fault is None
     if observation.outcome is not Outcome.OBSERVED:
         return observation.outcome, observation.note
@@ -310,8 +310,8 @@ def followed(real_bench, text, **keys):
     return found.fraction, found.reason, *found.flags
 
 
-def test_loops_over_single_elements_earn_the_points(real_bench):
-    assert followed(real_bench, LOOPS) == (1.0, "1 of 1 cases agree")
+def test_loops_over_single_elements_earn_the_points(real_context):
+    assert followed(real_context, LOOPS) == (1.0, "1 of 1 cases agree")
 
 
 @pytest.mark.parametrize(
@@ -322,8 +322,8 @@ def test_loops_over_single_elements_earn_the_points(real_bench):
         ("def f(A, d=[]):\n d.append(d)\n return 2 * A if A.sum() else d", "work.py:3: uses .sum"),
     ],
 )
-def test_what_is_no_loop_costs_the_points_with_its_line(real_bench, text, problem):
-    fraction, reason = followed(real_bench, text)
+def test_what_is_no_loop_costs_the_points_with_its_line(real_context, text, problem):
+    fraction, reason = followed(real_context, text)
     assert fraction == 0.0
     assert reason.startswith(problem)
 
@@ -349,18 +349,18 @@ def test_what_is_no_loop_costs_the_points_with_its_line(real_bench, text, proble
         "g = 'x" + "y" * 10**6 + "'",
     ],
 )
-def test_no_program_keeps_the_tool_from_an_answer(real_bench, what):
-    bench = real_bench({"work.py": what}, COURSE)
-    answer = elements.follow(bench, "work.g", "family", bench.expected("f"), Tolerances(), compiled=False)
+def test_no_program_keeps_the_tool_from_an_answer(real_context, what):
+    context = real_context({"work.py": what}, COURSE)
+    answer = elements.follow(context, "work.g", "family", context.expected("f"), Tolerances(), compiled=False)
     if not isinstance(answer, Observation):
         assert answer["problem"]
     else:
         assert answer.outcome in STUDENTS_DOING
 
 
-def test_a_family_without_places_for_arguments_is_the_courses_mistake(real_bench):
+def test_a_family_without_places_for_arguments_is_the_courses_mistake(real_context):
     with pytest.raises(CourseError, match="give arguments by place"):
-        followed(real_bench, LOOPS, loops_over="named")
+        followed(real_context, LOOPS, loops_over="named")
 
 
 def test_compiled_needs_inputs_for_the_loops():
@@ -368,9 +368,9 @@ def test_compiled_needs_inputs_for_the_loops():
         options(compiled=True)
 
 
-def test_what_ran_on_no_input_is_shown_to_a_person(real_bench):
+def test_what_ran_on_no_input_is_shown_to_a_person(real_context):
     text = dedent(LOOPS).replace("def f(A):", "def f(A):\n    if A.size > 99:\n        return A + A")
-    assert followed(real_bench, text)[2:] == ("work.py:4 ran on none of the small inputs",)
+    assert followed(real_context, text)[2:] == ("work.py:4 ran on none of the small inputs",)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +378,7 @@ def test_what_ran_on_no_input_is_shown_to_a_person(real_bench):
     [(Proven.DEVICE, 1.0, False), (Proven.HOST, 0.0, False), (Proven.UNCLEAR, 0.0, True), (None, 1.0, False)],
 )
 def test_a_result_that_is_to_be_made_on_a_gpu_is_also_watched(
-    make_bench, monkeypatch, proof, fraction, undecided
+    make_context, monkeypatch, proof, fraction, undecided
 ):
     launch = Launch(kernel="k", grid=(1, 1, 1), block=(1, 1, 1))
     trace = Trace(source="cupti", launches=(launch,), launch_count=1)
@@ -386,23 +386,23 @@ def test_a_result_that_is_to_be_made_on_a_gpu_is_also_watched(
         "grader.checks.matches_reference.watch",
         lambda *args: Watched(trace=trace, proof=proof, unproven="why"),
     )
-    bench = make_bench(lambda x: 2 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
-    observation = KIND.observe(options(expected="double", made_on_gpu=True), bench)
+    context = make_context(lambda x: 2 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
+    observation = KIND.observe(options(expected="double", made_on_gpu=True), context)
     award = KIND.award(options(expected="double", made_on_gpu=True), observation, {})
     assert (award.fraction, award.undecided) == (fraction, undecided)
 
 
-def test_a_result_that_is_wrong_for_new_inputs_was_kept(make_bench, monkeypatch):
+def test_a_result_that_is_wrong_for_new_inputs_was_kept(make_context, monkeypatch):
     watched = Watched(trace=Trace(source="cupti"), wrong="got 1, expected 2")
     monkeypatch.setattr("grader.checks.matches_reference.watch", lambda *args: watched)
-    bench = make_bench(lambda x: 2 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
-    observation = KIND.observe(options(expected="double", made_on_gpu=True), bench)
+    context = make_context(lambda x: 2 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
+    observation = KIND.observe(options(expected="double", made_on_gpu=True), context)
     earned = award(observation, expected="double", made_on_gpu=True)
     assert earned == (0.0, "called again with new inputs: got 1, expected 2")
 
 
-def test_what_is_wrong_is_not_watched(make_bench, monkeypatch):
+def test_what_is_wrong_is_not_watched(make_context, monkeypatch):
     monkeypatch.setattr("grader.checks.matches_reference.watch", lambda *args: pytest.fail("watched"))
-    bench = make_bench(lambda x: 3 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
-    observation = KIND.observe(options(expected="double", made_on_gpu=True), bench)
+    context = make_context(lambda x: 3 * x, {"a number": (1.5,)}, double=lambda x: 2 * x)
+    observation = KIND.observe(options(expected="double", made_on_gpu=True), context)
     assert KIND.award(options(expected="double", made_on_gpu=True), observation, {}).fraction == 0.0

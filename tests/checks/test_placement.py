@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from grader.bench.bench import Call, InputCase
-from grader.bench.trace import read_trace
 from grader.checks.placement import HINTS, Placement
 from grader.config.decode import decode
 from grader.errors import CourseError
+from grader.harness.context import Call, InputCase
+from grader.harness.trace import read_trace
 from grader.model.observation import Observation, Outcome
 from grader.model.trace import DeviceWork, Trace, Transfer, shares_of, works_of
 from grader.subject.observer.record import Record, launch
@@ -40,7 +40,7 @@ def trace_of(*seconds, **more):
 
 
 @dataclass
-class Bench:
+class CheckContext:
     """One call that returns and leaves a trace behind, in the place of a program with GPUs."""
 
     call: Call
@@ -85,7 +85,7 @@ def returned(value, trace):
 
 def award(trace, *, value=42, devices=2, **keys):
     """What a call earns that gave `value` and did what `trace` tells, by way of stored evidence."""
-    observation = KIND.observe(options(**keys), Bench(returned(value, trace), devices=devices))
+    observation = KIND.observe(options(**keys), CheckContext(returned(value, trace), devices=devices))
     assert observation.outcome is Outcome.OBSERVED
     stored = json.loads(json.dumps(observation.facts))
     return KIND.award(options(**keys), Observation(item="placed", outcome=Outcome.OBSERVED, facts=stored), {})
@@ -134,9 +134,9 @@ def copied(*, to=0, back=0):
 )
 def test_the_result_must_be_that_of_the_inputs_on_the_devices(value, of_trace, fraction, reason):
     trace = trace_of([0.1], [0.1])
-    bench = Bench(returned(NOTED, trace), returned(value, trace_of([0.1], [0.1], **of_trace)))
+    context = CheckContext(returned(NOTED, trace), returned(value, trace_of([0.1], [0.1], **of_trace)))
     chosen = options(made_on_gpu=True)
-    earned = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    earned = KIND.award(chosen, KIND.observe(chosen, context), {})
     assert (None if earned.undecided else earned.fraction) == fraction
     assert reason in earned.reason
 
@@ -213,7 +213,7 @@ def test_devices_that_are_told_of_do_not_stand_against_the_records():
 
 
 def test_the_rest_of_a_mapping_is_the_result(monkeypatch):
-    monkeypatch.setattr(Bench, "expected", lambda self, name: lambda x: {"loss": 2 * x})
+    monkeypatch.setattr(CheckContext, "expected", lambda self, name: lambda x: {"loss": 2 * x})
     trace = trace_of([0.1], [0.1])
     assert award(trace, value={"loss": 42, "parts": LAYERS}, parts="parts").fraction == 1.0
     assert award(trace, value={"loss": 43, "parts": LAYERS}, parts="parts").fraction == 0.0
@@ -276,18 +276,18 @@ def test_what_is_received_follows_from_parts():
 
 def test_only_some_keys_of_a_result_are_compared():
     value = {"loss": 42, "other": 1, "parts": LAYERS}
-    bench = Bench(returned(value, trace_of([0.1], [0.1])))
-    bench.expected = lambda name: lambda x: {"loss": 2 * x}
+    context = CheckContext(returned(value, trace_of([0.1], [0.1])))
+    context.expected = lambda name: lambda x: {"loss": 2 * x}
     chosen = options(parts="parts", compared=["loss"])
-    assert KIND.award(chosen, KIND.observe(chosen, bench), {}).fraction == 1.0
+    assert KIND.award(chosen, KIND.observe(chosen, context), {}).fraction == 1.0
     chosen = options(parts="parts")
-    assert KIND.award(chosen, KIND.observe(chosen, bench), {}).fraction == 0.0
+    assert KIND.award(chosen, KIND.observe(chosen, context), {}).fraction == 0.0
 
 
 def test_a_function_that_prepares_is_called_before():
-    bench = Bench(returned(42, trace_of([0.1], [0.1])))
-    KIND.observe(options(prepare="work.build"), bench)
-    assert bench.called == ["build", "f"]
+    context = CheckContext(returned(42, trace_of([0.1], [0.1])))
+    KIND.observe(options(prepare="work.build"), context)
+    assert context.called == ["build", "f"]
 
 
 @pytest.mark.parametrize("value", [42, {"loss": 42}, {"parts": [1]}, {"parts": {"fc": 1}}])
@@ -298,20 +298,20 @@ def test_a_driver_that_does_not_tell_of_parts_is_a_mistake_of_the_course(value):
 
 def test_a_call_that_does_not_return_is_the_outcome():
     crashed = Call(outcome=Outcome.CRASHED, note="f() raised RuntimeError", traceback="work.py")
-    found = KIND.observe(options(), Bench(crashed))
+    found = KIND.observe(options(), CheckContext(crashed))
     assert (found.outcome, found.note) == (Outcome.CRASHED, "f() raised RuntimeError")
     assert found.output == "printed"
 
 
 def test_an_item_without_devices_is_a_mistake_of_the_rubric():
     with pytest.raises(CourseError, match=r"add devices: \{gpu: 2\}"):
-        KIND.observe(options(), Bench(returned(42, trace_of()), devices=0))
+        KIND.observe(options(), CheckContext(returned(42, trace_of()), devices=0))
 
 
 def test_a_simulator_gets_inputs_of_its_own():
-    bench = Bench(returned(42, trace_of([None], [None])), simulated=True)
-    KIND.observe(options(simulated_inputs="few"), bench)
-    assert bench.asked == ["few"]
+    context = CheckContext(returned(42, trace_of([None], [None])), simulated=True)
+    KIND.observe(options(simulated_inputs="few"), context)
+    assert context.asked == ["few"]
 
 
 def test_kernels_memory_and_copies_are_measured_for_each_device():
@@ -334,7 +334,7 @@ def test_kernels_memory_and_copies_are_measured_for_each_device():
     )
     assert trace.copies["peer_to_peer"].bytes == 150
     assert trace.copies["host_to_host"].bytes == 9
-    observation = KIND.observe(options(), Bench(returned(42, trace)))
+    observation = KIND.observe(options(), CheckContext(returned(42, trace)))
     measured = {name: quantity.value for name, quantity in observation.quantities.items()}
     assert measured == {
         "wall_s": 0.5,

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grader.bench.bench import InputCase
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, fewest_bytes
 from grader.checks.speedup import Speedup
+from grader.harness.context import InputCase
 from grader.model.observation import Observation, Outcome, Quantity
 
 OPTIONS = Speedup.Options(of="work.fast", over="work.slow", inputs="numbers", at_least=5.0)

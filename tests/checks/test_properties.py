@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from grader.bench.distributions import Array, Uniform
 from grader.checks.properties import Properties
+from grader.harness.distributions import Array, Uniform
 from grader.model.observation import Outcome
 from grader.model.options import measuring
 
@@ -67,8 +67,8 @@ def award(observation, **keys):
     return found.fraction, found.reason
 
 
-def observe(bench, **keys):
-    return KIND.observe(options(**keys), bench)
+def observe(context, **keys):
+    return KIND.observe(options(**keys), context)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def observe(bench, **keys):
         pytest.param(layers(lambda rng, m, n: (2 * rng.random((m, n)) - 1) / np.sqrt(m)), id="scaled"),
     ],
 )
-def test_honest_programs_earn_everything(make_bench, program):
-    assert award(observe(make_bench(program, CASES, f=xavier))) == (1.0, "2 of 2 cases are right")
+def test_honest_programs_earn_everything(make_context, program):
+    assert award(observe(make_context(program, CASES, f=xavier))) == (1.0, "2 of 2 cases are right")
 
 
 @pytest.mark.parametrize(
@@ -157,40 +157,40 @@ def test_honest_programs_earn_everything(make_bench, program):
         pytest.param(seeded, "small: item 0 repeats the one of an earlier call", id="seeded in the function"),
     ],
 )
-def test_wrong_programs_earn_nothing_and_are_told_why(make_bench, program, reason):
-    fraction, told = award(observe(make_bench(program, CASES, f=xavier)))
+def test_wrong_programs_earn_nothing_and_are_told_why(make_context, program, reason):
+    fraction, told = award(observe(make_context(program, CASES, f=xavier)))
     assert fraction == 0.0
     assert reason in told
 
 
-def test_the_same_array_for_two_layers_is_not_random(make_bench):
-    observation = observe(make_bench(first_layer_twice, {"square": ([9, 9, 9],)}, f=xavier))
+def test_the_same_array_for_two_layers_is_not_random(make_context):
+    observation = observe(make_context(first_layer_twice, {"square": ([9, 9, 9],)}, f=xavier))
     assert award(observation) == (0.0, "square: item 0 and item 1 hold the same values")
 
 
-def test_one_call_leaves_a_seed_in_the_function_alone(make_bench):
-    observation = observe(make_bench(seeded, CASES, f=xavier), calls=1)
+def test_one_call_leaves_a_seed_in_the_function_alone(make_context):
+    observation = observe(make_context(seeded, CASES, f=xavier), calls=1)
     assert award(observation, calls=1)[0] == 1.0
 
 
-def test_credit_per_case_earns_the_share_of_cases(make_bench):
+def test_credit_per_case_earns_the_share_of_cases(make_context):
     program = layers(lambda rng, m, n: rng.uniform(-1 / m, 1 / m, (m, n)))
-    fraction, reason = award(observe(make_bench(program, CASES, f=xavier)), credit="per_case")
+    fraction, reason = award(observe(make_context(program, CASES, f=xavier)), credit="per_case")
     assert fraction == 0.5
     assert reason.startswith("1 of 2 cases are right; large: the standard deviation of item")
 
 
-def test_limits_judge_stored_evidence_without_measuring_again(make_bench):
+def test_limits_judge_stored_evidence_without_measuring_again(make_context):
     program = layers(lambda rng, m, n: 0.99 * right(rng, m, n))
-    observation = observe(make_bench(program, {"large": CASES["large"]}, f=xavier))
+    observation = observe(make_context(program, {"large": CASES["large"]}, f=xavier))
     assert award(observation)[0] == 0.0
     assert award(observation, z_at_most=1000.0, ks_at_most=1000.0)[0] == 1.0
     assert award(observation, z_at_most=1000.0, ks_at_most=0.1)[1].startswith("large: the values of item")
     assert set(measuring(options())) == {"of", "inputs", "expected", "precision", "calls"}
 
 
-def test_the_measured_figures_are_kept(make_bench):
-    observation = observe(make_bench(layers(right), {"large": CASES["large"]}, f=xavier))
+def test_the_measured_figures_are_kept(make_context):
+    observation = observe(make_context(layers(right), {"large": CASES["large"]}, f=xavier))
     (case,) = observation.cases
     assert case.agrees == dict.fromkeys(("structure", "finite", "range", "varied", "fresh"), True)
     kept = {name: quantity.value for name, quantity in case.quantities.items()}
@@ -201,21 +201,21 @@ def test_the_measured_figures_are_kept(make_bench):
     assert case.expected.startswith("[Uniform(low=-0.0577")
 
 
-def test_a_crash_in_the_second_call_is_that_cases_end(make_bench):
+def test_a_crash_in_the_second_call_is_that_cases_end(make_context):
     calls = []
 
     def crashes_later(sizes):
         calls.append(sizes)
         return layers(right)(sizes) if len(calls) == 1 else raises()
 
-    observation = observe(make_bench(crashes_later, CASES, f=xavier))
+    observation = observe(make_context(crashes_later, CASES, f=xavier))
     assert [case.outcome for case in observation.cases] == [Outcome.CRASHED, Outcome.CRASHED]
 
 
-def test_an_array_of_any_values_is_held_against_its_shape_alone(make_bench):
-    bench = make_bench(lambda n: np.zeros(n, int), {"five": (5,)}, f=lambda n: Array((n,), "integers"))
-    assert award(observe(bench)) == (1.0, "1 of 1 cases are right")
+def test_an_array_of_any_values_is_held_against_its_shape_alone(make_context):
+    context = make_context(lambda n: np.zeros(n, int), {"five": (5,)}, f=lambda n: Array((n,), "integers"))
+    assert award(observe(context)) == (1.0, "1 of 1 cases are right")
 
 
-def test_a_network_of_one_layer_has_nothing_to_draw(make_bench):
-    assert award(observe(make_bench(layers(right), {"one": ([3],)}, f=xavier)))[0] == 1.0
+def test_a_network_of_one_layer_has_nothing_to_draw(make_context):
+    assert award(observe(make_context(layers(right), {"one": ([3],)}, f=xavier)))[0] == 1.0

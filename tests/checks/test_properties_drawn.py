@@ -8,8 +8,8 @@ from itertools import count, pairwise
 import numpy as np
 import pytest
 
-from grader.bench.distributions import Uniform
 from grader.checks.properties import Properties
+from grader.harness.distributions import Uniform
 
 KIND = Properties()
 OPTIONS = Properties.Options(of="utils.f", inputs="family")
@@ -25,8 +25,8 @@ def each(draw):
     return lambda sizes: [(2 * draw(m, n) - 1) / np.sqrt(m) for m, n in pairwise(sizes)]
 
 
-def award(make_bench, program):
-    observation = KIND.observe(OPTIONS, make_bench(program, CASES, f=xavier))
+def award(make_context, program):
+    observation = KIND.observe(OPTIONS, make_context(program, CASES, f=xavier))
     judged = KIND.award(OPTIONS, observation, {})
     return judged.fraction, judged.reason
 
@@ -215,8 +215,8 @@ NOT_DRAWN = {
 
 
 @pytest.mark.parametrize("draw", [pytest.param(draw, id=name) for name, draw in NOT_DRAWN.items()])
-def test_values_that_are_not_drawn_at_random_earn_nothing(make_bench, draw):
-    fraction, reason = award(make_bench, each(draw))
+def test_values_that_are_not_drawn_at_random_earn_nothing(make_context, draw):
+    fraction, reason = award(make_context, each(draw))
     assert fraction == 0.0
     assert not any(word in reason for word in ("out of range", "shape", "dtype", "raised")), reason
 
@@ -240,12 +240,12 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("draw", [pytest.param(draw, id=name) for name, draw in DRAWN.items()])
-def test_values_that_are_drawn_earn_everything_however_they_are(make_bench, draw):
+def test_values_that_are_drawn_earn_everything_however_they_are(make_context, draw):
     for _ in range(5):
-        assert award(make_bench, each(draw)) == (1.0, "4 of 4 cases are right")
+        assert award(make_context, each(draw)) == (1.0, "4 of 4 cases are right")
 
 
-def test_a_seed_at_the_top_of_a_file_is_drawn_from_again_after_a_crash(make_bench):
+def test_a_seed_at_the_top_of_a_file_is_drawn_from_again_after_a_crash(make_context):
     """The process after the crash draws the same numbers: only one process's are compared."""
     generators = iter((np.random.default_rng(1), np.random.default_rng(1)))
     current = [next(generators)]
@@ -257,6 +257,6 @@ def test_a_seed_at_the_top_of_a_file_is_drawn_from_again_after_a_crash(make_benc
         return each(lambda m, n: current[0].random((m, n)))(sizes)
 
     cases = {"equal": CASES["equal"], "pictures": CASES["pictures"], "wide": CASES["wide"]}
-    observation = KIND.observe(OPTIONS, make_bench(program, cases, f=xavier))
+    observation = KIND.observe(OPTIONS, make_context(program, cases, f=xavier))
     judged = KIND.award(Properties.Options(of="utils.f", inputs="family", credit="per_case"), observation, {})
     assert judged.fraction == pytest.approx(2 / 3)

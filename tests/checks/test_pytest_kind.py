@@ -27,10 +27,10 @@ TESTS = """
 """
 
 
-def observe(real_bench, ops, tests=TESTS, options=OPTIONS, *, given=None, **more):
-    hand_in = {"python/ops.py": ops, **more}
+def observe(real_context, ops, tests=TESTS, options=OPTIONS, *, given=None, **more):
+    submission = {"python/ops.py": ops, **more}
     course = {"given/tests/test_ops.py": tests, "reference/python/ops.py": RIGHT, **(given or {})}
-    return KIND.observe(options, real_bench(hand_in, course))
+    return KIND.observe(options, real_context(submission, course))
 
 
 def award(observation, **judging):
@@ -128,8 +128,8 @@ EVERY_END = """
 
 
 @pytest.mark.slow
-def test_each_test_ends_alone_and_says_how(real_bench):
-    observation = observe(real_bench, RIGHT, EVERY_END)
+def test_each_test_ends_alone_and_says_how(real_context):
+    observation = observe(real_context, RIGHT, EVERY_END)
     seen = {
         case.name: (case.outcome, case.agrees.get("passed"), case.note.partition(" Mismatched")[0][:60])
         for case in cases_of(observation).values()
@@ -166,7 +166,7 @@ def test_each_test_ends_alone_and_says_how(real_bench):
     assert len(printed) < 100_000
 
 
-def test_a_test_that_hangs_ends_alone_and_those_for_which_no_time_is_left_are_not_run(real_bench):
+def test_a_test_that_hangs_ends_alone_and_those_for_which_no_time_is_left_are_not_run(real_context):
     tests = """
         import time
 
@@ -180,7 +180,7 @@ def test_a_test_that_hangs_ends_alone_and_those_for_which_no_time_is_left_are_no
             assert add(1, 2) == 3
     """
     # A child may take 5 s for a call.
-    observation = observe(real_bench, RIGHT, tests, replace(OPTIONS, budget_s=4.0))
+    observation = observe(real_context, RIGHT, tests, replace(OPTIONS, budget_s=4.0))
     hang, add = observation.cases
     assert (hang.outcome, hang.note) == (Outcome.TIMED_OUT, "the program did not end within 5 s")
     assert (add.outcome, add.note, add.quantities) == (Outcome.TIMED_OUT, pytest_kind.NOT_RUN, {})
@@ -188,7 +188,7 @@ def test_a_test_that_hangs_ends_alone_and_those_for_which_no_time_is_left_are_no
     assert award(observation).reason == "0 of 2 tests pass; test_hang: the program did not end within 5 s"
 
 
-def test_nothing_that_was_handed_in_configures_pytest_or_takes_the_place_of_the_tests(real_bench):
+def test_nothing_that_was_handed_in_configures_pytest_or_takes_the_place_of_the_tests(real_context):
     passes = "def test_add():\n    pass\n"
     conftest = """
         import pytest
@@ -200,7 +200,7 @@ def test_nothing_that_was_handed_in_configures_pytest_or_takes_the_place_of_the_
             return report
     """
     observation = observe(
-        real_bench,
+        real_context,
         "def add(a, b): return 0",
         **{
             "tests/test_ops.py": passes,
@@ -209,20 +209,20 @@ def test_nothing_that_was_handed_in_configures_pytest_or_takes_the_place_of_the_
             "conftest.py": conftest,
             "pytest.ini": "[pytest]\naddopts = --collect-only\n",
             "setup.cfg": "[tool:pytest]\naddopts = --collect-only\n",
-            "pytest.py": "raise SystemExit('the hand-in took the place of pytest')",
-            "xml.py": "raise SystemExit('the hand-in took the place of a library')",
+            "pytest.py": "raise SystemExit('the submission took the place of pytest')",
+            "xml.py": "raise SystemExit('the submission took the place of a library')",
         },
     )
     (case,) = cases_of(observation).values()
     assert (case.agrees, case.note) == ({"passed": False}, "assert 0 == 3 + where 0 = add(1, 2)")
 
 
-def test_a_conftest_of_the_course_counts_and_its_files_lie_beside_the_tests(real_bench):
+def test_a_conftest_of_the_course_counts_and_its_files_lie_beside_the_tests(real_context):
     tests = """
         import pathlib
         import digits
 
-        def test_nothing_is_looked_for_above_the_hand_in(request):
+        def test_nothing_is_looked_for_above_the_submission(request):
             for node in request.node.listchain():
                 assert node.path.is_relative_to(pathlib.Path.cwd())
 
@@ -235,12 +235,12 @@ def test_a_conftest_of_the_course_counts_and_its_files_lie_beside_the_tests(real
         "given/tests/digits.py": "NINE = 9",
         "given/tests/data.txt": "42",
     }
-    theirs = {"conftest.py": "raise SystemExit('the hand-in ran')", "tests/__init__.py": "1 / 0"}
-    observation = observe(real_bench, RIGHT, tests, given=given, **theirs)
+    theirs = {"conftest.py": "raise SystemExit('the submission ran')", "tests/__init__.py": "1 / 0"}
+    observation = observe(real_context, RIGHT, tests, given=given, **theirs)
     assert award(observation).reason == "2 of 2 tests pass"
 
 
-def test_random_numbers_begin_alike_before_each_test(real_bench):
+def test_random_numbers_begin_alike_before_each_test(real_context):
     tests = """
         import random
         import numpy as np
@@ -256,7 +256,7 @@ def test_random_numbers_begin_alike_before_each_test(real_bench):
         def test_two():
             print(draw())
     """
-    one, two = observe(real_bench, RIGHT, tests).output.split("\n\n")
+    one, two = observe(real_context, RIGHT, tests).output.split("\n\n")
     assert one.partition("\n")[2] == two.partition("\n")[2] != ""
 
 
@@ -285,13 +285,13 @@ def test_random_numbers_begin_alike_before_each_test(real_bench):
         ),
     ],
 )
-def test_a_program_that_cannot_be_imported_costs_one_attempt_and_all_tests(real_bench, ops, outcome, note):
-    observation = observe(real_bench, ops)
+def test_a_program_that_cannot_be_imported_costs_one_attempt_and_all_tests(real_context, ops, outcome, note):
+    observation = observe(real_context, ops)
     assert (observation.outcome, observation.note, observation.cases) == (outcome, note, ())
     assert ("loading" in observation.output) == ("loading" in ops)
 
 
-def test_a_test_that_the_hand_in_makes_vanish_is_not_collected(real_bench):
+def test_a_test_that_the_submission_makes_vanish_is_not_collected(real_context):
     tests = """
         import ops
         from ops import add
@@ -306,27 +306,27 @@ def test_a_test_that_the_hand_in_makes_vanish_is_not_collected(real_bench):
         if hasattr(ops, "hide"):
             del test_add
     """
-    observation = observe(real_bench, RIGHT + "\n    hide = True\n", tests)
+    observation = observe(real_context, RIGHT + "\n    hide = True\n", tests)
     case = cases_of(observation)["test_add"]
     assert (case.outcome, case.note) == (Outcome.REFUSED, "not collected")
     assert award(observation).reason == "1 of 2 tests pass; test_add: not collected"
 
 
-def test_a_skip_of_the_courses_leaves_the_points_open_and_one_of_the_programs_does_not(real_bench):
+def test_a_skip_of_the_courses_leaves_the_points_open_and_one_of_the_programs_does_not(real_context):
     ops = """
         import pytest
 
         def add(a, b):
             pytest.skip("hard")
     """
-    found = award(observe(real_bench, ops))
+    found = award(observe(real_context, ops))
     assert (found.fraction, found.undecided) == (0.0, False)
     assert found.reason == "0 of 1 tests pass; test_add: the program skipped it: hard"
 
 
-def test_a_file_that_skips_itself_even_with_the_reference_waits(real_bench):
+def test_a_file_that_skips_itself_even_with_the_reference_waits(real_context):
     tests = "import pytest\npytest.importorskip('no_such_library')\ndef test_a(): pass"
-    observation = observe(real_bench, RIGHT, tests)
+    observation = observe(real_context, RIGHT, tests)
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, None)
     assert observation.note == (
         "tests/test_ops.py skips itself on this machine: could not import 'no_such_library': "
@@ -342,18 +342,18 @@ def test_a_file_that_skips_itself_even_with_the_reference_waits(real_bench):
         ("def helper(): pass", "tests/test_ops.py", "with the reference: tests/test_ops.py: not collected"),
     ],
 )
-def test_a_file_of_tests_that_is_wrong_is_the_courses_fault(real_bench, tests, file, problem):
+def test_a_file_of_tests_that_is_wrong_is_the_courses_fault(real_context, tests, file, problem):
     with pytest.raises(CourseError, match=problem):
-        observe(real_bench, RIGHT, tests, replace(OPTIONS, file=file))
+        observe(real_context, RIGHT, tests, replace(OPTIONS, file=file))
 
 
-def test_a_group_would_have_tests_share_a_process(real_bench):
-    bench = real_bench(
+def test_a_group_would_have_tests_share_a_process(real_context):
+    context = real_context(
         {"python/ops.py": RIGHT}, {"given/tests/test_ops.py": TESTS, "reference/python/ops.py": RIGHT}
     )
-    bench._group = "ops"
+    context._group = "ops"
     with pytest.raises(CourseError, match="take `group` away"):
-        KIND.observe(OPTIONS, bench)
+        KIND.observe(OPTIONS, context)
 
 
 def test_without_pytest_nothing_is_held_against_the_student(monkeypatch):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from grader.bench.bench import Call
-from grader.bench.ranks import Launched, Place, Rank
 from grader.checks.rank_words import verdict
+from grader.harness.context import Call
+from grader.harness.ranks import Launched, Place, Rank
 from grader.model.observation import Outcome
 
 CALLED = Place(file="train.py", line=17, source="dist.all_reduce(x)", called="all_reduce")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.bench import ranks as bench_ranks
-from grader.bench.servers import Servers
 from grader.checks.ranks import Ranks
 from grader.errors import CourseError, NotObservedError
+from grader.harness import ranks as harness_ranks
+from grader.harness.servers import Servers
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.sandbox.interpreter import interpreter
 from grader.sandbox.landlock import LandlockSandbox
@@ -65,17 +65,17 @@ def work(rank, barrier):
 """
 
 
-def observe(real_bench, work, options=OPTIONS):
-    return Ranks().observe(options, real_bench({"main.py": SPAWNS.format(work=work)}, COURSE))
+def observe(real_context, work, options=OPTIONS):
+    return Ranks().observe(options, real_context({"main.py": SPAWNS.format(work=work)}, COURSE))
 
 
 def award(observation, options=OPTIONS):
     return Ranks().award(options, observation, {})
 
 
-def test_what_each_rank_reports_is_compared(real_bench):
+def test_what_each_rank_reports_is_compared(real_context):
     options = replace(OPTIONS, inputs="two_cases", expected="own")
-    seen = observe(real_bench, REPORTS, options)
+    seen = observe(real_context, REPORTS, options)
     assert (seen.outcome, seen.note) == (Outcome.OBSERVED, "")
     names = ["one, rank 0", "one, rank 1", "small, rank 0", "small, rank 1"]
     assert [case.name for case in seen.cases] == names
@@ -85,10 +85,10 @@ def test_what_each_rank_reports_is_compared(real_bench):
     assert seen.facts["backend"] == "gloo"
 
 
-def test_a_wrong_report_and_a_missing_one_are_told_of_their_rank(real_bench):
+def test_a_wrong_report_and_a_missing_one_are_told_of_their_rank(real_context):
     options = replace(OPTIONS, inputs="shares", expected="all_of_them")
     seen = observe(
-        real_bench,
+        real_context,
         "def work(rank, barrier):\n    if rank == 0: report(sum=inputs()['values'].sum())",
         options,
     )
@@ -100,10 +100,10 @@ def test_a_wrong_report_and_a_missing_one_are_told_of_their_rank(real_bench):
     )
 
 
-def test_printed_numbers_are_read_from_the_first_rank_that_prints_them(real_bench):
+def test_printed_numbers_are_read_from_the_first_rank_that_prints_them(real_context):
     numbers = {"accuracy": "Accuracy: {}%"}
     options = replace(OPTIONS, inputs="shares", numbers=numbers, at_least={"accuracy": 95.0})
-    seen = observe(real_bench, REPORTS, options)
+    seen = observe(real_context, REPORTS, options)
     assert seen.quantities["accuracy"] == Quantity(value=93.5, taken_by="subject")
     assert award(seen, options).reason == "accuracy is 93.5, less than 95"
     assert award(seen, replace(options, at_least={"accuracy": 90.0})).fraction == 1.0
@@ -111,10 +111,10 @@ def test_printed_numbers_are_read_from_the_first_rank_that_prints_them(real_benc
     assert seen.output == "rank 0:\nTest Accuracy: 93.5%"
 
 
-def test_who_prints_beside_rank_0_is_told(real_bench):
+def test_who_prints_beside_rank_0_is_told(real_context):
     options = replace(OPTIONS, prints="rank_0")
     seen = observe(
-        real_bench, "def work(rank, barrier):\n    print('hello'); print('log', file=sys.stderr)", options
+        real_context, "def work(rank, barrier):\n    print('hello'); print('log', file=sys.stderr)", options
     )
     assert award(seen, options).reason == "rank 1 prints as well; only rank 0 should"
     assert award(seen).fraction == 1.0
@@ -148,8 +148,8 @@ def test_who_prints_beside_rank_0_is_told(real_bench):
         ),
     ],
 )
-def test_who_waits_where_is_told(real_bench, work, options, note):
-    seen = observe(real_bench, work, options)
+def test_who_waits_where_is_told(real_context, work, options, note):
+    seen = observe(real_context, work, options)
     assert seen.outcome is Outcome.TIMED_OUT
     assert re.fullmatch(note, seen.note), seen.note
     assert "most recent call first" in seen.facts["ranks"][0]["stack"]
@@ -174,21 +174,21 @@ def test_who_waits_where_is_told(real_bench, work, options, note):
         ("def work(rank, barrier): pass\nos._exit(0)", "ranks 0 and 1 were never started"),
     ],
 )
-def test_who_failed_first_is_told(real_bench, work, note):
-    seen = observe(real_bench, work)
+def test_who_failed_first_is_told(real_context, work, note):
+    seen = observe(real_context, work)
     assert seen.outcome is Outcome.CRASHED
     assert seen.note.startswith(f"main.py: {note}")
 
 
-def test_a_program_that_is_not_there_is_the_students(real_bench):
-    seen = Ranks().observe(OPTIONS, real_bench({"other.py": ""}, COURSE))
+def test_a_program_that_is_not_there_is_the_students(real_context):
+    seen = Ranks().observe(OPTIONS, real_context({"other.py": ""}, COURSE))
     assert (seen.outcome, seen.note) == (Outcome.CRASHED, "main.py: the file is not there")
 
 
-def test_the_courses_file_wins_and_knows_its_arguments_and_its_backend(real_bench):
+def test_the_courses_file_wins_and_knows_its_arguments_and_its_backend(real_context):
     course = {**COURSE, "given/main.py": SPAWNS.format(work=ASKS)}
     options = replace(OPTIONS, arguments=("--backend", "{backend}"))
-    seen = Ranks().observe(options, real_bench({"main.py": "1 / 0"}, course))
+    seen = Ranks().observe(options, real_context({"main.py": "1 / 0"}, course))
     assert seen.note == ""
     assert seen.output.startswith("rank 0:\n['--backend', 'gloo'] gloo")
 
@@ -196,7 +196,7 @@ def test_the_courses_file_wins_and_knows_its_arguments_and_its_backend(real_benc
 ASKS = "def work(rank, barrier):\n    print(sys.argv[1:], os.environ['BACKEND'])"
 
 
-def test_nothing_of_a_blocked_program_outlives_its_item(real_bench):
+def test_nothing_of_a_blocked_program_outlives_its_item(real_context):
     name = "ranksoutlive"
     work = f"""
 def work(rank, barrier):
@@ -208,7 +208,7 @@ def work(rank, barrier):
         time.sleep(1000)
     if rank == 0: print("attacked", flush=True); time.sleep(1000)
 """
-    seen = observe(real_bench, work, replace(OPTIONS, within_s=2.0))
+    seen = observe(real_context, work, replace(OPTIONS, within_s=2.0))
     assert "attacked" in seen.output
     alive = [comm for comm in Path("/proc").glob("[0-9]*/comm") if _read(comm) == name]
     assert alive == []
@@ -240,37 +240,37 @@ def _read(path):
         ),
     ],
 )
-def test_forged_records_earn_nothing(real_bench, forged, outcomes):
+def test_forged_records_earn_nothing(real_context, forged, outcomes):
     options = replace(OPTIONS, inputs="shares", expected="all_of_them", within_s=5.0)
-    seen = observe(real_bench, f"def work(rank, barrier):\n    {forged}", options)
+    seen = observe(real_context, f"def work(rank, barrier):\n    {forged}", options)
     assert seen.outcome in outcomes
     if seen.outcome is Outcome.OBSERVED:
         assert award(seen, options).fraction == 0.0
 
 
-def test_what_the_course_did_wrong_is_told_to_the_course(real_bench):
+def test_what_the_course_did_wrong_is_told_to_the_course(real_context):
     with pytest.raises(CourseError, match="case 'small': give its arguments by name"):
-        observe(real_bench, REPORTS, replace(OPTIONS, inputs="unnamed"))
+        observe(real_context, REPORTS, replace(OPTIONS, inputs="unnamed"))
 
 
-def test_an_oracle_must_speak_for_every_rank(real_bench):
+def test_an_oracle_must_speak_for_every_rank(real_context):
     with pytest.raises(CourseError, match=r"expected.py: too_few: must give a mapping .* a list of 2"):
-        observe(real_bench, REPORTS, replace(OPTIONS, inputs="shares", expected="too_few"))
+        observe(real_context, REPORTS, replace(OPTIONS, inputs="shares", expected="too_few"))
 
 
-def test_nccl_takes_a_gpu_for_each_process(real_bench):
+def test_nccl_takes_a_gpu_for_each_process(real_context):
     with pytest.raises(CourseError, match=r"backend nccl with 2 processes needs `devices: \{gpu: 2\}`"):
-        observe(real_bench, REPORTS, replace(OPTIONS, backend="nccl"))
+        observe(real_context, REPORTS, replace(OPTIONS, backend="nccl"))
 
 
-def test_where_torch_is_missing_torchrun_waits(real_bench, monkeypatch):
-    monkeypatch.setattr(bench_ranks, "find_spec", lambda name: None)
+def test_where_torch_is_missing_torchrun_waits(real_context, monkeypatch):
+    monkeypatch.setattr(harness_ranks, "find_spec", lambda name: None)
     with pytest.raises(NotObservedError, match=r"^torchrun: torch .*; pip install 'gpu-grader\[torch\]'$"):
-        observe(real_bench, REPORTS, replace(OPTIONS, launcher="torchrun"))
+        observe(real_context, REPORTS, replace(OPTIONS, launcher="torchrun"))
 
 
-def test_where_there_is_no_loopback_the_item_waits(real_bench, monkeypatch, tmp_path):
-    bench = real_bench({"main.py": SPAWNS.format(work=REPORTS)}, COURSE)
+def test_where_there_is_no_loopback_the_item_waits(real_context, monkeypatch, tmp_path):
+    context = real_context({"main.py": SPAWNS.format(work=REPORTS)}, COURSE)
     sandbox = LandlockSandbox()
     if missing := sandbox.available():
         pytest.skip(missing)
@@ -279,18 +279,18 @@ def test_where_there_is_no_loopback_the_item_waits(real_bench, monkeypatch, tmp_
         python=interpreter().executable,
         site=interpreter().site,
         workspaces={"submission": tmp_path / "workspace"},
-        limits=bench.limits,
+        limits=context.limits,
         as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
     )
-    monkeypatch.setattr(bench._children, "servers", servers)
+    monkeypatch.setattr(context._children, "servers", servers)
     with closing(servers), pytest.raises(NotObservedError, match=r"^the sandbox landlock has no loopback"):
-        Ranks().observe(OPTIONS, bench)
+        Ranks().observe(OPTIONS, context)
 
 
-def test_a_bug_of_ours_is_not_the_students(real_bench, monkeypatch):
-    bench = real_bench({"main.py": ""}, COURSE)
-    monkeypatch.setattr(bench_ranks, "launch_order", lambda order: {"nothing": "in it"})
-    seen = Ranks().observe(OPTIONS, bench)
+def test_a_bug_of_ours_is_not_the_students(real_context, monkeypatch):
+    context = real_context({"main.py": ""}, COURSE)
+    monkeypatch.setattr(harness_ranks, "launch_order", lambda order: {"nothing": "in it"})
+    seen = Ranks().observe(OPTIONS, context)
     assert (seen.outcome, seen.fault) == (Outcome.NOT_OBSERVED, Fault.GRADER)
 
 

@@ -146,16 +146,16 @@ IMPATIENT = """
 """
 
 
-def observe(real_bench, code, options=OPTIONS):
-    seen = Ranks().observe(options, real_bench({"collective.py": code}, COURSE))
+def observe(real_context, code, options=OPTIONS):
+    seen = Ranks().observe(options, real_context({"collective.py": code}, COURSE))
     return seen, Ranks().award(options, seen, {}) if seen.outcome is Outcome.OBSERVED else None
 
 
 @pytest.mark.parametrize(
     "code", [RIGHT, pytest.param(BY_A_RING, marks=pytest.mark.slow)], ids=["call", "ring"]
 )
-def test_what_is_right_earns(real_bench, code):
-    seen, result = observe(real_bench, code)
+def test_what_is_right_earns(real_context, code):
+    seen, result = observe(real_context, code)
     assert (seen.outcome, seen.note) == (Outcome.OBSERVED, "")
     assert result.reason == "2 processes ran to their end: 2 of 2 reports agree"
     assert result.fraction == 1.0
@@ -170,8 +170,8 @@ def test_what_is_right_earns(real_bench, code):
         ),
     ],
 )
-def test_what_is_wrong_is_told(real_bench, code, reason):
-    seen, result = observe(real_bench, code)
+def test_what_is_wrong_is_told(real_context, code, reason):
+    seen, result = observe(real_context, code)
     assert (seen.outcome, seen.note) == (Outcome.OBSERVED, "")
     assert result.fraction == 0.0
     assert result.reason.startswith(reason)
@@ -223,8 +223,8 @@ WAITS = r", for \d+ s"
         ),
     ],
 )
-def test_who_waits_or_fails_is_told(real_bench, code, outcome, note):
-    seen, _ = observe(real_bench, code)
+def test_who_waits_or_fails_is_told(real_context, code, outcome, note):
+    seen, _ = observe(real_context, code)
     assert seen.outcome is outcome
     assert re.fullmatch(note, seen.note, re.DOTALL), seen.note
 
@@ -255,16 +255,16 @@ SPAWNED = Ranks.Options(
 )
 
 
-def test_a_program_that_starts_its_processes_itself_is_observed_as_well(real_bench):
-    seen = Ranks().observe(SPAWNED, real_bench({"main.py": SPAWNS}, COURSE))
+def test_a_program_that_starts_its_processes_itself_is_observed_as_well(real_context):
+    seen = Ranks().observe(SPAWNED, real_context({"main.py": SPAWNS}, COURSE))
     assert (seen.outcome, seen.note) == (Outcome.OBSERVED, "")
     result = Ranks().award(SPAWNED, seen, {})
     assert (result.fraction, result.reason) == (1.0, "2 processes ran to their end: accuracy 97.5")
 
 
 @pytest.mark.slow
-def test_what_torchs_spawn_turns_into_an_exit_status_is_told_as_it_was(real_bench):
+def test_what_torchs_spawn_turns_into_an_exit_status_is_told_as_it_was(real_context):
     options = replace(SPAWNED, arguments=("crash",))
-    seen = Ranks().observe(options, real_bench({"main.py": SPAWNS}, COURSE))
+    seen = Ranks().observe(options, real_context({"main.py": SPAWNS}, COURSE))
     assert seen.outcome is Outcome.CRASHED
     assert seen.note == 'main.py: rank 1 failed at main.py:11: raise ValueError("oh"): ValueError: oh'

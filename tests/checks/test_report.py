@@ -296,25 +296,25 @@ def test_a_ratio_has_two_names():
     assert "needs two names in of, got 1" in str(problems[0])
 
 
-def test_a_pdf_is_read_in_a_sandbox(real_bench, tmp_path):
-    bench = real_bench({"hw1.pdf": ""}, COURSE)
+def test_a_pdf_is_read_in_a_sandbox(real_context, tmp_path):
+    context = real_context({"hw1.pdf": ""}, COURSE)
     (tmp_path / "workspace" / "hw1.pdf").write_bytes(pdf(RIGHT + "[picture]" + "\n" * 120 + "The end."))
     rules = {"ratios": (RATIO,), "terms": ("max_kernel",), "pages": AtLeast(at_least=3)}
     chosen = options(**rules, pictures=AtLeast(at_least=1), min_words=9)
-    observation = KIND.observe(chosen, bench)
+    observation = KIND.observe(chosen, context)
     counted = {name: quantity.value for name, quantity in observation.quantities.items()}
     assert counted == {"pages": 3, "pictures": 1, "words": 35}
     found = KIND.award(chosen, observation, {})
     assert (found.fraction, found.flags) == (1.0, ())
 
 
-def test_what_only_text_holds_that_no_reader_sees_is_lost(real_bench, tmp_path):
-    bench = real_bench({"hw1.pdf": ""}, COURSE)
+def test_what_only_text_holds_that_no_reader_sees_is_lost(real_context, tmp_path):
+    context = real_context({"hw1.pdf": ""}, COURSE)
     shown = pdf("The report of Alice shows this line, and a picture.\n" + RIGHT)
     hidden = shown.replace(b"BT /F 9", b"BT 3 Tr /F 9").replace(b"BT 3 Tr", b"BT", 1)
     (tmp_path / "workspace" / "hw1.pdf").write_bytes(hidden)
     chosen = options(ratios=(RATIO,), terms=("max_kernel",), credit="per_case")
-    found = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    found = KIND.award(chosen, KIND.observe(chosen, context), {})
     assert (found.fraction, found.undecided) == (0.0, False)
     assert found.reason == (
         "0 of 2 requirements are met; max_kernel: only in text that no reader sees; time of max_cpu, time of "
@@ -330,17 +330,17 @@ def test_evidence_without_concealed_names_is_judged_as_before(award, tmp_path):
     assert KIND.award(chosen, replace(observation, facts=facts), {}).undecided
 
 
-def test_a_pdf_that_draws_but_holds_no_text_waits_for_a_person(real_bench, tmp_path):
-    bench = real_bench({"hw1.pdf": ""}, COURSE)
+def test_a_pdf_that_draws_but_holds_no_text_waits_for_a_person(real_context, tmp_path):
+    context = real_context({"hw1.pdf": ""}, COURSE)
     (tmp_path / "workspace" / "hw1.pdf").write_bytes(pdf("[picture]"))
     chosen = options(terms=("max_kernel",))
-    found = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    found = KIND.award(chosen, KIND.observe(chosen, context), {})
     assert found.undecided
     assert found.reason == "hw1.pdf: it holds no text that can be read; a person must look"
 
 
-def test_a_pdf_that_ends_its_reader_waits_for_a_person(real_bench, tmp_path):
-    bench = real_bench({"hw1.pdf": ""}, COURSE)
+def test_a_pdf_that_ends_its_reader_waits_for_a_person(real_context, tmp_path):
+    context = real_context({"hw1.pdf": ""}, COURSE)
     loop = b"/Resources << /XObject << /P 4 0 R >> >>"
     form = b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] " + loop
     drawn = b"/P Do /P Do"
@@ -352,7 +352,7 @@ def test_a_pdf_that_ends_its_reader_waits_for_a_person(real_bench, tmp_path):
     circle = b"<< " + form + b" /Length %d >>\nstream\n" % len(drawn) + drawn + b"\nendstream"
     (tmp_path / "workspace" / "hw1.pdf").write_bytes(shown[:begin] + circle + shown[end:])
     chosen = options(terms=("max_kernel",))
-    found = KIND.award(chosen, KIND.observe(chosen, bench), {})
+    found = KIND.award(chosen, KIND.observe(chosen, context), {})
     assert found.undecided
     assert found.reason == "hw1.pdf: rendering it takes too much time or memory; a person must look"
 
@@ -365,14 +365,14 @@ def test_a_pdf_that_ends_its_reader_waits_for_a_person(real_bench, tmp_path):
         (b"PK\x03\x04\x00\x00", "hw1.pdf is no PDF, but a Word file or another zip; print or export it"),
     ],
 )
-def test_a_file_that_is_no_report_is_refused(real_bench, tmp_path, content, note):
-    bench = real_bench({"hw1.pdf": ""}, COURSE)
+def test_a_file_that_is_no_report_is_refused(real_context, tmp_path, content, note):
+    context = real_context({"hw1.pdf": ""}, COURSE)
     (tmp_path / "workspace" / "hw1.pdf").write_bytes(content)
-    observation = KIND.observe(options(), bench)
+    observation = KIND.observe(options(), context)
     assert (observation.outcome, observation.fault) == (Outcome.REFUSED, None)
     assert observation.note.startswith(note)
 
 
-def test_a_report_that_was_not_handed_in_is_refused(real_bench):
-    observation = KIND.observe(options(), real_bench({"work.py": ""}, COURSE))
+def test_a_report_that_was_not_handed_in_is_refused(real_context):
+    observation = KIND.observe(options(), real_context({"work.py": ""}, COURSE))
     assert (observation.outcome, observation.note) == (Outcome.REFUSED, "hw1.* was not handed in")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from grader.bench.bench import Call
 from grader.checks.rounds import LEAST_S, Rounds
+from grader.harness.context import Call
 from grader.model.observation import Outcome
 
 OBSERVED = Outcome.OBSERVED

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from grader.bench.bench import Burst, Call, InputCase
-from grader.bench.workbench import Unwatched
 from grader.checks import rounds as module
 from grader.checks.rounds import LEAD, LEAD_SPREAD, REPEATS, Runner, Schedule, timed_rounds
 from grader.errors import CourseError
+from grader.harness.context import Burst, Call, InputCase
+from grader.harness.item_context import Unwatched
 from grader.model.observation import Outcome
 
 LOOP_S, CALL_S, HANDING_OVER_S, COLD_S = 0.5, 0.005, 0.001, 0.012
@@ -50,7 +50,7 @@ class PlayedSubject:
 
 
 @dataclass
-class PlayedBench:
+class PlayedContext:
     devices: int = 1
     size: int = 4
     quiet: Unwatched = field(default_factory=Unwatched)
@@ -73,14 +73,16 @@ def runners(**subjects):
     }
 
 
-def timed(bench, runners, least=20):
+def timed(context, runners, least=20):
     schedule = Schedule(least=least, budget_s=1e9, decided=lambda rounds: True)
-    return timed_rounds(bench, runners, "numbers", lambda x: 2 * x, loop="reference_over", schedule=schedule)
+    return timed_rounds(
+        context, runners, "numbers", lambda x: 2 * x, loop="reference_over", schedule=schedule
+    )
 
 
 def test_the_first_calls_of_a_burst_do_not_count():
     four = runners()
-    rounds = timed(PlayedBench(), four)
+    rounds = timed(PlayedContext(), four)
     assert rounds.quiet == 20
     for side in ("of", "reference_of"):
         assert rounds.samples[side] == [pytest.approx(CALL_S - HANDING_OVER_S)] * 20
@@ -90,10 +92,10 @@ def test_the_first_calls_of_a_burst_do_not_count():
 
 
 def test_no_two_calls_get_the_same_inputs():
-    bench = PlayedBench()
+    context = PlayedContext()
     four = runners()
-    timed(bench, four)
-    assert len(set(bench.numbers)) == len(bench.numbers)
+    timed(context, four)
+    assert len(set(context.numbers)) == len(context.numbers)
     for side in ("of", "reference_of"):
         seen = four[side].subject.seen
         assert len(set(seen)) == len(seen)
@@ -101,20 +103,20 @@ def test_no_two_calls_get_the_same_inputs():
 
 @pytest.mark.parametrize("at", [0, 2, 2 + LEAD, 2 + 2 * LEAD + REPEATS])
 def test_a_call_that_is_not_counted_is_judged_as_well(at):
-    rounds = timed(PlayedBench(), runners(of=PlayedSubject(wrong_at=at, alone_s=COLD_S)))
+    rounds = timed(PlayedContext(), runners(of=PlayedSubject(wrong_at=at, alone_s=COLD_S)))
     assert rounds.wrong
     assert rounds.spoiled_by == "of"
 
 
 def test_a_wrong_reference_is_the_courses():
     with pytest.raises(CourseError, match="a timed call is wrong"):
-        timed(PlayedBench(), runners(reference_of=PlayedSubject(wrong_at=0, alone_s=COLD_S)))
+        timed(PlayedContext(), runners(reference_of=PlayedSubject(wrong_at=0, alone_s=COLD_S)))
 
 
 def test_large_inputs_leave_fewer_calls_that_count(monkeypatch):
     monkeypatch.setattr(module, "BURST_BYTES", 1)
     four = runners()
-    rounds = timed(PlayedBench(), four)
+    rounds = timed(PlayedContext(), four)
     assert set(four["of"].subject.bursts) == {LEAD + n + 1 for n in range(LEAD_SPREAD)}
     assert rounds.samples["of"] == [pytest.approx(CALL_S - HANDING_OVER_S)] * 20
 
@@ -122,7 +124,7 @@ def test_large_inputs_leave_fewer_calls_that_count(monkeypatch):
 def test_what_takes_long_is_not_called_in_a_row():
     """An epoch of training: a rest is nothing to it, and calls that do not count take seconds."""
     four = runners(reference_of=PlayedSubject(alone_s=0.2), of=PlayedSubject(alone_s=0.01))
-    rounds = timed(PlayedBench(), four)
+    rounds = timed(PlayedContext(), four)
     assert four["of"].subject.bursts == four["reference_of"].subject.bursts == []
     assert rounds.samples["of"] == [pytest.approx(0.01 - HANDING_OVER_S)] * 20
 
@@ -136,7 +138,7 @@ def test_without_a_device_each_call_stands_for_itself():
             raise AssertionError("not here")
 
     four = runners(of=Alone(), reference_of=Alone())
-    rounds = timed(PlayedBench(devices=0), four)
+    rounds = timed(PlayedContext(devices=0), four)
     assert len(four["over"].subject.seen) == 21
     assert len(four["of"].subject.seen) == 2 + 20 * REPEATS
     assert rounds.samples["of"] == [pytest.approx(CALL_S - HANDING_OVER_S)] * 20

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from grader.bench.bench import InputCase
 from grader.checks.scaling import Scaling
 from grader.config.decode import decode
 from grader.errors import CourseError
+from grader.harness.context import InputCase
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 
 HERE = tuple(sorted(os.sched_getaffinity(0)))[:2]
@@ -29,8 +29,8 @@ NOTHING = InputCase(name="nothing", args=())
 
 
 @pytest.fixture
-def bench_of(real_bench):
-    """A real bench whose exam has leased two cores: give it the hand-in's `work.py`."""
+def context_of(real_context):
+    """A real context whose exam has leased two cores: give it the submission's `work.py`."""
     if len(HERE) < 2:
         pytest.skip("one core cannot be compared with two")
 
@@ -40,9 +40,9 @@ def bench_of(real_bench):
             "expected.py": "def total(x): return float(x.sum())",
             "reference/work.py": reference,
         }
-        bench = real_bench({"work.py": code}, course)
-        bench._children.cores = HERE
-        return bench
+        context = real_context({"work.py": code}, course)
+        context._children.cores = HERE
+        return context
 
     return make
 
@@ -53,21 +53,21 @@ def award(observation, options=OPTIONS):
 
 @pytest.mark.parametrize("whose", ["subject", "reference"])
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_program_stays_on_the_first_cores_and_its_libraries_are_told(bench_of, whose, count):
-    with getattr(bench_of(), whose)("work", cores=count) as subject:
+def test_a_program_stays_on_the_first_cores_and_its_libraries_are_told(context_of, whose, count):
+    with getattr(context_of(), whose)("work", cores=count) as subject:
         assert subject.call("told", NOTHING).value == [str(count)] * 2
         assert subject.call("kept", NOTHING).value == list(HERE[:count])
 
 
-def test_a_bench_without_leased_cores_has_one(bench_of):
-    bench = bench_of()
-    assert bench.cores == 2
-    bench._children.cores = ()
-    assert bench.cores == 1
+def test_a_context_without_leased_cores_has_one(context_of):
+    context = context_of()
+    assert context.cores == 2
+    context._children.cores = ()
+    assert context.cores == 1
 
 
-def test_right_results_earn_and_cores_that_are_not_there_are_named(bench_of):
-    observation = Scaling().observe(OPTIONS, bench_of())
+def test_right_results_earn_and_cores_that_are_not_there_are_named(context_of):
+    observation = Scaling().observe(OPTIONS, context_of())
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert (observation.facts["cores"], observation.facts["left_out"]) == ([1, 2], [64])
     samples = observation.facts["samples"]
@@ -79,61 +79,61 @@ def test_right_results_earn_and_cores_that_are_not_there_are_named(bench_of):
     assert result.reason.startswith("right on 1, 2 cores; ")
 
 
-def test_cores_that_are_asked_for_and_not_there_leave_it_to_be_tried_again_with_its_curve(bench_of):
+def test_cores_that_are_asked_for_and_not_there_leave_it_to_be_tried_again_with_its_curve(context_of):
     asked = replace(OPTIONS, at_least={"64": 9.0})
-    observation = Scaling().observe(asked, bench_of())
+    observation = Scaling().observe(asked, context_of())
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, None)
     assert observation.note == "needs 64 cores for itself; this machine had 2"
     assert "seconds_2" in observation.quantities
 
 
-def test_a_wrong_result_decides_whatever_cores_are_missing(bench_of):
-    bench = bench_of(WORK + "\n    def total(x): return 0.5\n")
-    observation = Scaling().observe(replace(OPTIONS, at_least={"64": 9.0}), bench)
+def test_a_wrong_result_decides_whatever_cores_are_missing(context_of):
+    context = context_of(WORK + "\n    def total(x): return 0.5\n")
+    observation = Scaling().observe(replace(OPTIONS, at_least={"64": 9.0}), context)
     assert observation.outcome is Outcome.OBSERVED
     assert (award(observation).fraction, award(observation).undecided) == (0.0, False)
 
 
-def test_what_is_right_on_one_core_and_wrong_on_two_earns_nothing_and_hears_of_races(bench_of):
+def test_what_is_right_on_one_core_and_wrong_on_two_earns_nothing_and_hears_of_races(context_of):
     code = WORK + '\n    def total(x): return float(x.sum()) * int(os.environ["NUMBA_NUM_THREADS"])\n'
-    result = award(Scaling().observe(OPTIONS, bench_of(code)))
+    result = award(Scaling().observe(OPTIONS, context_of(code)))
     assert (result.fraction, result.undecided) == (0.0, False)
     assert result.reason.startswith("many numbers, on 2 cores: the result is wrong: ")
     assert "on 1 core it is right: do two threads write one place" in result.reason
 
 
-def test_what_is_wrong_on_one_core_hears_nothing_of_races(bench_of):
-    result = award(Scaling().observe(OPTIONS, bench_of(WORK + "\n    def total(x): return 0.5\n")))
+def test_what_is_wrong_on_one_core_hears_nothing_of_races(context_of):
+    result = award(Scaling().observe(OPTIONS, context_of(WORK + "\n    def total(x): return 0.5\n")))
     assert result.reason.startswith("many numbers, on 1 core: the result is wrong: ")
     assert "threads" not in result.reason
 
 
-def test_a_crash_says_on_how_many_cores(bench_of):
+def test_a_crash_says_on_how_many_cores(context_of):
     code = WORK + '\n    def total(x): return float(x.sum()) / (2 - int(os.environ["NUMBA_NUM_THREADS"]))\n'
-    observation = Scaling().observe(OPTIONS, bench_of(code))
+    observation = Scaling().observe(OPTIONS, context_of(code))
     assert observation.outcome is Outcome.CRASHED
     assert observation.note.startswith("on 2 cores: total(): ZeroDivisionError")
 
 
-def test_a_hand_in_that_cannot_be_imported_is_the_students(bench_of):
-    observation = Scaling().observe(OPTIONS, bench_of("raise ValueError('no')"))
+def test_a_submission_that_cannot_be_imported_is_the_students(context_of):
+    observation = Scaling().observe(OPTIONS, context_of("raise ValueError('no')"))
     assert observation.outcome is Outcome.CRASHED
 
 
-def test_a_reference_that_cannot_be_imported_is_the_courses(bench_of):
+def test_a_reference_that_cannot_be_imported_is_the_courses(context_of):
     with pytest.raises(CourseError, match=r"reference: on 1 core: .*ValueError: no"):
-        Scaling().observe(OPTIONS, bench_of(reference="raise ValueError('no')"))
+        Scaling().observe(OPTIONS, context_of(reference="raise ValueError('no')"))
 
 
-def test_a_machine_without_even_the_fewest_cores_leaves_it_open(bench_of):
-    observation = Scaling().observe(replace(OPTIONS, cores=(4, 8)), bench_of())
+def test_a_machine_without_even_the_fewest_cores_leaves_it_open(context_of):
+    observation = Scaling().observe(replace(OPTIONS, cores=(4, 8)), context_of())
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, None)
     assert observation.note == "needs 4 cores for itself; this machine had 2"
 
 
-def test_a_machine_that_never_gets_quiet_leaves_it_open(bench_of, monkeypatch):
+def test_a_machine_that_never_gets_quiet_leaves_it_open(context_of, monkeypatch):
     monkeypatch.setattr("grader.checks.rounds._waited", lambda call: "a loop had to wait")
-    observation = Scaling().observe(replace(OPTIONS, budget_s=0.1), bench_of())
+    observation = Scaling().observe(replace(OPTIONS, budget_s=0.1), context_of())
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
     assert observation.note.startswith("noisy: ")
 

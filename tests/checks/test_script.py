@@ -14,43 +14,43 @@ OPTIONS = Script.Options(
 COURSE = {"reference/main.py": "", "given/network.py": "GIVEN = 'course'", "given/data/x.txt": "42"}
 
 
-def observe(real_bench, code, options=OPTIONS, **files):
-    return Script().observe(options, real_bench({"main.py": code, **files}, COURSE))
+def observe(real_context, code, options=OPTIONS, **files):
+    return Script().observe(options, real_context({"main.py": code, **files}, COURSE))
 
 
 def award(observation, options=OPTIONS):
     return Script().award(options, observation, {})
 
 
-def test_a_program_that_prints_what_is_wanted_earns(real_bench):
+def test_a_program_that_prints_what_is_wanted_earns(real_context):
     observation = observe(
-        real_bench, "print('Epoch 1'); print('Test Accuracy: 12%'); print('Test Accuracy:  96.5 %')"
+        real_context, "print('Epoch 1'); print('Test Accuracy: 12%'); print('Test Accuracy:  96.5 %')"
     )
     assert observation.outcome is Outcome.OBSERVED
     assert observation.quantities["accuracy"] == Quantity(value=96.5, taken_by="subject")
     assert award(observation).fraction == 1.0
 
 
-def test_the_courses_files_win_over_files_of_their_names_and_the_folder_can_be_written(real_bench):
+def test_the_courses_files_win_over_files_of_their_names_and_the_folder_can_be_written(real_context):
     code = """
         import network, pathlib
         pathlib.Path("plot.txt").write_text("x")
         print(network.GIVEN, pathlib.Path("data/x.txt").read_text(), __name__)
     """
     files = {"network.py": "GIVEN = 'student'"}
-    observation = observe(real_bench, code, replace(OPTIONS, numbers={}, at_least={}), **files)
+    observation = observe(real_context, code, replace(OPTIONS, numbers={}, at_least={}), **files)
     assert observation.output == "course 42 __main__\n"
     assert award(observation, replace(OPTIONS, numbers={}, at_least={})).reason == "ran to its end"
 
 
-def test_programs_that_it_starts_are_looked_for_first(real_bench):
+def test_programs_that_it_starts_are_looked_for_first(real_context):
     there = replace(OPTIONS, programs=("sh",))
-    assert award(observe(real_bench, "print('Test Accuracy: 99%')", there)).fraction == 1.0
+    assert award(observe(real_context, "print('Test Accuracy: 99%')", there)).fraction == 1.0
 
 
-def test_where_a_program_that_it_starts_is_missing_the_item_stays_open(real_bench):
+def test_where_a_program_that_it_starts_is_missing_the_item_stays_open(real_context):
     with pytest.raises(NotObservedError, match=r"^no-such-tool is not on this machine"):
-        observe(real_bench, "print('Test Accuracy: 99%')", replace(OPTIONS, programs=("no-such-tool",)))
+        observe(real_context, "print('Test Accuracy: 99%')", replace(OPTIONS, programs=("no-such-tool",)))
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def test_where_a_program_that_it_starts_is_missing_the_item_stays_open(real_benc
         ("print('Test Accuracy: 99%'); raise SystemExit('oh')", "ended with status 1 instead of 0"),
     ],
 )
-def test_what_is_missing_is_said(real_bench, code, reason):
-    result = award(observe(real_bench, code))
+def test_what_is_missing_is_said(real_context, code, reason):
+    result = award(observe(real_context, code))
     assert result.fraction == 0.0
     assert result.reason == reason
 
@@ -77,15 +77,15 @@ def test_what_is_missing_is_said(real_bench, code, reason):
         ("while True: pass", Outcome.TIMED_OUT, "main.py: the program did not end within 1 s"),
     ],
 )
-def test_a_program_that_does_not_come_to_its_end_has_an_outcome(real_bench, code, outcome, note):
-    observation = observe(real_bench, code, replace(OPTIONS, wall_s=1.0))
+def test_a_program_that_does_not_come_to_its_end_has_an_outcome(real_context, code, outcome, note):
+    observation = observe(real_context, code, replace(OPTIONS, wall_s=1.0))
     assert observation.outcome is outcome
     assert observation.note.startswith(note)
 
 
-def test_a_missing_program_is_the_students(real_bench):
-    bench = real_bench({"other.py": ""}, COURSE)
-    observation = Script().observe(OPTIONS, bench)
+def test_a_missing_program_is_the_students(real_context):
+    context = real_context({"other.py": ""}, COURSE)
+    observation = Script().observe(OPTIONS, context)
     assert observation.outcome is Outcome.CRASHED
     assert "main.py" in observation.note
 

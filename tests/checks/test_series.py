@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grader.bench.bench import Call
 from grader.checks.series import IDLE_LAUNCHES, LEAST, SeriesProof, contradiction, series_of
 from grader.checks.watched import idle_device, unproven
-from grader.examiner.devices import SIMULATED
+from grader.harness.context import Call
 from grader.model.observation import Outcome
 from grader.model.trace import Launch, Proven, Series, Trace, Traffic, Watched
+from grader.worker.devices import SIMULATED
 
 PROGRAM = """
     import gc, random, sys, time
@@ -48,21 +48,21 @@ ROUNDS = 5
 
 
 @pytest.fixture
-def measured(real_bench):
+def measured(real_context):
     """What a series among `ROUNDS` timed calls shows of a program whose `work` has this body."""
     pytest.importorskip("greenlet")
 
     def measure(work: str) -> Series:
         code = PROGRAM + work
-        bench = real_bench({"work.py": code}, {"inputs.py": INPUTS, "expected.py": ORACLE})
-        bench._lent = SIMULATED
-        oracle = bench.expected("work")
-        with bench.subject("work") as subject:
+        context = real_context({"work.py": code}, {"inputs.py": INPUTS, "expected.py": ORACLE})
+        context._lent = SIMULATED
+        oracle = context.expected("work")
+        with context.subject("work") as subject:
             assert subject.imported.outcome is Outcome.OBSERVED, subject.imported.note
-            proof = SeriesProof(bench, subject, "work", "matrices", oracle)
+            proof = SeriesProof(context, subject, "work", "matrices", oracle)
             for number in range(ROUNDS):
                 proof.before()
-                (case,) = bench.draw("matrices", number)
+                (case,) = context.draw("matrices", number)
                 call = subject.call("work", case)
                 assert call.outcome is Outcome.OBSERVED, call.note
                 assert np.array_equal(call.value, oracle(*case.args))

@@ -159,9 +159,9 @@ def test_a_decorator_needs_a_function():
     assert "needs a function" in str(problems[0])
 
 
-def test_a_file_is_read_in_a_sandbox_and_nothing_of_it_runs(real_bench):
+def test_a_file_is_read_in_a_sandbox_and_nothing_of_it_runs(real_context):
     evil = dedent(VECTORISED) + "\nimport os\nos._exit(3)\nprint('ran')\n"
-    observation = KIND.observe(options(), real_bench({"work.py": evil}, COURSE))
+    observation = KIND.observe(options(), real_context({"work.py": evil}, COURSE))
     assert observation.outcome is Outcome.OBSERVED
     assert KIND.award(options(**RULES), observation, {}).flags == (
         "work.py:8: uses numpy.maximum: return np.maximum(A, B)",
@@ -169,7 +169,7 @@ def test_a_file_is_read_in_a_sandbox_and_nothing_of_it_runs(real_bench):
 
 
 @pytest.mark.parametrize(
-    ("hand_in", "outcome", "note"),
+    ("submission", "outcome", "note"),
     [
         ({"other.py": ""}, Outcome.REFUSED, "work.py was not handed in"),
         ({"work.py": "print 'hi'\n"}, Outcome.REFUSED, "work.py:1: is written for Python 2"),
@@ -183,13 +183,13 @@ def test_a_file_is_read_in_a_sandbox_and_nothing_of_it_runs(real_bench):
         ({"work.py": "[" * 90_000}, Outcome.REFUSED, "work.py:1: "),
     ],
 )
-def test_what_cannot_be_looked_at_is_the_students_doing_and_said_so(real_bench, hand_in, outcome, note):
-    observation = KIND.observe(options(), real_bench(hand_in, COURSE))
+def test_what_cannot_be_looked_at_is_the_students_doing_and_said_so(real_context, submission, outcome, note):
+    observation = KIND.observe(options(), real_context(submission, COURSE))
     assert (observation.outcome, observation.fault) == (outcome, None)
     assert observation.note.startswith(note)
 
 
-def test_a_bug_of_our_tool_is_not_held_against_the_student(real_bench):
-    bench = real_bench({"work.py": FLAT}, COURSE)
-    observation = KIND.observe(options(function=["f"]), bench)
+def test_a_bug_of_our_tool_is_not_held_against_the_student(real_context):
+    context = real_context({"work.py": FLAT}, COURSE)
+    observation = KIND.observe(options(function=["f"]), context)
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.GRADER)

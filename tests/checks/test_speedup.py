@@ -8,20 +8,20 @@ from textwrap import dedent
 
 import pytest
 
-from grader.bench.bench import KERNEL_RAN, OTHERS_RAN
-from grader.bench.subject import ChildSubject
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
 from grader.errors import CourseError
-from grader.examiner.devices import Devices
-from grader.examiner.quiet import Watched as CoresWatched
+from grader.harness.context import KERNEL_RAN, OTHERS_RAN
+from grader.harness.subject import ChildSubject
 from grader.machine.cores import Cores
 from grader.machine.quiet import Readings
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.trace import Trace, Watched
 from grader.subject.population import DescendantPopulation
 from grader.subject.watch import ProcessesUsage
+from grader.worker.devices import Devices
+from grader.worker.quiet import Watched as CoresWatched
 
 OPTIONS = Speedup.Options(of="work.fast", over="work.slow", inputs="numbers", at_least=5.0)
 
@@ -49,7 +49,7 @@ def coarse(call):
     """The call as a clock tells it that sees no wait below a sleep: its CPU time, and whole sleeps.
 
     Other programs on the machine keep a call waiting for a core, for less than that. What becomes of
-    rounds in which they do has a test of its own, and `tests/bench/test_subject.py` has one for the clock.
+    rounds in which they do has a test of its own, and `tests/harness/test_subject.py` has one for the clock.
     """
     if call.cpu_s is None:
         return call
@@ -58,8 +58,8 @@ def coarse(call):
 
 
 @pytest.fixture
-def bench_of(real_bench, monkeypatch):
-    """A real bench over a real sandbox: give it the hand-in's `work.py`."""
+def context_of(real_context, monkeypatch):
+    """A real context over a real sandbox: give it the submission's `work.py`."""
     for name in ("call", "again"):
         original = getattr(ChildSubject, name)
         monkeypatch.setattr(
@@ -72,21 +72,21 @@ def bench_of(real_bench, monkeypatch):
             "expected.py": "def fast(x): return x + 1",
             "reference/work.py": reference,
         }
-        return real_bench({"work.py": code}, course)
+        return real_context({"work.py": code}, course)
 
     return make
 
 
-def observe(bench, options=OPTIONS):
-    return Speedup().observe(options, bench)
+def observe(context, options=OPTIONS):
+    return Speedup().observe(options, context)
 
 
 def award(observation, options=OPTIONS):
     return Speedup().award(options, observation, {})
 
 
-def test_a_fast_function_earns_and_every_sample_is_kept(bench_of):
-    observation = observe(bench_of(REFERENCE))
+def test_a_fast_function_earns_and_every_sample_is_kept(context_of):
+    observation = observe(context_of(REFERENCE))
     assert observation.outcome is Outcome.OBSERVED
     assert len(observation.facts["samples"]["of"]) >= OPTIONS.rounds
     assert award(observation).fraction == 1.0
@@ -94,22 +94,22 @@ def test_a_fast_function_earns_and_every_sample_is_kept(bench_of):
     assert low <= ratio <= high
 
 
-def test_functions_that_share_a_child_are_timed_alike(bench_of):
-    bench = bench_of(REFERENCE)
-    bench._group = "both"
-    observation = observe(bench, replace(OPTIONS, budget_s=3.0))
+def test_functions_that_share_a_child_are_timed_alike(context_of):
+    context = context_of(REFERENCE)
+    context._group = "both"
+    observation = observe(context, replace(OPTIONS, budget_s=3.0))
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert award(observation).fraction == 1.0
 
 
-def test_a_function_that_is_not_faster_does_not_earn(bench_of):
+def test_a_function_that_is_not_faster_does_not_earn(context_of):
     code = REFERENCE + "\n    fast = slow\n"
-    result = award(observe(bench_of(code)))
+    result = award(observe(context_of(code)))
     assert result.fraction == 0.0
     assert "at least 5 are needed" in result.reason
 
 
-def test_a_hidden_delay_in_the_slow_function_gains_nothing(bench_of):
+def test_a_hidden_delay_in_the_slow_function_gains_nothing(context_of):
     code = """
         import time
         import numpy as np
@@ -121,7 +121,7 @@ def test_a_hidden_delay_in_the_slow_function_gains_nothing(bench_of):
             time.sleep(SLEEP_S)
             return fast(x)
     """.replace("SLEEP_S", str(SLEEP_S))
-    observation = observe(bench_of(code))
+    observation = observe(context_of(code))
     samples = observation.facts["samples"]
     assert min(samples["over"]) > OPTIONS.at_least * max(samples["of"]), "the cheat itself does not work"
     result = award(observation)
@@ -129,7 +129,7 @@ def test_a_hidden_delay_in_the_slow_function_gains_nothing(bench_of):
     assert any(flag.startswith("waiting_baseline") for flag in result.flags)
 
 
-def test_a_slow_function_that_computes_more_than_it_must_gains_nothing(bench_of):
+def test_a_slow_function_that_computes_more_than_it_must_gains_nothing(context_of):
     code = """
         import numpy as np
         def fast(x):
@@ -140,12 +140,12 @@ def test_a_slow_function_that_computes_more_than_it_must_gains_nothing(bench_of)
             for _ in range(8): fast(x)
             return fast(x)
     """
-    result = award(observe(bench_of(code)))
+    result = award(observe(context_of(code)))
     assert result.fraction == 0.0
     assert any(flag.startswith("slow_baseline") for flag in result.flags)
 
 
-def test_the_result_of_a_timed_call_is_compared(bench_of):
+def test_the_result_of_a_timed_call_is_compared(context_of):
     code = (
         REFERENCE
         + """
@@ -155,12 +155,12 @@ def test_the_result_of_a_timed_call_is_compared(bench_of):
         return x + 1 if len(calls) < 4 else x
     """
     )
-    result = award(observe(bench_of(code)))
+    result = award(observe(context_of(code)))
     assert result.fraction == 0.0
     assert "a timed call is wrong" in result.reason
 
 
-def test_remembering_an_earlier_result_does_not_help_because_inputs_are_fresh(bench_of):
+def test_remembering_an_earlier_result_does_not_help_because_inputs_are_fresh(context_of):
     code = (
         REFERENCE
         + """
@@ -170,28 +170,28 @@ def test_remembering_an_earlier_result_does_not_help_because_inputs_are_fresh(be
         return kept[0]
     """
     )
-    assert award(observe(bench_of(code))).fraction == 0.0
+    assert award(observe(context_of(code))).fraction == 0.0
 
 
-def test_a_crash_in_a_timed_call_is_the_students(bench_of):
-    observation = observe(bench_of(REFERENCE + "\n    def fast(x): raise ValueError('no')\n"))
+def test_a_crash_in_a_timed_call_is_the_students(context_of):
+    observation = observe(context_of(REFERENCE + "\n    def fast(x): raise ValueError('no')\n"))
     assert observation.outcome is Outcome.CRASHED
     assert "ValueError: no" in observation.note
 
 
-def test_a_reference_that_fails_is_the_courses(bench_of):
+def test_a_reference_that_fails_is_the_courses(context_of):
     with pytest.raises(CourseError, match="reference: fast"):
-        observe(bench_of(REFERENCE, reference=REFERENCE + "\n    def fast(x): raise ValueError\n"))
+        observe(context_of(REFERENCE, reference=REFERENCE + "\n    def fast(x): raise ValueError\n"))
 
 
-def test_a_reference_that_is_wrong_is_the_courses(bench_of):
+def test_a_reference_that_is_wrong_is_the_courses(context_of):
     with pytest.raises(CourseError, match="a timed call is wrong"):
-        observe(bench_of(REFERENCE, reference=REFERENCE + "\n    def fast(x): return x\n"))
+        observe(context_of(REFERENCE, reference=REFERENCE + "\n    def fast(x): return x\n"))
 
 
-def test_a_timed_family_gives_one_case(bench_of):
+def test_a_timed_family_gives_one_case(context_of):
     with pytest.raises(CourseError, match="gives 2 cases"):
-        observe(bench_of(REFERENCE), replace(OPTIONS, inputs="two"))
+        observe(context_of(REFERENCE), replace(OPTIONS, inputs="two"))
 
 
 def stored(of, over, reference_of=0.001, reference_over=1.0, cpu=None) -> Observation:
@@ -237,9 +237,9 @@ def test_another_threshold_is_judged_on_the_same_samples():
     assert award(stored(0.1, 1.0), replace(OPTIONS, at_least=9.0)).fraction == 1.0
 
 
-def test_a_machine_that_never_gets_quiet_gives_no_low_score(bench_of, monkeypatch):
+def test_a_machine_that_never_gets_quiet_gives_no_low_score(context_of, monkeypatch):
     monkeypatch.setattr("grader.checks.rounds._waited", lambda call: "a loop had to wait")
-    observation = Speedup().observe(replace(OPTIONS, budget_s=0.5), bench_of(REFERENCE))
+    observation = Speedup().observe(replace(OPTIONS, budget_s=0.5), context_of(REFERENCE))
     assert observation.outcome is Outcome.NOT_OBSERVED
     assert observation.fault is Fault.MACHINE
     assert observation.note.startswith("noisy: ")
@@ -265,14 +265,14 @@ class Accounts:
 class BusyWith(Accounts):
     """Is busy by whether children of the program are there, and by how often children were started."""
 
-    def __init__(self, bench, busy):
+    def __init__(self, context, busy):
         super().__init__()
         self._busy = busy
         self._present = []
         self._started = 0
         for whose in ("subject", "reference"):
-            start = getattr(bench, whose)
-            setattr(bench, whose, partial(self._counted, whose, start))
+            start = getattr(context, whose)
+            setattr(context, whose, partial(self._counted, whose, start))
 
     @contextmanager
     def _counted(self, whose, start, module):
@@ -291,35 +291,35 @@ class BusyWith(Accounts):
 SHORT = replace(OPTIONS, budget_s=1.0)
 
 
-def test_a_machine_that_is_busy_exactly_while_the_program_runs_is_made_busy_by_it(bench_of):
-    bench = bench_of(REFERENCE)
-    bench._quiet = BusyWith(bench, lambda beside, started: beside)
-    observation = observe(bench, SHORT)
+def test_a_machine_that_is_busy_exactly_while_the_program_runs_is_made_busy_by_it(context_of):
+    context = context_of(REFERENCE)
+    context._quiet = BusyWith(context, lambda beside, started: beside)
+    observation = observe(context, SHORT)
     assert observation.outcome is Outcome.REFUSED
     assert observation.note.startswith("cannot be timed: 3 times of 3 the cores were busy")
 
 
-def test_what_was_disturbed_is_measured_again_once_the_reference_is_left_in_peace(bench_of):
-    bench = bench_of(REFERENCE)
-    bench._quiet = BusyWith(bench, lambda beside, started: started == 1)
-    observation = observe(bench, SHORT)
+def test_what_was_disturbed_is_measured_again_once_the_reference_is_left_in_peace(context_of):
+    context = context_of(REFERENCE)
+    context._quiet = BusyWith(context, lambda beside, started: started == 1)
+    observation = observe(context, SHORT)
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert award(observation).fraction == 1.0
 
 
-def test_what_the_kernel_still_does_for_a_program_that_has_ended_is_waited_for(bench_of):
-    bench = bench_of(REFERENCE)
-    bench._quiet = BusyWith(bench, lambda beside, started: KERNEL_RAN if started in (1, 2, 3) else "")
-    observation = observe(bench, SHORT)
+def test_what_the_kernel_still_does_for_a_program_that_has_ended_is_waited_for(context_of):
+    context = context_of(REFERENCE)
+    context._quiet = BusyWith(context, lambda beside, started: KERNEL_RAN if started in (1, 2, 3) else "")
+    observation = observe(context, SHORT)
     assert observation.outcome is Outcome.OBSERVED, observation.note
-    assert bench.quiet._started == 5
+    assert context.quiet._started == 5
 
 
-def test_what_the_kernel_never_stops_doing_is_the_machines(bench_of, monkeypatch):
+def test_what_the_kernel_never_stops_doing_is_the_machines(context_of, monkeypatch):
     monkeypatch.setattr("grader.checks.control.LEFTOVERS_S", 0.0)
-    bench = bench_of(REFERENCE)
-    bench._quiet = BusyWith(bench, lambda beside, started: KERNEL_RAN)
-    observation = observe(bench, SHORT)
+    context = context_of(REFERENCE)
+    context._quiet = BusyWith(context, lambda beside, started: KERNEL_RAN)
+    observation = observe(context, SHORT)
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
     assert KERNEL_RAN in observation.note
 
@@ -328,20 +328,20 @@ PORT = 45678
 BINDS = f"import socket\ndef bind(): return socket.create_server(('127.0.0.1', {PORT}))\n"
 
 
-def test_a_program_beside_which_the_reference_fails_loses_its_points_for_good(bench_of):
+def test_a_program_beside_which_the_reference_fails_loses_its_points_for_good(context_of):
     """They share a network, and in it ports and what is counted as memory of its sockets."""
     held = "held = []\ndef fast(x):\n    held or held.append(bind())\n    return x + 1\n"
     binds = "def fast(x):\n    bind().close()\n    return x + 1\n"
     reference = dedent(REFERENCE) + BINDS + binds
-    observation = observe(bench_of(dedent(REFERENCE) + BINDS + held, reference))
+    observation = observe(context_of(dedent(REFERENCE) + BINDS + held, reference))
     assert observation.outcome is Outcome.REFUSED, observation.note
     assert "never without it" in observation.note
 
 
-def test_a_reference_that_fails_alone_is_the_courses_doing(bench_of):
+def test_a_reference_that_fails_alone_is_the_courses_doing(context_of):
     reference = REFERENCE.replace("def fast(x): return x + 1", "def fast(x): raise ValueError")
     with pytest.raises(CourseError, match="ValueError"):
-        observe(bench_of(REFERENCE, reference))
+        observe(context_of(REFERENCE, reference))
 
 
 @pytest.mark.slow
@@ -352,15 +352,15 @@ def test_a_reference_that_fails_alone_is_the_courses_doing(bench_of):
         pytest.param(lambda beside, started: beside or started > 3, id="from the second turn on"),
     ],
 )
-def test_a_machine_that_is_busy_at_other_times_too_is_the_machines_doing(bench_of, busy):
-    bench = bench_of(REFERENCE)
-    bench._quiet = BusyWith(bench, busy)
-    observation = observe(bench, SHORT)
+def test_a_machine_that_is_busy_at_other_times_too_is_the_machines_doing(context_of, busy):
+    context = context_of(REFERENCE)
+    context._quiet = BusyWith(context, busy)
+    observation = observe(context, SHORT)
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
     assert OTHERS_RAN in observation.note
 
 
-def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_others(bench_of):
+def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_others(context_of):
     """Otherwise no round is quiet, and what is not faster stays open instead of earning nothing."""
     code = f"""{REFERENCE}
     import os, time
@@ -372,11 +372,11 @@ def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_othe
         os.waitpid(child, 0)
         return x + 1
     """
-    bench = bench_of(code)
-    bench._quiet = Accounts()
-    observation = observe(bench)
-    assert len(bench.quiet.own_s) >= OPTIONS.rounds
-    assert min(bench.quiet.own_s) >= 0.08
+    context = context_of(code)
+    context._quiet = Accounts()
+    observation = observe(context)
+    assert len(context.quiet.own_s) >= OPTIONS.rounds
+    assert min(context.quiet.own_s) >= 0.08
     assert award(observation).fraction == 0.0
 
 
@@ -430,16 +430,18 @@ QUICK = {"polite processes that stay"}
         for name, work in BUSY.items()
     ],
 )
-def test_a_program_that_makes_itself_a_busy_machine_loses_its_points_for_good(bench_of, quiet_machine, busy):
+def test_a_program_that_makes_itself_a_busy_machine_loses_its_points_for_good(
+    context_of, quiet_machine, busy
+):
     fast = f"def fast(x):\n    {busy}\n    for _ in range(4): y = slow(x)\n    return y\n"
-    bench = bench_of(dedent(REFERENCE) + BESIDE + fast)
-    bench._quiet = quiet_machine
-    observation = observe(bench)
+    context = context_of(dedent(REFERENCE) + BESIDE + fast)
+    context._quiet = quiet_machine
+    observation = observe(context)
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert award(observation).fraction == 0.0
 
 
-def test_an_honest_program_with_processes_and_threads_of_its_own_earns(bench_of, quiet_machine):
+def test_an_honest_program_with_processes_and_threads_of_its_own_earns(context_of, quiet_machine):
     code = """
 import threading, subprocess
 def background():
@@ -452,9 +454,9 @@ def fast(x):
     reference = REFERENCE.replace("def slow(x):", "def slow(x):\n        x = np.tile(x, 10)").replace(
         "return out", "return out[:len(x) // 10]"
     )
-    bench = bench_of(dedent(reference) + code, reference)
-    bench._quiet = quiet_machine
-    observation = observe(bench, replace(OPTIONS, budget_s=3.0))
+    context = context_of(dedent(reference) + code, reference)
+    context._quiet = quiet_machine
+    observation = observe(context, replace(OPTIONS, budget_s=3.0))
     assert observation.outcome is Outcome.OBSERVED, observation.note
     assert award(observation).fraction == 1.0
 
@@ -473,9 +475,9 @@ TOO_FAST = {
 
 
 @pytest.mark.parametrize("code", TOO_FAST.values(), ids=list(TOO_FAST))
-def test_what_is_too_fast_to_be_believed_is_measured_and_waits_for_a_person(bench_of, code):
-    bench = bench_of(dedent(REFERENCE) + dedent(code), SLOW_REFERENCE)
-    observation = observe(bench, replace(OPTIONS, budget_s=3.0, at_least=0.1))
+def test_what_is_too_fast_to_be_believed_is_measured_and_waits_for_a_person(context_of, code):
+    context = context_of(dedent(REFERENCE) + dedent(code), SLOW_REFERENCE)
+    observation = observe(context, replace(OPTIONS, budget_s=3.0, at_least=0.1))
     assert observation.outcome is Outcome.OBSERVED, observation.note
     believed = replace(OPTIONS, at_least=0.1, plausible=1e6)
     assert award(observation, believed).fraction == 1.0

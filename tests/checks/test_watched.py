@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 
 import grader.checks.watched
-from grader.bench.bench import Call, InputCase
-from grader.bench.tolerance import Tolerance, Tolerances
 from grader.checks.watched import (
     WATCHED,
     Watched,
@@ -27,6 +25,8 @@ from grader.checks.watched import (
 )
 from grader.config.codec import to_plain
 from grader.errors import CourseError
+from grader.harness.context import Call, InputCase
+from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import Outcome
 from grader.model.trace import Exchanged, Launch, Proven, Trace, Traffic
 
@@ -67,7 +67,7 @@ class ObservedSubject:
 
 
 @dataclass
-class ObservedBench:
+class ObservedContext:
     """Every draw gives cases of its own."""
 
     subject_of: ObservedSubject
@@ -85,8 +85,8 @@ class ObservedBench:
         yield self.subject_of
 
 
-def bench_of(program, trace=BY_NUMBA, *, cases=1, imported=RETURNED):
-    return ObservedBench(ObservedSubject(program, trace, imported), cases)
+def context_of(program, trace=BY_NUMBA, *, cases=1, imported=RETURNED):
+    return ObservedContext(ObservedSubject(program, trace, imported), cases)
 
 
 def on_the_device(host, device):
@@ -97,22 +97,22 @@ def on_the_cpu(host, device):
     return 2 * host
 
 
-def watching(bench, oracle=double, tolerances=None):
-    return watch(bench, "work.double", "numbers", oracle, tolerances)
+def watching(context, oracle=double, tolerances=None):
+    return watch(context, "work.double", "numbers", oracle, tolerances)
 
 
 @pytest.mark.parametrize("by_cupti", [True, False])
 def test_calls_are_watched_in_a_child_as_timed_ones_have_if_these_can_be_recorded(monkeypatch, by_cupti):
     monkeypatch.setattr(grader.checks.watched, "find_spec", lambda name: object() if by_cupti else None)
-    bench = bench_of(on_the_device)
-    watching(bench)
-    assert bench.opened == [("work", not by_cupti)]
+    context = context_of(on_the_device)
+    watching(context)
+    assert context.opened == [("work", not by_cupti)]
 
 
 def test_every_call_has_inputs_of_its_own():
-    bench = bench_of(on_the_device, cases=3)
-    watching(bench)
-    functions, inputs, proofs = zip(*bench.subject_of.calls, strict=True)
+    context = context_of(on_the_device, cases=3)
+    watching(context)
+    functions, inputs, proofs = zip(*context.subject_of.calls, strict=True)
     assert functions == ("double",) * 3
     assert proofs == ("note", "", "exchange")
     assert len(set(inputs)) == 3
@@ -121,10 +121,10 @@ def test_every_call_has_inputs_of_its_own():
 
 
 def test_a_simulator_needs_no_call_between_the_two():
-    bench = bench_of(on_the_device)
-    bench.simulated = True
-    assert watching(bench).proof is Proven.DEVICE
-    assert [proof for _, _, proof in bench.subject_of.calls] == ["note", "exchange"]
+    context = context_of(on_the_device)
+    context.simulated = True
+    assert watching(context).proof is Proven.DEVICE
+    assert [proof for _, _, proof in context.subject_of.calls] == ["note", "exchange"]
 
 
 def by_turns(host, device):
@@ -151,15 +151,15 @@ def same_for_all(host, device):
     ],
 )
 def test_where_a_result_was_made_shows_in_whose_inputs_it_is_right_for(program, shown, proof, why):
-    bench = bench_of(program)
-    bench.subject_of.shown = shown
-    watched = watching(bench)
+    context = context_of(program)
+    context.subject_of.shown = shown
+    watched = watching(context)
     assert (watched.trace, watched.wrong, watched.proof) == (BY_NUMBA, "", proof)
     assert watched.unproven.startswith(why)
     assert bool(watched.unproven) == (proof is Proven.UNCLEAR)
 
 
-class Shaped(ObservedBench):
+class Shaped(ObservedContext):
     """Each draw has vectors of another length, but for the hundredth after the noted one."""
 
     def draw(self, family, number):
@@ -169,21 +169,21 @@ class Shaped(ObservedBench):
 
 
 def test_the_exchanged_inputs_have_the_shapes_of_the_noted_ones():
-    bench = Shaped(ObservedSubject(on_the_device, BY_NUMBA), cases=40)
-    assert watching(bench).proof is Proven.DEVICE
-    noted, _, exchanged = (x for _, x, _ in bench.subject_of.calls)
+    context = Shaped(ObservedSubject(on_the_device, BY_NUMBA), cases=40)
+    assert watching(context).proof is Proven.DEVICE
+    noted, _, exchanged = (x for _, x, _ in context.subject_of.calls)
     assert noted.shape == exchanged.shape
     assert noted[0] != exchanged[0]
 
 
 def test_nothing_is_exchanged_where_no_draw_has_the_shapes():
-    bench = Shaped(ObservedSubject(on_the_device, BY_NUMBA), cases=400)
-    assert watching(bench) == Watched(trace=BY_NUMBA)
-    assert len(bench.subject_of.calls) == 2
+    context = Shaped(ObservedSubject(on_the_device, BY_NUMBA), cases=400)
+    assert watching(context) == Watched(trace=BY_NUMBA)
+    assert len(context.subject_of.calls) == 2
 
 
 def test_nothing_is_concluded_where_both_inputs_have_one_result():
-    watched = watching(bench_of(same_for_all), lambda x: 7.0)
+    watched = watching(context_of(same_for_all), lambda x: 7.0)
     assert (watched.proof, watched.unproven) == (Proven.UNCLEAR, "the results for both inputs are the same")
 
 
@@ -194,34 +194,34 @@ def test_the_first_result_given_again_is_not_right_for_the_second_inputs():
         kept.append(2 * host)
         return kept[0]
 
-    watched = watching(bench_of(keeps))
+    watched = watching(context_of(keeps))
     assert watched.wrong
     assert watched.proof is None
 
 
 def test_a_wrong_result_is_said_and_nothing_is_exchanged():
-    bench = bench_of(lambda host, device: 3 * host)
-    watched = watching(bench)
+    context = context_of(lambda host, device: 3 * host)
+    watched = watching(context)
     assert watched.wrong.startswith("got 3")
     assert watched.proof is None
-    assert len(bench.subject_of.calls) == 1
+    assert len(context.subject_of.calls) == 1
 
 
 def test_kernels_that_are_not_numbas_get_their_own_inputs():
-    bench = bench_of(on_the_cpu, BY_OTHERS)
-    assert watching(bench) == Watched(trace=BY_OTHERS)
-    assert len(bench.subject_of.calls) == 1
+    context = context_of(on_the_cpu, BY_OTHERS)
+    assert watching(context) == Watched(trace=BY_OTHERS)
+    assert len(context.subject_of.calls) == 1
 
 
 def test_kernels_that_are_hidden_from_numba_prove_nothing():
     trace = replace(BY_OTHERS, framework_launches=())
-    watched = watching(bench_of(on_the_cpu, trace))
+    watched = watching(context_of(on_the_cpu, trace))
     assert (watched.proof, watched.unproven) == (Proven.UNCLEAR, "its kernels were not launched by numba")
 
 
 def test_no_launch_at_all_is_clear():
     trace = Trace(source="cupti", framework_launches=())
-    assert watching(bench_of(on_the_cpu, trace)) == Watched(trace=trace)
+    assert watching(context_of(on_the_cpu, trace)) == Watched(trace=trace)
 
 
 @pytest.mark.parametrize("proof", [None, *Proven])
@@ -236,23 +236,23 @@ def test_only_what_is_not_clear_waits_for_a_person(proof):
 
 
 def test_a_call_that_does_not_return_is_what_came_of_it():
-    assert watching(bench_of(lambda host, device: CRASHED)) is CRASHED
+    assert watching(context_of(lambda host, device: CRASHED)) is CRASHED
 
 
 def test_a_file_that_cannot_be_imported_is_not_called():
     failed = Call(outcome=Outcome.TIMED_OUT, note="importing work.py: did not end")
-    bench = bench_of(on_the_device, imported=failed)
-    assert watching(bench) is failed
-    assert bench.subject_of.calls == []
+    context = context_of(on_the_device, imported=failed)
+    assert watching(context) is failed
+    assert context.subject_of.calls == []
 
 
 def test_without_an_observers_answer_the_record_is_not_complete():
-    watched = watching(bench_of(on_the_device, None))
+    watched = watching(context_of(on_the_device, None))
     assert (watched.trace.complete, watched.trace.problem) == (False, "no observer answered")
 
 
 def test_an_oracle_that_changes_its_arguments_disturbs_nobody():
-    class Vectors(ObservedBench):
+    class Vectors(ObservedContext):
         def draw(self, family, number):
             return (InputCase(name="ones", args=(np.full(3, float(number)),)),)
 
@@ -260,24 +260,24 @@ def test_an_oracle_that_changes_its_arguments_disturbs_nobody():
         x *= 2
         return x
 
-    bench = Vectors(ObservedSubject(on_the_device, BY_NUMBA))
-    watched = watching(bench, greedy)
+    context = Vectors(ObservedSubject(on_the_device, BY_NUMBA))
+    watched = watching(context, greedy)
     assert (watched.wrong, watched.proof) == ("", Proven.DEVICE)
-    assert all(x[0] > 10**6 for _, x, _ in bench.subject_of.calls)
-    assert len({x[0] for _, x, _ in bench.subject_of.calls}) == 3
-    assert bench.subject_of.calls[1][1][0] - bench.subject_of.calls[0][1][0] == 1
+    assert all(x[0] > 10**6 for _, x, _ in context.subject_of.calls)
+    assert len({x[0] for _, x, _ in context.subject_of.calls}) == 3
+    assert context.subject_of.calls[1][1][0] - context.subject_of.calls[0][1][0] == 1
 
 
 def test_tolerances_reach_the_comparison():
-    bench = bench_of(lambda host, device: 2.001 * device)
-    assert watching(bench).wrong
+    context = context_of(lambda host, device: 2.001 * device)
+    assert watching(context).wrong
     wide = Tolerances(float64=Tolerance(rtol=0.01, atol=0.0))
-    assert watching(bench, tolerances=wide).wrong == ""
+    assert watching(context, tolerances=wide).wrong == ""
 
 
 def test_a_family_without_cases_is_the_courses_fault():
     with pytest.raises(CourseError, match="gives no cases"):
-        watching(bench_of(on_the_device, cases=0))
+        watching(context_of(on_the_device, cases=0))
 
 
 @pytest.mark.parametrize(

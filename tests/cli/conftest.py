@@ -27,7 +27,7 @@ from grader.cli.main import main
 from grader.coursecode import PACKAGE
 from grader.machine import orphans
 from grader.sandbox.bubblewrap import BubblewrapSandbox
-from tests.forked_examiners import EXAMINERS
+from tests.forked_workers import WORKERS
 
 GRADER = str(Path(sys.executable).with_name("grader"))
 WITHIN_S = 600
@@ -87,9 +87,9 @@ COURSE = {
             class Options:
                 path: str = option("A file outside.", default="")
 
-            def observe(self, options, bench):
-                self.act(options, bench)
-                return Observation(item=bench.item, outcome=Outcome.OBSERVED, seed=bench.seed)
+            def observe(self, options, context):
+                self.act(options, context)
+                return Observation(item=context.item, outcome=Outcome.OBSERVED, seed=context.seed)
 
             def award(self, options, observation, related):
                 return Award(fraction=1.0, reason="it was looked at")
@@ -97,13 +97,13 @@ COURSE = {
         class Breaks(_Kind):
             name = "breaks"
 
-            def act(self, options, bench):
+            def act(self, options, context):
                 raise ZeroDivisionError("nobody thought of this")
 
         class KillsOnce(_Kind):
             name = "kills_once"
 
-            def act(self, options, bench):
+            def act(self, options, context):
                 if Path(options.path).exists():
                     Path(options.path).unlink()
                     os.kill(os.getpid(), signal.SIGKILL)
@@ -111,11 +111,11 @@ COURSE = {
         class Waits(_Kind):
             name = "waits"
 
-            def act(self, options, bench):
-                from grader.bench.bench import InputCase
+            def act(self, options, context):
+                from grader.harness.context import InputCase
 
                 nothing = InputCase(name="nothing", args=())
-                with bench.subject("work") as subject:
+                with context.subject("work") as subject:
                     subject.call("mark", nothing)
                     with open(options.path, "w") as told:
                         told.write("here")
@@ -149,7 +149,7 @@ def run_in_process(
         process.enter_context(patch.object(sys, "argv", command))
         process.enter_context(patch.object(sys, "dont_write_bytecode", False))  # as without PYTHON… variables
         process.enter_context(chdir(cwd))
-        process.enter_context(EXAMINERS.in_use())
+        process.enter_context(WORKERS.in_use())
         stdout, stderr, _ = process.enter_context(CliRunner().isolation())
         with pytest.raises(SystemExit) as ended:
             main()
@@ -171,7 +171,7 @@ class CourseFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "course"
         self.out = folder / "results"
-        self.hand_ins = folder / "hand_ins"
+        self.submissions_folder = folder / "submissions"
         self.cwd = folder / "elsewhere"
         self.tmp = folder / "tmp"
         self.environment = {
@@ -182,7 +182,7 @@ class CourseFolder:
             "GRADER_LEASES": os.environ["GRADER_LEASES"],
             **{name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")},
         }
-        for place in (self.hand_ins, self.cwd, self.tmp, folder / "home"):
+        for place in (self.submissions_folder, self.cwd, self.tmp, folder / "home"):
             place.mkdir()
         for name, text in COURSE.items():
             self.write(name, text)
@@ -219,8 +219,8 @@ class CourseFolder:
             """,
         )
 
-    def hand_in(self, student: str = "ann", code: str = RIGHT, *, name: str = "work.py") -> str:
-        archive = self.hand_ins / f"{student}.tar.gz"
+    def submit(self, student: str = "ann", code: str = RIGHT, *, name: str = "work.py") -> str:
+        archive = self.submissions_folder / f"{student}.tar.gz"
         content = dedent(code).encode()
         member = tarfile.TarInfo(name)
         member.size = len(content)
@@ -245,7 +245,7 @@ class CourseFolder:
 
         `kept` is a folder of the module's; it need not exist yet.
         """
-        places = {"results": self.out, "hand_ins": self.hand_ins, "elsewhere": self.cwd}
+        places = {"results": self.out, "submissions": self.submissions_folder, "elsewhere": self.cwd}
         if not kept.exists():
             done = self.run(*arguments)
             assert (done.returncode, done.stderr) == (0, "")

@@ -37,11 +37,11 @@ def mark(book, assignment, student="ann"):
 
 @pytest.fixture
 def graded(course, kept):
-    """Two hand-ins in the gradebook, one of them wrong; a third student is on the roster alone."""
+    """Two submissions in the gradebook, one of them wrong; a third student is on the roster alone."""
     course.write("course.yaml", "title: A tiny course\nroster: roster.csv\n")
     course.write("roster.csv", "student\nann\nben\nzoe\n")
-    hand_ins = course.hand_in("ann"), course.hand_in("ben", WRONG)
-    course.run_once(kept, "run", *hand_ins, "--gradebook", "gradebook.db")
+    submissions = course.submit("ann"), course.submit("ben", WRONG)
+    course.run_once(kept, "run", *submissions, "--gradebook", "gradebook.db")
     return course
 
 

@@ -46,9 +46,9 @@ KINDS = """
         class Options:
             path: str = option("A file or folder outside.")
 
-        def observe(self, options, bench):
+        def observe(self, options, context):
             self.act(options.path)
-            return Observation(item=bench.item, outcome=Outcome.OBSERVED, seed=bench.seed)
+            return Observation(item=context.item, outcome=Outcome.OBSERVED, seed=context.seed)
 
         def award(self, options, observation, related):
             return Award(fraction=1.0, reason="it was looked at")
@@ -99,7 +99,7 @@ def canvas(course):
 
     def download(count: int) -> tuple[str, dict[str, float]]:
         earned = {}
-        path = course.hand_ins / "submissions.zip"
+        path = course.submissions_folder / "submissions.zip"
         with zipfile.ZipFile(path, "w") as file:
             for number in range(count):
                 kind = list(PROGRAMS)[number % len(PROGRAMS)]
@@ -200,7 +200,7 @@ def test_what_is_done_is_not_run_again(course, canvas):
 
 @pytest.mark.slow
 def test_a_few_get_their_cards_in_the_order_in_which_they_were_named(course):
-    names = [course.hand_in(name, PROGRAMS["right"]) for name in ("zoe", "ann", "mia")]
+    names = [course.submit(name, PROGRAMS["right"]) for name in ("zoe", "ann", "mia")]
     done = course.run("run", *names)
     assert done.returncode == 0
     assert [line for line in done.stdout.splitlines() if line.startswith("tiny")] == [
@@ -208,7 +208,7 @@ def test_a_few_get_their_cards_in_the_order_in_which_they_were_named(course):
         "tiny  ann",
         "tiny  mia",
     ]
-    many = [course.hand_in(f"s{number}", PROGRAMS["right"]) for number in range(FEW + 1)]
+    many = [course.submit(f"s{number}", PROGRAMS["right"]) for number in range(FEW + 1)]
     assert len(course.run("run", *many).stdout.splitlines()) == FEW + 1
 
 
@@ -231,7 +231,7 @@ def lanes(course, tmp_path):
 
 
 def test_what_is_not_timed_goes_on_side_by_side_and_what_is_timed_alone(lanes, tmp_path):
-    done = lanes.run("run", *(lanes.hand_in(f"s{n}", PROGRAMS["right"]) for n in range(4)), "--jobs", "2")
+    done = lanes.run("run", *(lanes.submit(f"s{n}", PROGRAMS["right"]) for n in range(4)), "--jobs", "2")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "log").read_text().split() == ["in", "out"] * 4
     for number in range(4):
@@ -246,7 +246,7 @@ def test_what_was_simulated_beside_others_is_not_simulated_again(lanes, tmp_path
     alone = {"id": "alone", "title": "a", "points": 1, "check": "alone", "path": str(tmp_path / "log")}
     squared = SQUARE | {"devices": {"gpu": 1}, "simulated_inputs": "numbers"}
     lanes.rubric(DOUBLE, squared, alone | {"needs": ["square"]}, alone | {"id": "later"})
-    names = [lanes.hand_in(f"s{n}", PROGRAMS["right"]) for n in range(2)]
+    names = [lanes.submit(f"s{n}", PROGRAMS["right"]) for n in range(2)]
     for again in ([], ["square"]):  # the next run may find a device
         done = lanes.run("run", *names)
         assert done.returncode == 0, done.stderr
@@ -258,7 +258,7 @@ def test_what_was_simulated_beside_others_is_not_simulated_again(lanes, tmp_path
 def test_what_was_looked_at_beside_others_and_not_decided_waits_for_the_next_run(lanes, tmp_path):
     alone = {"id": "alone", "title": "a", "points": 1, "check": "alone", "path": str(tmp_path / "log")}
     lanes.rubric(DOUBLE, alone | {"id": "unsure", "check": "unsure"}, alone)
-    names = [lanes.hand_in(f"s{n}", PROGRAMS["right"]) for n in range(2)]
+    names = [lanes.submit(f"s{n}", PROGRAMS["right"]) for n in range(2)]
     for again in ([], ["unsure"]):
         done = lanes.run("run", *names)
         assert done.returncode == 0, done.stderr
@@ -266,8 +266,8 @@ def test_what_was_looked_at_beside_others_and_not_decided_waits_for_the_next_run
             assert lanes.observed(f"s{number}") == ["double", "unsure", "alone", *again]
 
 
-def test_two_hand_ins_of_one_student_are_graded_one_after_the_other(course):
-    first = course.hand_in("ann", PROGRAMS["half"])
+def test_two_submissions_of_one_student_are_graded_one_after_the_other(course):
+    first = course.submit("ann", PROGRAMS["half"])
     again = Path(first).with_name("again")
     again.mkdir()
     second = again / "ann.tar.gz"
@@ -286,7 +286,7 @@ def test_a_class_that_is_stopped_leaves_no_process_and_no_mark_of_what_was_cut_s
 
     waits = {"id": "waits", "title": "w", "points": 1, "check": "waits", "path": str(signal_pipe.path)}
     course.rubric(DOUBLE, waits)
-    with course.start("run", course.hand_in("ann"), course.hand_in("ben"), "--jobs", "2") as host:
+    with course.start("run", course.submit("ann"), course.submit("ben"), "--jobs", "2") as host:
         signal_pipe.wait()
         handles = list(handles_of(family(host.pid)))
         os.kill(host.pid, number)
@@ -328,11 +328,11 @@ def square(x): return x * x
 """
 
 
-def test_an_examiner_that_is_kept_shows_a_hand_in_nothing_of_the_one_before(course, bubblewrap):
+def test_a_worker_that_is_kept_shows_a_submission_nothing_of_the_one_before(course, bubblewrap):
     for turn in range(2):
-        course.hand_in(f"a{turn}_leaves", LEAVES)
-        course.hand_in(f"b{turn}_looks", LOOKS)
-    done = course.run("run", str(course.hand_ins), "--jobs", "1")
+        course.submit(f"a{turn}_leaves", LEAVES)
+        course.submit(f"b{turn}_looks", LOOKS)
+    done = course.run("run", str(course.submissions_folder), "--jobs", "1")
     assert done.returncode == 0, done.stderr
     for student in ("a0_leaves", "a1_leaves", "b0_looks", "b1_looks"):
         assert course.points(student) == {"double": 1, "square": 2}, done.stdout
@@ -351,15 +351,15 @@ def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
     course.write("roster.csv", "student,canvas id,team\nann,12,\nben,13,b\ncy,14,b\n")
     course.rubric(DOUBLE, SQUARE, due="2024-12-23T12:00:00+02:00", late={"per_day": "10%"})
     for name in ("doeann_12_1_hw.tar.gz", "roeben_13_2_hw.tar.gz", "unknown_15_3_hw.tar.gz"):
-        (course.hand_ins / name).write_bytes(archive(PROGRAMS["right"]))
+        (course.submissions_folder / name).write_bytes(archive(PROGRAMS["right"]))
     times = tmp_path / "times.csv"
     times.write_text(
         "canvas id,submitted at\n12,2024-12-23 11:00\n13,2024-12-23 11:00\n14,2024-12-23 12:01\n"
     )
-    assert untimed(course.run("run", str(course.hand_ins))) == ["ann, ben, cy, unknown_15"]
-    assert untimed(course.run("run", str(course.hand_ins), "--times", str(times))) == ["unknown_15"]
+    assert untimed(course.run("run", str(course.submissions_folder))) == ["ann, ben, cy, unknown_15"]
+    assert untimed(course.run("run", str(course.submissions_folder), "--times", str(times))) == ["unknown_15"]
     # what was said once stays with the same files
-    assert untimed(course.run("run", str(course.hand_ins))) == ["unknown_15"]
+    assert untimed(course.run("run", str(course.submissions_folder))) == ["unknown_15"]
 
     def left(student):
         points = json.loads((course.results(student) / "score.json").read_text())["points"]
@@ -371,7 +371,7 @@ def test_a_list_of_the_platform_says_when_each_was_handed_in(course, tmp_path):
         "unknown_15": {3.0},
     }
     both = course.run(
-        "run", str(course.hand_ins), "--times", str(times), "--submitted-at", "2024-12-23T10:00Z"
+        "run", str(course.submissions_folder), "--times", str(times), "--submitted-at", "2024-12-23T10:00Z"
     )
     assert (both.returncode, both.stderr) == (
         2,
@@ -405,7 +405,7 @@ def untimed(done):
 )
 def test_a_late_rule_without_a_time_is_said_of_one_submission_as_well(course, keys, submitted_at, names):
     course.rubric(DOUBLE, SQUARE, **keys)
-    assert untimed(course.run("run", course.hand_in("ann"), *submitted_at)) == names
+    assert untimed(course.run("run", course.submit("ann"), *submitted_at)) == names
 
 
 def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_twice(course, tmp_path):
@@ -413,9 +413,9 @@ def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_tw
     course.rubric(DOUBLE, SQUARE, attempts="best")
     programs = {"d_12_1_hw": "half", "d_12_2_hw-1": "right", "d_12_3_hw-2": "broken", "e_13_4_hw": "half"}
     for name, program in programs.items():
-        (course.hand_ins / f"{name}.tar.gz").write_bytes(archive(PROGRAMS[program]))
+        (course.submissions_folder / f"{name}.tar.gz").write_bytes(archive(PROGRAMS[program]))
     book = tmp_path / "book.db"
-    done = course.run("run", str(course.hand_ins), "--gradebook", str(book))
+    done = course.run("run", str(course.submissions_folder), "--gradebook", str(book))
     assert done.returncode == 0
     assert sorted(row.split()[1:3] for row in done.stdout.splitlines()) == [["d_12", "3"], ["e_13", "1"]]
     assert done.stderr.splitlines()[0] == (
@@ -424,7 +424,7 @@ def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_tw
     assert {one["student"]: one["points"]["raw"] for one in marks(course, book)} == {"d_12": 3.0, "e_13": 1.0}
     assert len(course.observed("d_12")) == 6, "two items of three attempts, each once"
     before = course.observed("d_12")
-    assert course.run("run", str(course.hand_ins), "--gradebook", str(book)).returncode == 0
+    assert course.run("run", str(course.submissions_folder), "--gradebook", str(book)).returncode == 0
     assert course.observed("d_12") == before
     assert {one["student"]: one["points"]["raw"] for one in marks(course, book)} == {"d_12": 3.0, "e_13": 1.0}
 
@@ -433,7 +433,7 @@ def test_where_the_rubric_says_so_the_best_attempt_counts_and_is_not_observed_tw
 def test_what_needs_a_gpu_is_observed_by_itself_after_the_rest(course):
     course.rubric(DOUBLE, SQUARE | {"devices": {"gpu": 1}}, {**DOUBLE, "id": "after", "needs": ["square"]})
     requests = [
-        Request(archive=Path(course.hand_in(f"s{number}", PROGRAMS["right"])), out=course.out)
+        Request(archive=Path(course.submit(f"s{number}", PROGRAMS["right"])), out=course.out)
         for number in range(4)
     ]
     loaded = load_course(course.folder)

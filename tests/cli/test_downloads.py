@@ -10,9 +10,15 @@ def test_loose_files_and_archives_of_a_class_are_graded_in_one_go(course):
     course.write("course.yaml", "title: x\nroster: roster.csv\n")
     course.write("roster.csv", "student,canvas id\nann,12\nben,13\n")
     work = "def double(x): return 2 * x\ndef square(x): return x * x"
-    loose = course.hand_ins / "doeann_12_3_work-1.py", course.hand_ins / "doeann_12_4_more.py"
-    alone = course.hand_ins / "roecem_14_8_work.py"
-    mixed = course.hand_ins / "roeben_13_6_work.py", course.hand_ins / "roeben_13_7_hw1.zip"
+    loose = (
+        course.submissions_folder / "doeann_12_3_work-1.py",
+        course.submissions_folder / "doeann_12_4_more.py",
+    )
+    alone = course.submissions_folder / "roecem_14_8_work.py"
+    mixed = (
+        course.submissions_folder / "roeben_13_6_work.py",
+        course.submissions_folder / "roeben_13_7_hw1.zip",
+    )
     for path in (*loose, alone, *mixed):
         path.write_text(dedent(work))
 
@@ -33,7 +39,8 @@ def test_loose_files_and_archives_of_a_class_are_graded_in_one_go(course):
 
 def test_loose_files_of_one_student_may_be_said_to_be_anothers(course):
     paths = [
-        course.hand_ins / f"doeann_12_{number}_{name}" for number, name in ((3, "work.py"), (4, "more.py"))
+        course.submissions_folder / f"doeann_12_{number}_{name}"
+        for number, name in ((3, "work.py"), (4, "more.py"))
     ]
     for path in paths:
         path.write_text("def double(x): return 2 * x")
@@ -45,7 +52,7 @@ def test_loose_files_of_one_student_may_be_said_to_be_anothers(course):
 def test_a_wrong_roster_stops_before_anything_is_graded(course):
     course.write("course.yaml", "title: x\nroster: roster.csv\n")
     course.write("roster.csv", "student\nA B\n")
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 4
     assert "roster.csv:2: student: must be" in done.stderr
     assert not course.out.exists()

@@ -24,7 +24,7 @@ def lines_of(done):
 
 
 def test_0_if_everything_was_graded_and_a_zero_is_a_grade(course):
-    done = course.run("run", course.hand_in(code=WRONG))
+    done = course.run("run", course.submit(code=WRONG))
     assert (done.returncode, done.stderr) == (0, "")
     assert course.points() == {"double": 0, "square": 0}
     reports = "(score.json, junit.xml, report.html; for the student: feedback/)"
@@ -32,7 +32,7 @@ def test_0_if_everything_was_graded_and_a_zero_is_a_grade(course):
 
 
 def test_0_if_points_are_open_but_5_if_they_must_not_be(course):
-    archive = course.hand_in()
+    archive = course.submit()
     assert course.run("run", archive, "--item", "double").returncode == 0
     assert course.run("run", archive, "--item", "double", "--require-final").returncode == 5
     assert course.run("run", archive, "--require-final").returncode == 0
@@ -57,7 +57,7 @@ def test_0_if_points_are_open_but_5_if_they_must_not_be(course):
     ids=" ".join,
 )
 def test_2_if_the_command_was_used_wrongly(course, arguments, said):
-    archive = course.hand_in()
+    archive = course.submit()
     done = course.run(*(argument.format(archive=archive) for argument in arguments))
     assert done.returncode == 2
     assert said in lines_of(done)[-1]
@@ -66,20 +66,20 @@ def test_2_if_the_command_was_used_wrongly(course, arguments, said):
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("wrong", [("--item", "nothing.*"), ("--min-isolation", "a_moat")])
 def test_what_cannot_be_asked_for_leaves_the_results_as_they_are(course, wrong):
-    assert course.run("run", course.hand_in(), *wrong).returncode == 2
+    assert course.run("run", course.submit(), *wrong).returncode == 2
     assert not course.out.exists()
-    assert course.run("run", course.hand_in()).returncode == 0
+    assert course.run("run", course.submit()).returncode == 0
 
     def held():
         return {path: path.read_bytes() for path in course.out.rglob("*") if path.is_file()}
 
     before = held()
-    assert course.run("run", course.hand_in(code=WRONG), *wrong).returncode == 2
+    assert course.run("run", course.submit(code=WRONG), *wrong).returncode == 2
     assert held() == before
 
 
 def test_2_if_there_is_no_course_and_the_line_says_how_to_name_one(course):
-    done = course.run("run", course.hand_in(), GRADER_COURSE="")
+    done = course.run("run", course.submit(), GRADER_COURSE="")
     assert done.returncode == 2
     (line,) = lines_of(done)
     assert "--course" in line
@@ -90,21 +90,21 @@ def test_3_with_a_traceback_if_a_check_kind_breaks_and_the_other_items_are_obser
     double = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
     double |= {"of": "work.double", "inputs": "numbers"}
     course.rubric({"id": "broken", "title": "b", "points": 1, "check": "breaks"}, double)
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 3
     assert course.points() == {"broken": 0, "double": 1}
     broken, fine = (r["observation"] for r in course.records() if r["record"] == "observation")
     assert (broken["outcome"], broken["fault"]) == ("not_observed", "grader")
     assert "breaks: ZeroDivisionError: nobody thought of this" in broken["note"]
     assert fine["outcome"] == "observed"
-    assert "Traceback" in (course.results() / "examiner.log").read_text()
+    assert "Traceback" in (course.results() / "worker.log").read_text()
 
 
 def test_3_if_judging_breaks_and_the_other_archives_are_graded_still(course):
     checks = course.folder / "assignments/tiny/checks.py"
     checks.write_text(checks.read_text().replace('reason="it was looked at"', "reason=1 / 0"))
     course.rubric({"id": "w", "title": "w", "points": 1, "check": "kills_once", "path": "/nowhere"})
-    done = course.run("run", course.hand_in("ann"), course.hand_in("ben"))
+    done = course.run("run", course.submit("ann"), course.submit("ben"))
     assert done.returncode == 3
     assert "this is a bug of ours" in done.stderr
     assert course.observed("ann") == course.observed("ben") == ["w"]
@@ -122,7 +122,7 @@ def test_3_if_judging_breaks_and_the_other_archives_are_graded_still(course):
 )
 def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file, text, said):
     course.write(file, text)
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 4
     assert said in lines_of(done)[0]
     assert not course.out.exists()
@@ -150,7 +150,7 @@ def test_4_if_a_file_of_the_course_is_wrong_and_nothing_is_written(course, file,
 )
 def test_4_if_inputs_or_oracles_fail_and_the_item_says_where(course, file, text, where):
     course.write(f"assignments/tiny/{file}", text)
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 4
     assert lines_of(done) == []
     seen = next(r["observation"] for r in course.records() if r["record"] == "observation")
@@ -160,7 +160,7 @@ def test_4_if_inputs_or_oracles_fail_and_the_item_says_where(course, file, text,
 
 def test_4_if_the_course_demands_a_layer_that_does_not_exist(course):
     course.write("course.yaml", "title: x\nmin_isolation: bubblewarp\n")
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 4
     (line,) = lines_of(done)
     assert "min_isolation" in line
@@ -170,7 +170,7 @@ def test_4_if_the_course_demands_a_layer_that_does_not_exist(course):
 
 def test_5_if_no_sandbox_is_strong_enough_and_no_point_is_lost(course, no_bubblewrap):
     course.write("course.yaml", "title: x\nmin_isolation: bubblewrap\n")
-    done = course.run("run", course.hand_in(), **no_bubblewrap)
+    done = course.run("run", course.submit(), **no_bubblewrap)
     assert (done.returncode, done.stdout) == (5, "")
     (line,) = lines_of(done)
     assert "bubblewrap is not installed" in line
@@ -183,7 +183,7 @@ def test_5_if_no_sandbox_is_strong_enough_and_no_point_is_lost(course, no_bubble
 def test_5_if_somebody_put_something_else_where_the_results_go(course):
     course.out.mkdir()
     (course.out / "tiny").write_text("a file")
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 5
     assert len(lines_of(done)) == 1
 
@@ -191,14 +191,14 @@ def test_5_if_somebody_put_something_else_where_the_results_go(course):
 def test_5_if_the_workspace_cannot_be_replaced(course):
     course.results().mkdir(parents=True)
     (course.results() / "workspace").write_text("a file")
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 5
     (line,) = lines_of(done)
     assert "workspace" in line
 
 
 def test_6_if_the_submission_is_not_accepted_and_nothing_at_all_is_left(course):
-    archive = course.hand_ins / "eve.tar.gz"
+    archive = course.submissions_folder / "eve.tar.gz"
     archive.write_bytes(b"no archive")
     done = course.run("run", str(archive))
     assert done.returncode == 6
@@ -207,23 +207,23 @@ def test_6_if_the_submission_is_not_accepted_and_nothing_at_all_is_left(course):
 
 
 def test_several_archives_end_with_the_worst_and_each_is_graded(course, no_bubblewrap):
-    fine, refused = course.hand_in("ann"), course.hand_in("eve", name="else.txt")
+    fine, refused = course.submit("ann"), course.submit("eve", name="else.txt")
     assert course.run("run", fine, refused).returncode == 6
     assert course.run("run", refused, fine).returncode == 6
 
     course.write("course.yaml", "title: x\nmin_isolation: bubblewrap\n")
-    done = course.run("run", refused, course.hand_in("ben"), **no_bubblewrap)
+    done = course.run("run", refused, course.submit("ben"), **no_bubblewrap)
     assert done.returncode == 5
 
     course.write("course.yaml", "title: x\n")
     course.write("assignments/tiny/inputs.py", "def numbers(rng):\n    yield 1 / 0\n")
-    assert course.run("run", refused, course.hand_in("cem"), **no_bubblewrap).returncode == 4
+    assert course.run("run", refused, course.submit("cem"), **no_bubblewrap).returncode == 4
 
 
 def test_json_is_alone_on_standard_output(course):
-    done = course.run("run", "--json", course.hand_in("ann"))
+    done = course.run("run", "--json", course.submit("ann"))
     assert json.loads(done.stdout)["items"][0]["id"] == "double"
-    done = course.run("run", "--json", course.hand_in("ann"), course.hand_in("eve", name="else.txt"))
+    done = course.run("run", "--json", course.submit("ann"), course.submit("eve", name="else.txt"))
     assert [len(card["items"]) for card in json.loads(done.stdout)] == [2]
     assert len(lines_of(done)) == 1
 
@@ -232,7 +232,7 @@ def test_json_is_alone_on_standard_output(course):
 def test_129_130_and_143_if_a_signal_told_it_to_end(course, code, number):
     times = course.cwd / "times.csv"
     os.mkfifo(times)
-    reading = course.start("run", course.hand_in(), "--times", str(times))
+    reading = course.start("run", course.submit(), "--times", str(times))
     with reading as process, times.open("w"):  # waits until it is opened for reading, too
         process.send_signal(signal.Signals[number])
         _, said = process.communicate(timeout=60)

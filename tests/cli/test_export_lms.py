@@ -41,8 +41,8 @@ def marked(course, kept):
     """A class of two in a gradebook, with a roster."""
     course.write("course.yaml", "title: x\nroster: roster.csv\n")
     course.write("roster.csv", "student,canvas id,moodle id,email\nann,11,7,ann@uni.edu\nben,12,8,\n")
-    hand_ins = course.hand_in("ann"), course.hand_in("ben", WRONG)
-    course.run_once(kept, "run", *hand_ins, "--gradebook", "gradebook.db")
+    submissions = course.submit("ann"), course.submit("ben", WRONG)
+    course.run_once(kept, "run", *submissions, "--gradebook", "gradebook.db")
     return course
 
 
@@ -82,7 +82,7 @@ def test_what_is_open_comes_only_when_told_and_rounding_is_said(marked):
     waits = {"id": "style", "title": "Readable", "points": 2, "check": "manual"}
     marked.rubric(DOUBLE | {"points": 1.005}, waits | {"points": 1.995})
     assert marked.run("rescore", "tiny", "--apply").returncode == 0
-    assert marked.run("run", marked.hand_in("ann"), "--gradebook", "gradebook.db").returncode == 0
+    assert marked.run("run", marked.submit("ann"), "--gradebook", "gradebook.db").returncode == 0
     arguments = ("export", "canvas", "tiny", "--sheet", sheet(marked, CANVAS))
     done = marked.run(*arguments)
     assert done.stdout == PRINTED
@@ -93,7 +93,7 @@ def test_what_is_open_comes_only_when_told_and_rounding_is_said(marked):
 
 
 def test_members_of_a_team_each_have_their_row(course):
-    assert course.run("run", course.hand_in("cfox+adoe"), "--gradebook", "gradebook.db").returncode == 0
+    assert course.run("run", course.submit("cfox+adoe"), "--gradebook", "gradebook.db").returncode == 0
     done = course.run("export", "canvas", "tiny", "--sheet", sheet(course, CANVAS))
     assert done.stdout == PRINTED.replace("adoe,S,", "adoe,S,3").replace("cfox,S,", "cfox,S,3")
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_is_said_in_a_line_and_nothing_is_written(marked, argumen
 
 
 class Harness:
-    """Gradescope's folders around one hand-in."""
+    """Gradescope's folders around one submission."""
 
     def __init__(self, course, folder: Path) -> None:
         self._course, self.folder = course, folder
@@ -142,7 +142,7 @@ class Harness:
             json.dumps({"created_at": "2024-12-23T22:10:00.123456-08:00", **said})
         )
 
-    def hand_in(self, code, name="work.py"):
+    def submit(self, code, name="work.py"):
         (self.folder / "submission" / name).write_text(code)
 
     def run(self, *arguments):
@@ -161,8 +161,8 @@ def harness(course, tmp_path):
     return Harness(course, tmp_path / "autograder")
 
 
-def test_inside_gradescope_a_hand_in_gets_its_results(course, harness):
-    harness.hand_in(WRONG)
+def test_inside_gradescope_a_submission_gets_its_results(course, harness):
+    harness.submit(WRONG)
     done = harness.run()
     assert done.returncode == 0
     read = harness.read()
@@ -182,7 +182,7 @@ def test_inside_gradescope_a_hand_in_gets_its_results(course, harness):
 
 def test_inside_gradescope_nothing_of_a_hidden_item_is_told(course, harness):
     course.rubric(DOUBLE, DOUBLE | {"id": "secret", "title": "A secret", "visible": "never"})
-    harness.hand_in(WRONG)
+    harness.submit(WRONG)
     done = harness.run()
     assert done.returncode == 0
     text = harness.results.read_text()
@@ -191,14 +191,14 @@ def test_inside_gradescope_nothing_of_a_hidden_item_is_told(course, harness):
     assert len(harness.read()["tests"]) == 1
 
 
-def test_inside_gradescope_an_archive_that_stands_alone_is_the_hand_in(course, harness):
-    shutil.copy(course.hand_in("anything"), harness.folder / "submission" / "hw.tar.gz")
+def test_inside_gradescope_an_archive_that_stands_alone_is_the_submission(course, harness):
+    shutil.copy(course.submit("anything"), harness.folder / "submission" / "hw.tar.gz")
     assert harness.run().returncode == 0
     assert harness.read()["score"] == 3
 
 
 def test_inside_gradescope_a_refusal_has_its_reason_and_no_points(harness):
-    harness.hand_in("x = 1", name="other.py")
+    harness.submit("x = 1", name="other.py")
     done = harness.run()
     assert done.returncode == 6
     read = harness.read()
@@ -208,14 +208,14 @@ def test_inside_gradescope_a_refusal_has_its_reason_and_no_points(harness):
 
 def test_inside_gradescope_a_mistake_of_the_course_leaves_no_results(course, harness):
     course.write("rubrics/tiny.yaml", "points: many")
-    harness.hand_in(WRONG)
+    harness.submit(WRONG)
     assert harness.run().returncode == 4
     assert not harness.results.exists()
 
 
 def test_inside_gradescope_what_could_not_be_observed_is_for_staff_alone(course, harness):
     course.rubric(DOUBLE, BREAKS)
-    harness.hand_in("def double(x): return 2 * x")
+    harness.submit("def double(x): return 2 * x")
     assert harness.run().returncode == 3
     assert harness.read()["visibility"] == "hidden"
     assert harness.run("--include-provisional").returncode == 3
@@ -228,7 +228,7 @@ LATE = {"due": "2024-12-23T12:00:00+02:00", "late": {"per_day": "10%"}}
 
 def test_inside_gradescope_a_late_rule_without_a_time_is_for_staff_alone(course, harness):
     course.rubric(DOUBLE, **LATE)
-    harness.hand_in("def double(x): return 2 * x")
+    harness.submit("def double(x): return 2 * x")
     harness.say(users=[{"id": 5, "email": "ann@uni.edu"}], created_at=None)
     done = harness.run()
     assert done.returncode == 0
@@ -252,7 +252,7 @@ def test_inside_gradescope_a_late_rule_without_a_time_is_for_staff_alone(course,
 def test_inside_gradescope_the_roster_names_the_student_or_else_the_address(course, harness, users, student):
     course.write("course.yaml", "title: x\nroster: roster.csv\n")
     course.write("roster.csv", "student,sis id,email\nann,S11,ann@uni.edu\n")
-    harness.hand_in(WRONG)
+    harness.submit(WRONG)
     harness.say(users=users)
     assert harness.run().returncode == 0
     assert harness.student() == student
@@ -274,7 +274,7 @@ def test_inside_gradescope_what_is_no_harness_is_said_in_a_line(harness, text):
 
 
 def test_inside_gradescope_results_that_cannot_be_written_are_said_before_anything_runs(harness):
-    harness.hand_in(WRONG)
+    harness.submit(WRONG)
     harness.results.unlink()
     harness.results.mkdir()
     done = harness.run()
@@ -297,7 +297,7 @@ def test_the_results_of_a_class_lie_in_a_folder_for_an_autograder_to_fetch(marke
         "ann: was graded by an earlier rubric tiny; run grader rescore tiny"
     )
     assert list(out.iterdir()) == []
-    assert marked.run("run", marked.hand_in("ann"), "--gradebook", "gradebook.db").returncode == 0
+    assert marked.run("run", marked.submit("ann"), "--gradebook", "gradebook.db").returncode == 0
     done = marked.run("export", "gradescope", "tiny", "--out", str(out))
     assert done.stderr.splitlines()[0] == "ann: is provisional and held back"
     marked.run("export", "gradescope", "tiny", "--out", str(out), "--include-provisional")
@@ -306,7 +306,7 @@ def test_the_results_of_a_class_lie_in_a_folder_for_an_autograder_to_fetch(marke
 
 def test_nothing_is_exported_to_which_the_late_rule_could_not_be_applied(marked):
     marked.rubric(DOUBLE, **LATE)
-    assert marked.run("run", marked.hand_in("ann"), "--gradebook", "gradebook.db").returncode == 0
+    assert marked.run("run", marked.submit("ann"), "--gradebook", "gradebook.db").returncode == 0
     out = marked.cwd / "out"
     arguments = ("export", "gradescope", "tiny", "--out", str(out))
     assert "ann: has no time of submission, and the rubric a late rule" in marked.run(*arguments).stderr

@@ -19,7 +19,7 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def test_nothing_but_the_results_folder_changes(course, tmp_path):
-    archive = course.hand_in()
+    archive = course.submit()
     assert course.run("plugins").returncode == 0  # our own modules are compiled now
     shared_memory = set(Path("/dev/shm").iterdir())
     before = snapshot(tmp_path)
@@ -31,7 +31,7 @@ def test_nothing_but_the_results_folder_changes(course, tmp_path):
 
 
 def test_the_results_folder_holds_evidence_workspace_and_reports_and_nothing_secret(course):
-    course.run("run", course.hand_in())
+    course.run("run", course.submit())
     files = {path.name for path in course.out.rglob("*") if path.is_file()}
     assert files == {"evidence.jsonl", "junit.xml", "report.html", "score.json", "work.py"}
 
@@ -42,7 +42,7 @@ def test_a_machine_on_which_only_the_results_can_be_written_is_enough(course):
     course.out.mkdir()
     readonly = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--bind", str(course.out), str(course.out)]
     done = subprocess.run(
-        [*readonly, *course.command("run", course.hand_in())],
+        [*readonly, *course.command("run", course.submit())],
         env=course.environment,
         cwd=course.cwd,
         capture_output=True,
@@ -54,7 +54,7 @@ def test_a_machine_on_which_only_the_results_can_be_written_is_enough(course):
 
 
 def test_graded_again_nothing_is_observed_and_no_file_is_added(course):
-    archive = course.hand_in()
+    archive = course.submit()
     course.run("run", archive)
     evidence = (course.results() / "evidence.jsonl").read_bytes()
     files = sorted(course.out.rglob("*"))
@@ -65,7 +65,7 @@ def test_graded_again_nothing_is_observed_and_no_file_is_added(course):
 
 @pytest.mark.usefixtures("bubblewrap")
 def test_the_evidence_says_where_it_comes_from(course):
-    course.run("run", course.hand_in())
+    course.run("run", course.submit())
     started, *observed = (r for r in course.records() if r["record"] != "end")
     exam = started["exam"]
     assert exam["isolation"] == "bubblewrap"
@@ -80,7 +80,7 @@ def test_the_evidence_says_where_it_comes_from(course):
 
 
 def test_the_seed_is_another_one_in_every_exam(course):
-    archive = course.hand_in()
+    archive = course.submit()
     course.run("run", archive)
     course.run("run", archive, "--fresh")
     seeds = [r["observation"]["seed"] for r in course.records() if r["record"] == "observation"]
@@ -112,7 +112,7 @@ def test_the_program_finds_its_own_files_and_no_secret_beside_them(course):
             "inputs": "numbers",
         }
     )
-    course.run("run", course.hand_in(code=SPY))
+    course.run("run", course.submit(code=SPY))
     seen = next(r["observation"] for r in course.records() if r["record"] == "observation")
     assert set(seen["output"].splitlines()) == {"['work.py'] [] []"}
 
@@ -127,7 +127,7 @@ def test_the_host_stays_below_120_mb(course):
         main()
     """
     done = subprocess.run(
-        [sys.executable, "-c", code, *course.command("run", course.hand_in())[1:]],
+        [sys.executable, "-c", code, *course.command("run", course.submit())[1:]],
         env=course.environment,
         cwd=course.cwd,
         capture_output=True,
@@ -138,17 +138,17 @@ def test_the_host_stays_below_120_mb(course):
 
 
 @pytest.mark.slow
-def test_the_host_imports_neither_numpy_nor_what_the_examiner_alone_may_know(course):
+def test_the_host_imports_neither_numpy_nor_what_the_worker_alone_may_know(course):
     code = """if True:
         import atexit, sys
         from grader.cli.main import main
-        names = ("numpy", "numba", "torch", "grader.examiner")
+        names = ("numpy", "numba", "torch", "grader.worker")
         names += ("grader_course.tiny.inputs", "grader_course.tiny.expected")
         atexit.register(lambda: print("loaded", *[n for n in names if n in sys.modules]))
         main()
     """
     done = subprocess.run(
-        [sys.executable, "-c", code, *course.command("run", course.hand_in())[1:]],
+        [sys.executable, "-c", code, *course.command("run", course.submit())[1:]],
         env=course.environment,
         cwd=course.cwd,
         capture_output=True,
@@ -158,10 +158,10 @@ def test_the_host_imports_neither_numpy_nor_what_the_examiner_alone_may_know(cou
     assert done.stdout.splitlines()[-1] == "loaded"
 
 
-def test_a_hand_in_beside_which_we_stand_is_not_imported_by_us(course):
+def test_a_submission_beside_which_we_stand_is_not_imported_by_us(course):
     for name in ("json.py", "click.py", "numpy.py", "grader.py", "sitecustomize.py"):
         (course.cwd / name).write_text("raise SystemExit('imported from the working directory')")
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -180,7 +180,7 @@ def as_an_ordinary_user() -> list[str]:
 def test_an_ordinary_user_grades_in_bubblewrap_below_a_home_that_nobody_else_may_enter(course, tmp_path):
     tmp_path.chmod(0o700)
     done = subprocess.run(
-        [*as_an_ordinary_user(), *course.command("run", course.hand_in())],
+        [*as_an_ordinary_user(), *course.command("run", course.submit())],
         env=course.environment,
         cwd=course.cwd,
         capture_output=True,
@@ -194,7 +194,7 @@ def test_an_ordinary_user_grades_in_bubblewrap_below_a_home_that_nobody_else_may
 
 def test_a_user_who_keeps_everything_to_himself_grades_as_well(course):
     done = subprocess.run(
-        ["sh", "-c", 'umask 077 && exec "$@"', "sh", *course.command("run", course.hand_in())],
+        ["sh", "-c", 'umask 077 && exec "$@"', "sh", *course.command("run", course.submit())],
         env=course.environment,
         cwd=course.cwd,
         capture_output=True,
@@ -211,7 +211,7 @@ def test_a_user_who_keeps_everything_to_himself_grades_as_well(course):
 def test_the_course_is_found(course, how):
     environment = course.environment | {"GRADER_COURSE": str(course.folder) if how == "GRADER_COURSE" else ""}
     deep = course.folder / "assignments" / "tiny"
-    command = course.command("run", course.hand_in())
+    command = course.command("run", course.submit())
     if how == "--course":
         command[1:1] = ["--course", os.path.relpath(course.folder, course.cwd)]
     cwd = deep if how == "upwards" else course.cwd
@@ -221,7 +221,7 @@ def test_the_course_is_found(course, how):
 
 def test_the_default_results_folder_is_below_the_working_directory(course):
     done = subprocess.run(
-        [course.command("run")[0], "run", "--json", course.hand_in()],
+        [course.command("run")[0], "run", "--json", course.submit()],
         env=course.environment,
         cwd=course.cwd,
         capture_output=True,

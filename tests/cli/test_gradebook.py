@@ -36,7 +36,7 @@ def table(text):
 
 
 def test_a_run_keeps_its_marks_and_they_can_be_shown(course, book):
-    archives = course.hand_in("ann"), course.hand_in("ben", WRONG)
+    archives = course.submit("ann"), course.submit("ben", WRONG)
     done = course.run("run", *archives, "--gradebook", str(book))
     assert (done.returncode, done.stderr) == (0, "")
     done = course.run("show", "ben")
@@ -51,19 +51,19 @@ def test_a_run_keeps_its_marks_and_they_can_be_shown(course, book):
 
 
 def test_without_a_gradebook_a_run_writes_none(course, book):
-    course.run("run", course.hand_in())
+    course.run("run", course.submit())
     assert not book.exists()
 
 
 def test_the_gradebook_may_be_named_once_for_all_commands(course, tmp_path):
     environment = {"GRADER_GRADEBOOK": str(tmp_path / "of_the_class.db")}
-    course.run("run", course.hand_in(), **environment)
+    course.run("run", course.submit(), **environment)
     assert course.run("show", "ann", **environment).returncode == 0
     assert said(course.run("show", "ann")).startswith("grader: gradebook.db: there is no gradebook")
 
 
 def test_results_are_recorded_as_the_run_would_have_and_only_once(course, book):
-    course.run("run", course.hand_in("ann"), course.hand_in("ben", WRONG))
+    course.run("run", course.submit("ann"), course.submit("ben", WRONG))
     done = course.run("record", str(course.out))
     assert (done.returncode, said(done)) == (0, "gradebook.db: 2 grades recorded, 0 recorded already")
     (mark,) = shown(course, "show", "ben", "--json")
@@ -71,18 +71,18 @@ def test_results_are_recorded_as_the_run_would_have_and_only_once(course, book):
     assert (
         said(course.run("record", str(course.out))) == "gradebook.db: 0 grades recorded, 2 recorded already"
     )
-    course.run("run", course.hand_in("ann"), "--gradebook", str(book))
+    course.run("run", course.submit("ann"), "--gradebook", str(book))
     assert len(shown(course, "history", "ann", "--json")) == 1, "the run says the same"
 
 
 @pytest.mark.slow
-def test_points_by_hand_and_a_new_hand_in_are_history(course, book):
+def test_points_by_hand_and_a_new_submission_are_history(course, book):
     style = {"id": "style", "title": "Readable", "points": 4, "check": "manual"}
     files = {"id": "files", "title": "f", "points": 1, "check": "files", "required": ["work.py"]}
     course.rubric(style, files)
     points = course.cwd / "points.csv"
     results = ("--results", str(course.out))
-    course.run("run", course.hand_in(), "--gradebook", str(book))
+    course.run("run", course.submit(), "--gradebook", str(book))
     course.run("manual", "export", "--out", str(points), *results)
     rows = table(points.read_text(encoding="utf-8-sig"))
     with points.open("w", newline="") as file:
@@ -91,7 +91,7 @@ def test_points_by_hand_and_a_new_hand_in_are_history(course, book):
         writer.writerow(rows[0] | {"points": "3", "comment": "tidy"})
     course.run("manual", "import", str(points), "--by", "Ada", *results)
     assert course.run("record", str(course.out)).returncode == 0
-    course.run("run", course.hand_in(code="def other(): pass"), "--gradebook", str(book))
+    course.run("run", course.submit(code="def other(): pass"), "--gradebook", str(book))
 
     told = shown(course, "history", "ann", "--json")
     scores = [(e["details"]["how"], e["details"]["raw"]) for e in told if e["what"] == "score"]
@@ -102,7 +102,7 @@ def test_points_by_hand_and_a_new_hand_in_are_history(course, book):
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.split("  ")[2] for line in done.stdout.splitlines()]
     assert "Ada gave 3 of 4 for style: tidy" in lines
-    assert [line.partition(" (")[0] for line in lines if "hand-in" in line] == [
+    assert [line.partition(" (")[0] for line in lines if "submission" in line] == [
         "run: 1 / 5, provisional",
         "record: 4 / 5, final",
         "run: 1 / 5, provisional",
@@ -112,8 +112,8 @@ def test_points_by_hand_and_a_new_hand_in_are_history(course, book):
 def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
     course.write("course.yaml", "title: x\nroster: roster.csv\n")
     course.write("roster.csv", "student\nann\nzoe\n")
-    course.run("run", course.hand_in("ann"), "--gradebook", str(book))
-    course.run("run", course.hand_in("bo+cy"), "--gradebook", str(book), "--item", "square")
+    course.run("run", course.submit("ann"), "--gradebook", str(book))
+    course.run("run", course.submit("bo+cy"), "--gradebook", str(book), "--item", "square")
     done = course.run("export", "csv", "tiny")
     assert (done.returncode, said(done)) == (0, "gradebook.db: 3 students have a grade in tiny")
     rows = table(done.stdout)
@@ -136,9 +136,9 @@ def test_the_class_is_a_table_with_a_column_for_each_item(course, book):
 
 @pytest.mark.slow
 def test_the_table_has_the_items_of_every_rubric_that_was_used_and_no_formula(course, book):
-    course.run("run", course.hand_in("-ann", name="work.py"), "--student", "ann", "--gradebook", str(book))
+    course.run("run", course.submit("-ann", name="work.py"), "--student", "ann", "--gradebook", str(book))
     course.rubric({"id": "files", "title": "f", "points": 1, "check": "files", "required": ["work.py"]})
-    course.run("run", course.hand_in("ben"), "--gradebook", str(book))
+    course.run("run", course.submit("ben"), "--gradebook", str(book))
     with closing(sqlite3.connect(book)) as opened:
         card = opened.execute("SELECT card FROM scores WHERE id = 2").fetchone()[0]
         row = (3, card.replace('"ben"', '"=cmd"'))
@@ -156,7 +156,7 @@ def test_the_table_has_the_items_of_every_rubric_that_was_used_and_no_formula(co
 
 
 def test_the_class_is_a_list_for_programs(course, book):
-    course.run("run", course.hand_in("ann"), course.hand_in("ben"), "--gradebook", str(book))
+    course.run("run", course.submit("ann"), course.submit("ben"), "--gradebook", str(book))
     marks = shown(course, "export", "json")
     assert [mark["student"] for mark in marks] == ["ann", "ben"]
     assert marks[0] == shown(course, "show", "ann", "--json")[0]
@@ -164,7 +164,7 @@ def test_the_class_is_a_list_for_programs(course, book):
 
 
 def test_a_copy_is_a_gradebook(course, book, tmp_path):
-    course.run("run", course.hand_in("ann"), "--gradebook", str(book))
+    course.run("run", course.submit("ann"), "--gradebook", str(book))
     copy = tmp_path / "copy.db"
     done = course.run("export", "backup", str(copy))
     assert (done.returncode, said(done)) == (0, f"{copy}: written; it is a gradebook like gradebook.db")
@@ -172,7 +172,7 @@ def test_a_copy_is_a_gradebook(course, book, tmp_path):
 
 
 def test_who_comes_with_an_earlier_exam_is_kept_out_and_told(course, book, tmp_path):
-    course.run("run", course.hand_in("ann"))
+    course.run("run", course.submit("ann"))
     evidence = course.results() / "evidence.jsonl"
     began = course.records()[0]["exam"]["started_at"]
     earlier = tmp_path / "earlier" / "tiny" / "ann"
@@ -187,13 +187,13 @@ def test_who_comes_with_an_earlier_exam_is_kept_out_and_told(course, book, tmp_p
 
 
 def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, book):
-    course.run("run", course.hand_in("ann"))
+    course.run("run", course.submit("ann"))
     evidence = course.results() / "evidence.jsonl"
     began, text = course.records()[0]["exam"]["started_at"], evidence.read_text()
     evidence.write_text(text.replace(began, "2999-01-01T00:00:00+00:00"))
     course.run("record", str(course.out))
     evidence.unlink()
-    done = course.run("run", course.hand_in("ann"), course.hand_in("ben"), "--gradebook", str(book))
+    done = course.run("run", course.submit("ann"), course.submit("ben"), "--gradebook", str(book))
     assert done.returncode == 5
     assert "ann, tiny: a later exam is recorded already" in said(done)
     assert course.points() == {"double": 1, "square": 2}
@@ -202,7 +202,7 @@ def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, boo
 
 def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book):
     book.write_text("a file")
-    done = course.run("run", course.hand_in(), "--gradebook", str(book))
+    done = course.run("run", course.submit(), "--gradebook", str(book))
     assert (done.returncode, said(done)) == (2, "grader: gradebook.db: is no gradebook; name another")
     assert not course.out.exists()
 
@@ -224,7 +224,7 @@ def test_a_run_that_cannot_keep_its_marks_says_so_before_it_grades(course, book)
     ids=" ".join,
 )
 def test_what_is_not_there_is_said_in_a_line(course, book, arguments, line):
-    course.run("run", course.hand_in("ann"), "--gradebook", str(book))
+    course.run("run", course.submit("ann"), "--gradebook", str(book))
     done = course.run(*arguments)
     assert done.returncode in {2, 5}
     assert line in said(done)
@@ -249,11 +249,11 @@ def test_without_sqlalchemy_a_line_says_what_to_install_and_a_run_needs_none(cou
             check=False,
         )
 
-    for arguments in (["show", "ann"], ["run", course.hand_in(), "--gradebook", "g.db"]):
+    for arguments in (["show", "ann"], ["run", course.submit(), "--gradebook", "g.db"]):
         done = run(*arguments)
         assert done.returncode == 2
         assert said(done) == (
             f"grader: a gradebook needs SQLAlchemy; {sys.executable} -m pip install 'gpu-grader[gradebook]'"
         )
-    done = run("run", course.hand_in(), "--out", str(course.out))
+    done = run("run", course.submit(), "--out", str(course.out))
     assert (done.returncode, done.stderr) == (0, "")

@@ -34,7 +34,7 @@ def grader_reports(): return [{name}]
 
 def test_an_installed_plugin_brings_a_report(course, tmp_path):
     environment = install(tmp_path, "guest", REPORT.format(name="Plain", report="plain"))
-    assert course.run("run", course.hand_in(), **environment).returncode == 0
+    assert course.run("run", course.submit(), **environment).returncode == 0
     assert (course.results() / "plain.txt").read_text() == "by a guest"
 
 
@@ -98,15 +98,15 @@ def test_a_name_that_two_bring_is_told_with_both(course):
 @pytest.mark.parametrize("code", ["def f(:", "1 / 0", "import nowhere_at_all", "raise SystemExit(0)"])
 def test_an_assignment_that_cannot_be_imported_is_named_by_its_file(course, code):
     file = course.write("assignments/tiny/assignment.py", code)
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 4
     (line,) = done.stderr.splitlines()
     assert f"{file}: cannot be imported: " in line
 
 
-def test_a_check_kind_of_the_course_looks_in_the_examiner_and_judges_on_the_host(course):
+def test_a_check_kind_of_the_course_looks_in_the_worker_and_judges_on_the_host(course):
     course.rubric({"id": "own", "title": "o", "points": 2, "check": "kills_once", "path": "/nowhere"})
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert (done.returncode, done.stderr) == (0, "")
     assert course.points() == {"own": 2}
 
@@ -114,7 +114,7 @@ def test_a_check_kind_of_the_course_looks_in_the_examiner_and_judges_on_the_host
 @pytest.mark.usefixtures("bubblewrap")
 def test_a_sandbox_that_is_not_there_leaves_its_reason_and_the_next_one_is_taken(course):
     course.sandbox("process", "ProcessSandbox", 'available = lambda self: "chosen: buy a better machine"')
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 0
     exam = course.records()[0]["exam"]
     assert exam["isolation"] == "bubblewrap"
@@ -129,7 +129,7 @@ def test_a_sandbox_that_ends_at_once_leaves_its_complaint_and_the_next_one_is_ta
                         return super().launch(["sh", "-c", "echo this kernel is too old >&2; exit 7"], **rest)
     """
     course.sandbox("bubblewrap", "BubblewrapSandbox", broken.strip())
-    assert course.run("run", course.hand_in()).returncode == 0
+    assert course.run("run", course.submit()).returncode == 0
     exam = course.records()[0]["exam"]
     assert exam["isolation"] == "bubblewrap"
     (reason,) = exam["environment"]["stronger_layers_missing"]
@@ -146,7 +146,7 @@ def test_a_preload_that_cannot_be_imported_is_no_reason_for_a_weaker_sandbox(cou
     double = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
     double |= {"of": "work.double", "inputs": "numbers"}
     course.rubric(double | {"id": "first", "of": "more.double"}, double)
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 4
     started, first, second, _ = course.records()
     assert started["exam"]["isolation"] == "bubblewrap"
@@ -176,7 +176,7 @@ SHEET = "Identifier,Username,Grade,Last modified (grade)\nParticipant 1,ann,,-\n
 
 def test_an_installed_exporter_is_a_command_that_fills_its_table(course, tmp_path):
     environment = install(tmp_path, "guest", EXPORTER.format(name="chalk"))
-    assert course.run("run", course.hand_in(), "--gradebook", "gradebook.db").returncode == 0
+    assert course.run("run", course.submit(), "--gradebook", "gradebook.db").returncode == 0
     (course.cwd / "sheet.csv").write_text(SHEET)
     done = course.run("export", "chalk", "tiny", "--sheet", "sheet.csv", **environment)
     assert (done.returncode, done.stderr) == (0, "1 written\n")
@@ -305,7 +305,7 @@ def lectern(course, tmp_path):
     file = tmp_path / "grades.json"
     file.write_text('{"ann": null, "ben": "2"}')
     keys = f"{{url: 'https://lectern.edu', assignments: {{tiny: 7}}, file: '{file}'}}"
-    assert course.run("run", course.hand_in(), "--gradebook", "gradebook.db").returncode == 0
+    assert course.run("run", course.submit(), "--gradebook", "gradebook.db").returncode == 0
     course.write("course.yaml", f"title: x\nlectern: {keys}\n")
     return file, environment
 

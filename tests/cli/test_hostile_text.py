@@ -49,7 +49,9 @@ def says(course):
     score = str(course.results() / "score.json")
     results = ("--results", str(course.out))
     return {
-        "run": [("run", str(course.hand_ins / "ann.tar.gz"), *json_) for json_ in ((), ("--json",))],
+        "run": [
+            ("run", str(course.submissions_folder / "ann.tar.gz"), *json_) for json_ in ((), ("--json",))
+        ],
         "record": [("record", str(course.out))],
         "show": [("show", "ann"), ("show", "ann", "--json")],
         "history": [("history", "ann"), ("history", "ann", "--json")],
@@ -69,7 +71,7 @@ def says(course):
 @pytest.fixture
 def graded(course):
     """Ann's submission, graded; and what was printed of it."""
-    archive = course.hand_in("ann", CODE)
+    archive = course.submit("ann", CODE)
     with tarfile.open(archive, "w:gz") as file:
         for name, content in {"work.py": CODE, **dict.fromkeys(NAMES, "x")}.items():
             member = tarfile.TarInfo(name)
@@ -149,7 +151,7 @@ def test_evidence_of_somebody_else_forges_nothing_either(graded):
         if record["record"] == "observation":
             record["observation"] |= {"outcome": "crashed", "note": forged, "output": forged}
     file.write_text("".join(json.dumps(record) + "\n" for record in records))
-    done = graded.run("run", str(graded.hand_ins / "ann.tar.gz"))
+    done = graded.run("run", str(graded.submissions_folder / "ann.tar.gz"))
     assert (done.returncode, done.stderr) == (0, "")
     assert unsafe(done.stdout) == []
     assert [line for line in done.stdout.splitlines() if "3 / 3" in line and "│" not in line] == []
@@ -157,7 +159,7 @@ def test_evidence_of_somebody_else_forges_nothing_either(graded):
 
 
 def test_a_name_with_a_line_break_is_refused_in_one_line(course):
-    archive = course.hand_in("ann", name="total 3 / 3\n    Final.\n.py")
+    archive = course.submit("ann", name="total 3 / 3\n    Final.\n.py")
     done = course.run("run", archive)
     assert done.returncode == 6
     assert done.stderr.count("\n") == 1
@@ -169,9 +171,9 @@ def test_the_log_of_a_check_that_breaks_over_a_text_holds_nothing_that_acts(cour
     quoted = repr("\x1b[2J\n::error::forged\u202e")
     checks.write_text(checks.read_text().replace('"nobody thought of this"', quoted))
     course.rubric({"id": "broken", "title": "b", "points": 1, "check": "breaks"})
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 3
-    log = (course.results() / "examiner.log").read_text()
+    log = (course.results() / "worker.log").read_text()
     assert r"ZeroDivisionError: \x1b[2J" in log
     assert unsafe(log) == []
     assert unsafe(done.stdout) == []

@@ -47,7 +47,7 @@ def test_a_course_is_begun_and_every_file_is_named(init, tmp_path):
     assert (course.title, course.time_zone) == ("Parallel programming", "Asia/Jerusalem")
     assert course.roster.students == ()
     folders = {name for name, content in everything(tmp_path / "course").items() if content is None}
-    assert folders == {"assignments", "rubrics", "submissions", "tests", "tests/submissions", "hand_ins"}
+    assert folders == {"assignments", "rubrics", "submissions", "tests", "tests/submissions", "received"}
 
 
 def test_the_same_call_gives_the_same_files(init, tmp_path):
@@ -118,4 +118,4 @@ def test_a_workflow_file_lies_where_the_service_looks(init, tmp_path, service):
 def test_marks_and_what_students_handed_in_stay_out_of_the_repository(init, tmp_path):
     init("--title", "A course")
     ignored = (tmp_path / ".gitignore").read_text().splitlines()
-    assert {"/hand_ins/", "/results/", "/gradebook*.db*", "/class.html"} <= set(ignored)
+    assert {"/received/", "/results/", "/gradebook*.db*", "/class.html"} <= set(ignored)

@@ -43,7 +43,7 @@ def graded(tmp_path_factory, course_folder):
     course = course_folder(tmp_path_factory.mktemp("installed"))
     course.rubric(DOUBLE)
     course.environment["GRADER_GRADEBOOK"] = str(course.cwd / "gradebook.db")
-    assert course.installed("run", course.hand_in()).returncode == 0
+    assert course.installed("run", course.submit()).returncode == 0
     return course
 
 
@@ -54,7 +54,7 @@ def test_every_command_has_an_example():
 @pytest.mark.parametrize("command", EXAMPLES)
 def test_the_installed_program_has_the_command(graded, command):
     arguments, status, expected = EXAMPLES[command]
-    paths = {"archive": graded.hand_ins / "ann.tar.gz", "results": graded.out}
+    paths = {"archive": graded.submissions_folder / "ann.tar.gz", "results": graded.out}
     done = graded.installed(*(argument.format(**paths) for argument in arguments))
     assert "Traceback" not in done.stderr
     assert (done.returncode, expected in done.stdout + done.stderr) == (status, True), done
@@ -68,6 +68,6 @@ def test_the_installed_program_ends_with_each_exit_code(course, status):
     if status is ExitCode.NOT_OBSERVED:
         course.out.mkdir()
         (course.out / "tiny").write_text("a file where a folder should be")
-    archive = course.hand_in(name="else.txt" if status is ExitCode.NOT_ACCEPTED else "work.py")
+    archive = course.submit(name="else.txt" if status is ExitCode.NOT_ACCEPTED else "work.py")
     option = ("--no-such-option",) if status is ExitCode.USAGE else ()
     assert course.installed("run", archive, *option).returncode == status

@@ -65,13 +65,13 @@ def wait_for_the_end(handles: list[int]) -> None:
         assert ended, "a process outlived the run"
 
 
-def examiner_of(host: int) -> int:
+def worker_of(host: int) -> int:
     """The process that the host started."""
     (child,) = Path(f"/proc/{host}/task/{host}/children").read_text().split()
     return int(child)
 
 
-def test_an_examiner_that_is_killed_leaves_what_it_observed_and_only_the_rest_is_observed_again(
+def test_a_worker_that_is_killed_leaves_what_it_observed_and_only_the_rest_is_observed_again(
     course, tmp_path
 ):
     marker = tmp_path / "kill"
@@ -79,15 +79,15 @@ def test_an_examiner_that_is_killed_leaves_what_it_observed_and_only_the_rest_is
     killing = {"id": "kills", "title": "k", "points": 1, "check": "kills_once", "path": str(marker)}
     course.rubric(DOUBLE, killing, SQUARE)
 
-    first = course.run("run", course.hand_in())
+    first = course.run("run", course.submit())
     assert first.returncode == 5
     (line,) = first.stderr.splitlines()
-    assert "the examiner was ended by a signal" in line
+    assert "the worker was ended by a signal" in line
     assert course.observed() == ["double"]
     assert course.points() == {"double": 1, "kills": 0, "square": 0}
     assert "provisional" in first.stdout.lower()
 
-    second = course.run("run", course.hand_in())
+    second = course.run("run", course.submit())
     assert (second.returncode, second.stderr) == (0, "")
     assert course.observed() == ["double", "kills", "square"]
     assert course.points() == {"double": 1, "kills": 1, "square": 1}
@@ -99,16 +99,16 @@ def test_an_examiner_that_is_killed_leaves_what_it_observed_and_only_the_rest_is
 @pytest.mark.parametrize(
     ("layer", "number", "to", "status"),
     [
-        ("bubblewrap", signal.SIGKILL, "examiner", 5),
-        ("bubblewrap", signal.SIGTERM, "examiner", 5),
-        ("bubblewrap", signal.SIGHUP, "examiner", 5),
+        ("bubblewrap", signal.SIGKILL, "worker", 5),
+        ("bubblewrap", signal.SIGTERM, "worker", 5),
+        ("bubblewrap", signal.SIGHUP, "worker", 5),
         ("bubblewrap", signal.SIGKILL, "host", -signal.SIGKILL),
         ("bubblewrap", signal.SIGTERM, "host", 143),
         ("bubblewrap", signal.SIGHUP, "host", 129),
         ("bubblewrap", signal.SIGHUP, "everyone", 129),
         ("bubblewrap", signal.SIGINT, "host", 130),
         ("bubblewrap", signal.SIGINT, "everyone", 130),
-        ("process", signal.SIGKILL, "examiner", 5),
+        ("process", signal.SIGKILL, "worker", 5),
         ("process", signal.SIGKILL, "host", -signal.SIGKILL),
         ("process", signal.SIGINT, "everyone", 130),
     ],
@@ -119,15 +119,15 @@ def test_when_the_run_is_ended_in_the_middle_no_process_is_left(
 ):
     course.sandbox(*LAYERS[layer])
     course.rubric(DOUBLE, waiting(signal_pipe), SQUARE)
-    with course.start("run", course.hand_in()) as host:
+    with course.start("run", course.submit()) as host:
         signal_pipe.wait()
         processes = family(host.pid)
-        assert len(processes) >= 5, "host, examiner, server, pid 1 of the check, program, its daemon"
+        assert len(processes) >= 5, "host, worker, server, pid 1 of the check, program, its daemon"
         handles = list(handles_of(processes))
         if to == "everyone":
             os.killpg(host.pid, number)
         else:
-            os.kill(host.pid if to == "host" else examiner_of(host.pid), number)
+            os.kill(host.pid if to == "host" else worker_of(host.pid), number)
         _, said = host.communicate(timeout=WITHIN_S)
         wait_for_the_end(handles)
     assert host.returncode == status
@@ -140,7 +140,7 @@ def test_when_the_run_is_ended_in_the_middle_no_process_is_left(
         assert not {name for name in left if name.startswith(".")}
 
     course.rubric(DOUBLE, SQUARE)
-    assert course.run("run", course.hand_in()).returncode == 0
+    assert course.run("run", course.submit()).returncode == 0
     assert course.observed() == ["double", "square"]
     assert not list(course.out.rglob(".*"))
 
@@ -172,7 +172,7 @@ def state(pid: int) -> str:
 def test_a_run_that_ends_in_order_leaves_no_defunct_process(course, layer, subreaper):
     course.sandbox(*LAYERS[layer])
     course.rubric(DOUBLE, SQUARE)
-    assert course.installed("run", course.hand_in()).returncode == 0
+    assert course.installed("run", course.submit()).returncode == 0
     assert [state(pid) for pid in subreaper()] == []
 
 
@@ -181,7 +181,7 @@ def test_a_run_that_ends_in_order_leaves_no_defunct_process(course, layer, subre
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize(
     ("number", "to"),
-    [(signal.SIGTERM, "host"), (signal.SIGKILL, "examiner"), (signal.SIGTERM, "examiner")],
+    [(signal.SIGTERM, "host"), (signal.SIGKILL, "worker"), (signal.SIGTERM, "worker")],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_a_run_that_is_ended_in_the_middle_leaves_no_defunct_process(
@@ -189,35 +189,35 @@ def test_a_run_that_is_ended_in_the_middle_leaves_no_defunct_process(
 ):
     course.sandbox(*LAYERS[layer])
     course.rubric(DOUBLE, waiting(signal_pipe), SQUARE)
-    with course.start("run", course.hand_in()) as host:
+    with course.start("run", course.submit()) as host:
         signal_pipe.wait()
-        os.kill(host.pid if to == "host" else examiner_of(host.pid), number)
+        os.kill(host.pid if to == "host" else worker_of(host.pid), number)
         host.communicate(timeout=WITHIN_S)
     assert [state(pid) for pid in subreaper()] == []
 
 
 @pytest.mark.parametrize("layer", ["bubblewrap", pytest.param("process", marks=pytest.mark.slow)])
-def test_of_a_host_that_was_killed_nothing_but_its_examiner_is_left_to_be_reaped(
+def test_of_a_host_that_was_killed_nothing_but_its_worker_is_left_to_be_reaped(
     course, signal_pipe, layer, subreaper
 ):
     """That one falls to pid 1 at its end; all that was below it, it has reaped itself."""
     course.sandbox(*LAYERS[layer])
     course.rubric(DOUBLE, waiting(signal_pipe), SQUARE)
-    with course.start("run", course.hand_in()) as host:
+    with course.start("run", course.submit()) as host:
         signal_pipe.wait()
-        examiner = examiner_of(host.pid)
+        worker = worker_of(host.pid)
         handles = list(handles_of(family(host.pid)))
         os.kill(host.pid, signal.SIGKILL)
         host.communicate(timeout=WITHIN_S)
         wait_for_the_end(handles)
-    assert subreaper() == {examiner}
+    assert subreaper() == {worker}
 
 
-def test_an_examiner_that_missed_every_signal_ends_soon_after_its_host(course, signal_pipe, tmp_path):
+def test_a_worker_that_missed_every_signal_ends_soon_after_its_host(course, signal_pipe, tmp_path):
     """The kernel tells it once that its host has ended, and an exception can be lost where it arises."""
     (tmp_path / "sitecustomize.py").write_text(DEAF)
     course.rubric(waiting(signal_pipe))
-    with course.start("run", course.hand_in(), PYTHONPATH=str(tmp_path)) as host:
+    with course.start("run", course.submit(), PYTHONPATH=str(tmp_path)) as host:
         signal_pipe.wait()
         handles = list(handles_of(family(host.pid)))
         os.kill(host.pid, signal.SIGKILL)
@@ -227,7 +227,7 @@ def test_an_examiner_that_missed_every_signal_ends_soon_after_its_host(course, s
 
 DEAF = """if True:
     import signal, sys
-    if "grader.examiner" in sys.orig_argv:
+    if "grader.worker" in sys.orig_argv:
         alarm = signal.alarm
         signal.alarm = lambda seconds: alarm(1)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -246,7 +246,7 @@ def test_a_closed_terminal_ends_the_run_in_order(course, signal_pipe):
     course.rubric(DOUBLE, waiting(signal_pipe))
     ours, theirs = os.openpty()
     with subprocess.Popen(
-        ["setsid", "--ctty", *course.command("run", course.hand_in())],
+        ["setsid", "--ctty", *course.command("run", course.submit())],
         env=course.environment,
         cwd=course.cwd,
         stdin=theirs,
@@ -288,7 +288,7 @@ def test_a_plugin_that_breaks_as_an_exam_begins_leaves_no_seed(course):
             raise RuntimeError("nobody thought of this")
         """,
     )
-    assert course.run("run", course.hand_in()).returncode == 3
+    assert course.run("run", course.submit()).returncode == 3
     assert not list(course.out.rglob("job.json"))
 
 
@@ -296,7 +296,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing(course, signal_pipe):
     course.rubric(DOUBLE, waiting(signal_pipe))
     nohup = ["sh", "-c", 'trap \'\' HUP; exec "$0" "$@"']
     with subprocess.Popen(
-        [*nohup, *course.command("run", course.hand_in())],
+        [*nohup, *course.command("run", course.submit())],
         env=course.environment,
         cwd=course.cwd,
         stdout=subprocess.DEVNULL,
@@ -304,7 +304,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing(course, signal_pipe):
     ) as host:
         signal_pipe.wait()
         handles = list(handles_of(family(host.pid)))
-        for process in (host.pid, examiner_of(host.pid)):
+        for process in (host.pid, worker_of(host.pid)):
             os.kill(process, signal.SIGHUP)
             assert ignored(process) & 1 << signal.SIGHUP - 1
         os.kill(host.pid, signal.SIGTERM)
@@ -315,7 +315,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing(course, signal_pipe):
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("command", ["run", "verify", "replay"])
 def test_whatever_observes_is_ended_by_a_closed_terminal_with_all_that_it_made(course, signal_pipe, command):
-    archives = [course.hand_in("ann"), course.hand_in("ben")]
+    archives = [course.submit("ann"), course.submit("ben")]
     course.rubric(DOUBLE)
     assert course.run("run", archives[0]).returncode == 0
     course.rubric(waiting(signal_pipe) | {"id": "double"})
@@ -337,10 +337,10 @@ def test_whatever_observes_is_ended_by_a_closed_terminal_with_all_that_it_made(c
     assert not list(course.out.rglob(".*"))
 
 
-TWO_EXAMINERS = """if True:
+TWO_WORKERS = """if True:
     import sys
-    if "grader.examiner" in sys.orig_argv:
-        from grader.examiner import beside
+    if "grader.worker" in sys.orig_argv:
+        from grader.worker import beside
 
         def shares(job, kinds, cores):
             return beside.Shares(apart=job.tasks[1:])
@@ -352,16 +352,16 @@ TWO_EXAMINERS = """if True:
 @pytest.mark.parametrize(
     "to", ["both", *(pytest.param(to, marks=pytest.mark.slow) for to in ("first", "second"))]
 )
-def test_an_examiner_that_is_hung_up_leaves_no_seed_and_no_process(course, signal_pipe, tmp_path, to):
+def test_a_worker_that_is_hung_up_leaves_no_seed_and_no_process(course, signal_pipe, tmp_path, to):
     """Also not of the second one, which is given its job in a file."""
-    (tmp_path / "sitecustomize.py").write_text(TWO_EXAMINERS)
+    (tmp_path / "sitecustomize.py").write_text(TWO_WORKERS)
     course.rubric(waiting(signal_pipe), waiting(signal_pipe) | {"id": "more"})
-    with course.start("run", course.hand_in(), PYTHONPATH=str(tmp_path)) as host:
+    with course.start("run", course.submit(), PYTHONPATH=str(tmp_path)) as host:
         for _ in range(2):
             signal_pipe.wait()
         handles = list(handles_of(family(host.pid)))
-        first = examiner_of(host.pid)
-        (second,) = (pid for pid in family(first) - {first} if b"grader.examiner" in command_line(pid))
+        first = worker_of(host.pid)
+        (second,) = (pid for pid in family(first) - {first} if b"grader.worker" in command_line(pid))
         assert list(course.tmp.glob("grader-beside-*"))
         programs = leaves(family(first) - family(second))
         for process in {"first": (first,), "second": (second,), "both": (first, second)}[to]:
@@ -389,7 +389,7 @@ def command_line(pid: int) -> bytes:
 
 def test_the_seed_is_no_file_any_more_while_the_program_runs(course, signal_pipe):
     course.rubric(waiting(signal_pipe))
-    with course.start("run", course.hand_in()) as host:
+    with course.start("run", course.submit()) as host:
         signal_pipe.wait()
         files = sorted(path.name for path in course.results().rglob("*"))
         os.killpg(host.pid, signal.SIGKILL)
@@ -400,10 +400,10 @@ def test_the_seed_is_no_file_any_more_while_the_program_runs(course, signal_pipe
 
 def test_of_two_graders_on_the_same_results_the_second_says_so_in_one_line(course, signal_pipe):
     course.rubric(waiting(signal_pipe))
-    with course.start("run", course.hand_in()) as first:
+    with course.start("run", course.submit()) as first:
         signal_pipe.wait()
-        second = course.run("run", course.hand_in())
-        elsewhere = course.run("run", course.hand_in("ben"), "--rubric", "nowhere")
+        second = course.run("run", course.submit())
+        elsewhere = course.run("run", course.submit("ben"), "--rubric", "nowhere")
         os.killpg(first.pid, signal.SIGINT)
         first.communicate(timeout=WITHIN_S)
     assert second.returncode == 5
@@ -415,25 +415,25 @@ def test_of_two_graders_on_the_same_results_the_second_says_so_in_one_line(cours
 
 @pytest.mark.slow
 def test_evidence_that_was_cut_off_in_a_line_is_continued_behind_its_last_whole_one(course):
-    course.run("run", course.hand_in())
+    course.run("run", course.submit())
     evidence = course.results() / "evidence.jsonl"
     lines = evidence.read_bytes().splitlines(keepends=True)
     assert len(lines) == 4
     evidence.write_bytes(b"".join(lines[:2]) + lines[2][:-20])
 
-    assert course.run("run", course.hand_in()).returncode == 0
+    assert course.run("run", course.submit()).returncode == 0
     assert course.observed() == ["double", "square"]
     assert evidence.read_bytes().startswith(b"".join(lines[:2]))
 
 
 def test_evidence_that_is_damaged_in_the_middle_is_named_with_its_line_and_left_alone(course):
-    course.run("run", course.hand_in())
+    course.run("run", course.submit())
     evidence = course.results() / "evidence.jsonl"
     lines = evidence.read_bytes().splitlines(keepends=True)
     damaged = lines[0] + b'{"record": "obs\n' + b"".join(lines[2:])
     evidence.write_bytes(damaged)
 
-    done = course.run("run", course.hand_in())
+    done = course.run("run", course.submit())
     assert done.returncode == 5
     (line,) = done.stderr.splitlines()
     assert "evidence.jsonl:2: is not a record" in line
@@ -444,7 +444,7 @@ def test_a_lock_whose_holder_is_gone_holds_nobody_up(course):
     course.results().mkdir(parents=True)
     handle = os.open(course.results(), os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    held = course.run("run", course.hand_in())
+    held = course.run("run", course.submit())
     os.close(handle)
-    free = course.run("run", course.hand_in())
+    free = course.run("run", course.submit())
     assert (held.returncode, free.returncode) == (5, 0)

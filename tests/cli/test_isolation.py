@@ -82,7 +82,7 @@ def isolation(course: Path) -> str:
     return re.findall(r'"isolation": *"(\w*)"', records)[-1]
 
 
-def test_the_doctor_tries_every_layer_and_says_which_one_hand_ins_get(tmp_path):
+def test_the_doctor_tries_every_layer_and_says_which_one_submissions_get(tmp_path):
     done = grader("doctor", "--json", cwd=tmp_path)
     said = json.loads(done.stdout)
     layers = {f["name"]: f for f in said["findings"] if f["about"] == "sandbox"}

@@ -55,7 +55,7 @@ def item(course, student="ann"):
 
 
 def test_points_wait_come_in_as_a_table_and_count_at_the_next_run(course, table):
-    archives = [course.hand_in("ann"), course.hand_in("bob")]
+    archives = [course.submit("ann"), course.submit("bob")]
     assert course.run("run", *archives).returncode == 0
     assert item(course)["reason"] == "waits for a person"
     assert course.observed() == ["files"]
@@ -88,7 +88,7 @@ def test_points_wait_come_in_as_a_table_and_count_at_the_next_run(course, table)
 
 def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table):
     course.rubric(STYLE, FILES, RULES)
-    assert course.run("run", course.hand_in()).returncode == 0
+    assert course.run("run", course.submit()).returncode == 0
     (row,) = table.export()
     wrong = [
         row | {"points": "3"},
@@ -98,7 +98,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
         row | {"student": "../ann", "points": "1"},
         row | {"item": "stlye", "points": "1"},
         row | {"item": "rules", "points": "1"},
-        row | {"points": "1", "hand_in": "0123456789ab"},
+        row | {"points": "1", "submission": "0123456789ab"},
         row | {"points": ""},
     ]
     table.save(wrong)
@@ -124,12 +124,12 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table)
 
 
 @pytest.mark.slow
-def test_a_new_hand_in_waits_again(course, table):
-    course.run("run", course.hand_in())
+def test_a_new_submission_waits_again(course, table):
+    course.run("run", course.submit())
     (row,) = table.export()
     table.save([row | {"points": "4"}])
     table.load()
-    course.run("run", course.hand_in(code="def other(): pass"))
+    course.run("run", course.submit(code="def other(): pass"))
     assert item(course)["reason"] == "waits for a person"
     done = table.load()
     assert done.returncode == 2
@@ -138,7 +138,7 @@ def test_a_new_hand_in_waits_again(course, table):
 
 def test_where_only_people_give_points_nothing_has_to_be_observed_for_it(course, table):
     course.rubric(STYLE)
-    archive = course.hand_in()
+    archive = course.submit()
     assert course.run("run", archive).returncode == 0
     (row,) = table.export()
     assert (row["student"], row["item"], row["points"]) == ("ann", "style", "")
@@ -149,15 +149,15 @@ def test_where_only_people_give_points_nothing_has_to_be_observed_for_it(course,
     assert [record["record"] for record in course.records()] == ["submission"], "said once"
 
 
-def test_a_new_hand_in_is_the_one_to_judge_also_if_nothing_of_it_was_observed(course, table):
-    course.run("run", course.hand_in())
+def test_a_new_submission_is_the_one_to_judge_also_if_nothing_of_it_was_observed(course, table):
+    course.run("run", course.submit())
     (old,) = table.export()
-    course.run("run", course.hand_in(code="def other(): pass"), "--item", "style")
+    course.run("run", course.submit(code="def other(): pass"), "--item", "style")
     (new,) = table.export()
-    assert new["hand_in"] != old["hand_in"]
+    assert new["submission"] != old["submission"]
     table.save([new | {"points": "4"}])
     assert table.load().returncode == 0
-    assert course.run("run", course.hand_in(code="def other(): pass")).returncode == 0
+    assert course.run("run", course.submit(code="def other(): pass")).returncode == 0
     assert (item(course)["points"], course.observed()) == (4, ["files", "files"])
 
 

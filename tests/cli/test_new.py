@@ -25,7 +25,7 @@ def course(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def grader(capsys, monkeypatch, forked_examiners):
+def grader(capsys, monkeypatch, forked_workers):
     def run(*arguments: str) -> tuple[int, list[str], list[str]]:
         monkeypatch.setattr(sys, "argv", ["grader", *arguments])
         with pytest.raises(SystemExit) as ended:
@@ -78,7 +78,7 @@ def test_every_part_is_called_as_the_function_says(course, grader):
     assert not [name for name, content in files(course).items() if b"@@" in content]
 
 
-def test_the_hand_ins_are_packed(course, grader):
+def test_the_submissions_are_packed(course, grader):
     grader("new", "vectors")
     sources = sources_in(course / "tests" / "submissions")
     assert [source.name for source in sources] == ["vectors_right", "vectors_starter", "vectors_wrong"]

@@ -13,13 +13,13 @@ from grader.cli.main import main
 @pytest.fixture
 def course(tmp_path):
     (tmp_path / "course.yaml").write_text("title: A course\n")
-    hand_in(tmp_path, "ann", "about: a.\n", "x = 1\n")
-    hand_in(tmp_path, "ben", "base: ann\n", "x = 2\n")
-    hand_in(tmp_path, "cleo", "archive: zip\n", "x = 3\n")
+    submission(tmp_path, "ann", "about: a.\n", "x = 1\n")
+    submission(tmp_path, "ben", "base: ann\n", "x = 2\n")
+    submission(tmp_path, "cleo", "archive: zip\n", "x = 3\n")
     return tmp_path
 
 
-def hand_in(course, name, expected, text):
+def submission(course, name, expected, text):
     folder = course / "tests" / "submissions" / name
     (folder / "files").mkdir(parents=True)
     (folder / "files" / "utils.py").write_text(text)
@@ -40,7 +40,7 @@ def pack(course, capsys, monkeypatch):
     return run
 
 
-def test_all_hand_ins_are_packed_and_a_second_time_nothing_is_written(course, pack):
+def test_all_submissions_are_packed_and_a_second_time_nothing_is_written(course, pack):
     written = [f"submissions/{name}: written" for name in ("ann.tar.gz", "ben.tar.gz", "cleo.zip")]
     assert pack() == (0, written, [])
     assert pack() == (0, [], [])
@@ -50,7 +50,7 @@ def test_all_hand_ins_are_packed_and_a_second_time_nothing_is_written(course, pa
     ]
 
 
-def test_only_hand_ins_that_match_are_packed(pack):
+def test_only_submissions_that_match_are_packed(pack):
     assert pack("a*") == (0, ["submissions/ann.tar.gz: written"], [])
     assert pack("bem") == (2, [], ["grader: bem: there is no submission of that name; did you mean ben?"])
 
@@ -95,8 +95,8 @@ def test_an_archive_that_is_only_compressed_otherwise_is_left_alone(course, pack
 
 
 def test_wrong_sources_are_a_line_each_and_nothing_is_written(course, pack):
-    hand_in(course, "dora", "base: nobody\n", "x = 4\n")
-    hand_in(course, "emil", "archive: rar\n", "x = 4\n")
+    submission(course, "dora", "base: nobody\n", "x = 4\n")
+    submission(course, "emil", "archive: rar\n", "x = 4\n")
     code, out, err = pack()
     assert (code, out) == (4, [])
     assert err == [
@@ -107,7 +107,7 @@ def test_wrong_sources_are_a_line_each_and_nothing_is_written(course, pack):
     assert not (course / "submissions").exists()
 
 
-def test_a_course_without_hand_ins_is_told_what_one_is(tmp_path, pack):
+def test_a_course_without_submissions_is_told_what_one_is(tmp_path, pack):
     for folder in ("ann", "ben", "cleo"):
         (tmp_path / "tests" / "submissions" / folder / "expected.yaml").unlink()
     code, _, err = pack()

@@ -36,8 +36,8 @@ def marked(course, canvas, kept):
     numbers = f"course: {loopback.COURSE}, assignments: {{tiny: {loopback.ASSIGNMENT}}}"
     course.write("course.yaml", f"title: x\ncanvas: {{url: '{canvas.url}', {numbers}}}\n")
     course.environment["CANVAS_TOKEN"] = loopback.TOKEN
-    hand_ins = course.hand_in("ann"), course.hand_in("ben", WRONG)
-    course.run_once(kept, "run", *hand_ins, "--gradebook", "gradebook.db")
+    submissions = course.submit("ann"), course.submit("ben", WRONG)
+    course.run_once(kept, "run", *submissions, "--gradebook", "gradebook.db")
     return course
 
 
@@ -124,7 +124,7 @@ def test_a_mark_that_the_late_rule_could_not_be_applied_to_waits_for_its_time(ma
     marked.write("rubrics/tiny.yaml", json.dumps(keys))
     times = marked.cwd / "times.csv"
     times.write_text("student,submitted at\nann,2024-12-23 11:00+02:00\n")
-    grading = ("run", marked.hand_in("ann"), marked.hand_in("ben", WRONG), "--gradebook", "gradebook.db")
+    grading = ("run", marked.submit("ann"), marked.submit("ben", WRONG), "--gradebook", "gradebook.db")
     assert marked.run(*grading, "--times", str(times)).returncode == 0
     done = post(marked, "--apply")
     (held_back,) = [line for line in done.stdout.splitlines() if line.startswith("ben ")]

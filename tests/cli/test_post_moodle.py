@@ -35,8 +35,8 @@ def marked(course, moodle, kept):
     keys = f"url: '{moodle.url}', assignments: {{tiny: {loopback.MODULE}}}"
     course.write("course.yaml", f"title: x\nmoodle: {{{keys}}}\n")
     course.environment["MOODLE_TOKEN"] = loopback.TOKEN
-    hand_ins = course.hand_in("ann"), course.hand_in("ben", WRONG)
-    course.run_once(kept, "run", *hand_ins, "--gradebook", "gradebook.db")
+    submissions = course.submit("ann"), course.submit("ben", WRONG)
+    course.run_once(kept, "run", *submissions, "--gradebook", "gradebook.db")
     return course
 
 

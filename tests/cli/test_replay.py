@@ -15,7 +15,7 @@ WRONG = "def double(x): return 3 * x\ndef square(x): return x * x"
 @pytest.fixture
 def graded(course, kept):
     course.rubric(DOUBLE, SQUARE)
-    course.run_once(kept, "run", course.hand_in("ann"), course.hand_in("ben", WRONG))
+    course.run_once(kept, "run", course.submit("ann"), course.submit("ben", WRONG))
     return course
 
 
@@ -58,9 +58,7 @@ def test_a_person_reads_both_side_by_side(graded):
     lines = [line.split() for line in done.stdout.splitlines()]
     assert ["then", "now"] in lines
     assert ["points", "0", "/", "2", "0", "/", "2"] in lines
-    same = (
-        "    the same: hand-in, rubric, what is measured, course code, sandbox, grader, python, processor, "
-    )
+    same = "    the same: submission, rubric, what is measured, course code, sandbox, grader, python, "
     assert done.stdout.splitlines()[2].startswith(same)
     assert any(line[:1] == ["expected"] for line in lines)
     right = graded.run("replay", score(graded), "--item", "double").stdout
@@ -83,16 +81,16 @@ def test_what_it_needed_had_passed_and_is_not_run_again(graded):
     assert [skipped[when]["observation"]["outcome"] for when in ("then", "now")] == ["skipped", "skipped"]
 
 
-def test_another_hand_in_is_said_to_be_one(graded):
-    archive = graded.hand_in("ben", "def double(x): return 2 * x\ndef square(x): return x * x")
+def test_another_submission_is_said_to_be_one(graded):
+    archive = graded.submit("ben", "def double(x): return 2 * x\ndef square(x): return x * x")
     seen = replayed(graded, score(graded, "ben"), "--item", "double", "--archive", archive)
-    assert differing(seen) == ["hand-in", "what is measured"]
+    assert differing(seen) == ["submission", "what is measured"]
     assert [seen[when]["points"] for when in ("then", "now")] == [0, 2]
     assert called(seen["then"]) == called(seen["now"])
 
 
-def test_the_archive_it_was_is_the_same_hand_in_whatever_its_name(graded):
-    archive = graded.hand_in("somebody")
+def test_the_archive_it_was_is_the_same_submission_whatever_its_name(graded):
+    archive = graded.submit("somebody")
     assert differing(replayed(graded, score(graded), "--item", "double", "--archive", archive)) == []
 
 
@@ -162,11 +160,11 @@ def test_what_is_not_there_is_said_in_a_line(graded, of, item, line):
     assert line in said
 
 
-def test_the_score_of_an_earlier_hand_in_is_told_from_that_of_the_evidence(graded):
+def test_the_score_of_an_earlier_submission_is_told_from_that_of_the_evidence(graded):
     old = graded.cwd / "kept"
     (graded.results()).rename(old)
-    graded.run("run", graded.hand_in("ann", WRONG))
+    graded.run("run", graded.submit("ann", WRONG))
     (old / "score.json").replace(graded.results() / "score.json")
     done = graded.run("replay", score(graded), "--item", "double")
     assert done.returncode == 2
-    assert "is the score of another hand-in than the evidence beside it" in done.stderr
+    assert "is the score of another submission than the evidence beside it" in done.stderr

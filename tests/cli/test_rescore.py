@@ -1,4 +1,4 @@
-"""`grader rescore`: the plan, then the new scores, without an archive, a program or an examiner."""
+"""`grader rescore`: the plan, then the new scores, without an archive, a program or a worker."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ HALF_RIGHT = "def double(x): return 2 * x if x else 1\ndef square(x): return x *
 def graded(course, kept):
     """Ann has everything right, Ben half of one item; no file of theirs is left."""
     course.rubric(DOUBLE, SQUARE)
-    hand_ins = course.hand_in("ann"), course.hand_in("ben", HALF_RIGHT)
-    course.run_once(kept, "run", *hand_ins, "--gradebook", str(course.cwd / "gradebook.db"))
+    submissions = course.submit("ann"), course.submit("ben", HALF_RIGHT)
+    course.run_once(kept, "run", *submissions, "--gradebook", str(course.cwd / "gradebook.db"))
     shutil.rmtree(course.out)
-    shutil.rmtree(course.hand_ins)
+    shutil.rmtree(course.submissions_folder)
     return course
 
 
@@ -62,7 +62,7 @@ def test_the_plan_names_who_gains_and_by_what_and_apply_keeps_it(graded):
 
 
 def test_a_late_rule_is_planned_and_applied_like_any_other_change_of_a_total(course):
-    archive = course.hand_in()
+    archive = course.submit()
     book = ("--gradebook", str(course.cwd / "gradebook.db"))
     late = {"due": "2024-12-20T12:00:00+00:00", "late": {"per_day": "10%"}}
     course.rubric(DOUBLE, SQUARE, **late)

@@ -23,9 +23,9 @@ LISTENS = """
             path: str = option("A file outside: what there is to hear.")
             again: bool = option("Whether the next run listens once more.", judges=True, default=True)
 
-        def observe(self, options, bench):
+        def observe(self, options, context):
             heard = {"heard": Path(options.path).read_text()}
-            return Observation(item=bench.item, outcome=Outcome.OBSERVED, facts=heard, seed=bench.seed)
+            return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=heard, seed=context.seed)
 
         def award(self, options, observation, related):
             if observation.facts["heard"] == "noise":
@@ -64,8 +64,8 @@ def edit_limits(course):
         (edit_inputs, ["double", "square"]),
         pytest.param(edit_oracles, ["double", "square"], marks=pytest.mark.slow),
         pytest.param(edit_limits, ["double", "square"], marks=pytest.mark.slow),
-        (lambda course: course.hand_in(code="def double(x): return 2 * x"), ["double", "square"]),
-        pytest.param(lambda course: course.hand_in(name="folder/work.py"), [], marks=pytest.mark.slow),
+        (lambda course: course.submit(code="def double(x): return 2 * x"), ["double", "square"]),
+        pytest.param(lambda course: course.submit(name="folder/work.py"), [], marks=pytest.mark.slow),
         (lambda course: course.rubric(DOUBLE | {"credit": "per_case"}, SQUARE), []),
         (lambda course: course.rubric(DOUBLE | {"points": 5, "title": "t", "hint": "h"}, SQUARE), []),
         pytest.param(lambda course: course.rubric(SQUARE, DOUBLE), [], marks=pytest.mark.slow),
@@ -85,7 +85,7 @@ def edit_limits(course):
 )
 def test_a_change_makes_exactly_the_observations_stale_that_it_concerns(course, change, again):
     course.rubric(DOUBLE, SQUARE)
-    archive = course.hand_in()
+    archive = course.submit()
     course.run("run", archive)
     change(course)
     assert course.run("run", archive).returncode == 0
@@ -94,7 +94,7 @@ def test_a_change_makes_exactly_the_observations_stale_that_it_concerns(course, 
 
 def test_stored_evidence_is_judged_anew_by_a_rubric_that_judges_otherwise(course):
     course.rubric(DOUBLE, SQUARE)
-    archive = course.hand_in(code=HALF_RIGHT)
+    archive = course.submit(code=HALF_RIGHT)
     course.run("run", archive)
     assert course.points() == {"double": 0, "square": 1}
     course.rubric(DOUBLE | {"points": 4, "credit": "per_case"}, SQUARE)
@@ -103,17 +103,17 @@ def test_stored_evidence_is_judged_anew_by_a_rubric_that_judges_otherwise(course
     assert course.observed() == ["double", "square"]
 
 
-def test_another_hand_in_of_the_same_student_leaves_nothing_of_the_first_in_the_mark(course):
-    course.run("run", course.hand_in())
-    course.run("run", course.hand_in(code="def double(x): return 0\ndef square(x): return x * x"))
+def test_another_submission_of_the_same_student_leaves_nothing_of_the_first_in_the_mark(course):
+    course.run("run", course.submit())
+    course.run("run", course.submit(code="def double(x): return 0\ndef square(x): return x * x"))
     assert course.points() == {"double": 0, "square": 2}
     assert "return 0" in (course.results() / "workspace/work.py").read_text()
-    course.run("run", course.hand_in())
+    course.run("run", course.submit())
     assert course.points() == {"double": 1, "square": 2}
 
 
 def test_fresh_observes_everything_again(course):
-    archive = course.hand_in()
+    archive = course.submit()
     course.run("run", archive)
     course.run("run", archive, "--fresh")
     assert course.observed() == ["double", "square"] * 2
@@ -135,7 +135,7 @@ def test_what_another_look_may_decide_is_looked_at_until_it_is_decided(listening
     around = tmp_path / "around"
     listens = {"id": "listens", "title": "l", "points": 3, "check": "listens", "path": str(around)}
     listening.rubric(DOUBLE, listens, SQUARE | {"needs": ["listens"]})
-    archive = listening.hand_in()
+    archive = listening.submit()
     seen = ["double", "listens", "square"]
     for hears, points, more in [
         ("noise", {"double": 1, "listens": 0, "square": 0}, []),
@@ -155,7 +155,7 @@ def test_what_a_person_must_decide_is_not_looked_at_again(listening, tmp_path):
     around.write_text("noise")
     listens = {"id": "listens", "title": "l", "points": 3, "check": "listens", "path": str(around)}
     listening.rubric(listens | {"again": False})
-    archive = listening.hand_in()
+    archive = listening.submit()
     for _ in range(2):
         listening.run("run", archive)
         assert (listening.points(), listening.observed()) == ({"listens": 0}, ["listens"])
@@ -163,7 +163,7 @@ def test_what_a_person_must_decide_is_not_looked_at_again(listening, tmp_path):
 
 def test_item_observes_what_it_names_and_what_that_needs_and_leaves_the_rest_open(course):
     course.rubric(DOUBLE, SQUARE | {"needs": ["double"]}, DOUBLE | {"id": "other"})
-    archive = course.hand_in()
+    archive = course.submit()
     assert course.run("run", archive, "--item", "squ*").returncode == 0
     assert course.observed() == ["double", "square"]
     assert course.points() == {"double": 1, "square": 1, "other": 0}
@@ -174,11 +174,11 @@ def test_item_observes_what_it_names_and_what_that_needs_and_leaves_the_rest_ope
 def test_an_item_whose_need_failed_is_skipped_and_looked_at_once_that_passes(course):
     strict = DOUBLE | {"accept": []}
     course.rubric(strict, SQUARE | {"needs": ["double"]})
-    archive = course.hand_in(code=HALF_RIGHT)
+    archive = course.submit(code=HALF_RIGHT)
     assert course.run("run", archive).returncode == 0
     assert course.points() == {"double": 0, "square": 0}
     skipped = course.records()[2]["observation"]
     assert (skipped["outcome"], skipped["note"]) == ("skipped", "needs double")
-    fixed = course.hand_in(code="def double(x): return 2 * x\ndef square(x): return x * x")
+    fixed = course.submit(code="def double(x): return 2 * x\ndef square(x): return x * x")
     course.run("run", fixed)
     assert course.points() == {"double": 1, "square": 1}

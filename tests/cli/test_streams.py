@@ -59,7 +59,7 @@ def graded(tmp_path_factory, new_course):
     (course.folder / "tests/submissions").mkdir(parents=True)
     (course.folder / "submissions").mkdir()
     (course.folder / "submissions" / "left.tar.gz").touch()  # `pack --check` has something to say
-    done = course.run("run", course.hand_in(), "--gradebook", "gradebook.db")
+    done = course.run("run", course.submit(), "--gradebook", "gradebook.db")
     assert done.returncode == 0, done.stderr
     return course
 
@@ -70,7 +70,7 @@ def grader(graded, tmp_path):
     out = tmp_path / "out"
 
     def run(name: str, redirection: str) -> tuple[int, str]:
-        values = {"archive": graded.hand_in(), "out": out, "score": graded.results() / "score.json"}
+        values = {"archive": graded.submit(), "out": out, "score": graded.results() / "score.json"}
         arguments = [argument.format(**values) for argument in PRINTING[name]]
         errors = tmp_path / "errors"
         with errors.open("wb") as stream:
@@ -118,7 +118,7 @@ def test_5_and_a_line_if_standard_output_takes_nothing(grader, name, redirection
 
 @pytest.mark.parametrize("name", [some({"export csv", "run"}, name) for name in SOME])
 def test_141_and_nothing_else_if_nobody_reads(graded, tmp_path, name):
-    values = {"archive": graded.hand_in(), "out": tmp_path / "out", "score": graded.results() / "score.json"}
+    values = {"archive": graded.submit(), "out": tmp_path / "out", "score": graded.results() / "score.json"}
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -173,7 +173,7 @@ def test_what_is_wrong_keeps_its_code_where_nothing_can_be_printed(graded):
 @pytest.mark.slow
 def test_new_scores_are_kept_also_if_the_plan_cannot_be_printed(tmp_path, new_course):
     course = new_course(tmp_path)
-    assert course.run("run", course.hand_in(), "--gradebook", "gradebook.db").returncode == 0
+    assert course.run("run", course.submit(), "--gradebook", "gradebook.db").returncode == 0
     rubric = course.folder / "rubrics/tiny.yaml"
     rubric.write_text(
         rubric.read_text().replace('"points": 3', '"points": 4').replace('"points": 2', '"points": 3')

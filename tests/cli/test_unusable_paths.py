@@ -110,7 +110,7 @@ class Tried:
         (self.bad / "file").write_text("kept")
         (self.bad / "circle").symlink_to("circle")
         (self.bad / "dangling").symlink_to(folder / "nowhere" / "at" / "all")
-        self.archive = self.course.hand_in()
+        self.archive = self.course.submit()
         done = self.course.run("run", self.archive, "--gradebook", str(self.course.cwd / "gradebook.db"))
         assert done.returncode == 0, done.stderr
         sheet = self.course.cwd / "sheet.csv"
@@ -274,7 +274,7 @@ def test_wherever_a_disk_gets_full_in_a_run_a_line_says_so(tried, mounted, size_
 @pytest.mark.slow
 def test_where_one_of_two_does_not_fit_it_has_a_line_and_no_traceback(tried, mounted):
     place, run = mounted
-    archives = tried.archive, tried.course.hand_in("ben")
+    archives = tried.archive, tried.course.submit("ben")
     for size_kb in (4, 16, 64):
         done = run(tried, f"size={size_kb}k", "run", *archives, "--out", str(place / "out"))
         assert done.returncode == 5
@@ -351,7 +351,7 @@ def test_names_with_line_breaks_are_as_good_as_others(tried):
 
 @pytest.mark.slow
 def test_an_archive_may_have_a_name_that_is_no_text_but_nothing_of_ours_may(tried):
-    name = tried.course.hand_ins / os.fsdecode(b"caf\xe9.tar.gz")
+    name = tried.course.submissions_folder / os.fsdecode(b"caf\xe9.tar.gz")
     name.write_bytes(Path(tried.archive).read_bytes())
     (read, written) = tried.all(
         [

@@ -36,12 +36,12 @@ ASSIGNMENT = """
         class Options:
             how: str = option("What happens.")
 
-        def observe(self, options, bench):
+        def observe(self, options, context):
             if options.how == "unfit":
                 raise NotObservedError("no such device")
             if options.how == "bug":
                 raise KeyError("a slip")
-            return Observation(item=bench.item, outcome=Outcome.OBSERVED)
+            return Observation(item=context.item, outcome=Outcome.OBSERVED)
 
         def award(self, options, observation, related):
             return Award(fraction=1.0, reason="whatever it did")
@@ -95,7 +95,7 @@ class Course:
     def rubric(self, points: int, items: str) -> None:
         self.write("rubrics/sums.yaml", f"schema: 1\nassignment: sums\npoints: {points}\nitems:{items}")
 
-    def hand_in(self, name: str, source: str, expected: str, *, file: str = "sums.py") -> None:
+    def submit(self, name: str, source: str, expected: str, *, file: str = "sums.py") -> None:
         path = self.write(f"tests/submissions/{name}/files/{file}", source)
         self.write(f"tests/submissions/{name}/expected.yaml", f"about: That is {name}.\n{expected}\n")
         (self.folder / "submissions").mkdir(exist_ok=True)
@@ -122,7 +122,7 @@ def course(tmp_path):
 
 
 @pytest.fixture
-def verify(course, capsys, monkeypatch, forked_examiners):
+def verify(course, capsys, monkeypatch, forked_workers):
     def run(*arguments: str) -> tuple[int, list[str], list[str]]:
         monkeypatch.setattr(sys, "argv", ["grader", "--course", str(course.folder), "verify", *arguments])
         with pytest.raises(SystemExit) as ended:
@@ -136,8 +136,8 @@ def verify(course, capsys, monkeypatch, forked_examiners):
 def test_a_course_that_does_what_it_says_ends_with_0_and_leaves_nothing_behind(
     course, verify, tmp_path, monkeypatch
 ):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3))
-    course.hand_in("benedict", CONFUSED, earns(2, 0, 2))
+    course.submit("ann", RIGHT, earns(2, 1, 3))
+    course.submit("benedict", CONFUSED, earns(2, 0, 2))
     before = course.files()
     place = tmp_path / "temporary"
     place.mkdir()
@@ -158,7 +158,7 @@ def test_a_course_that_does_what_it_says_ends_with_0_and_leaves_nothing_behind(
 
 @pytest.mark.slow
 def test_out_keeps_the_results_which_are_observed_anew_each_time(course, verify, tmp_path):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    course.submit("ann", RIGHT, earns(2, 1, 3))
     lines = []
     for _ in range(2):
         assert verify("--out", str(tmp_path / "kept"))[0] == 0
@@ -168,8 +168,8 @@ def test_out_keeps_the_results_which_are_observed_anew_each_time(course, verify,
     assert lines[1] == {student: 2 * count for student, count in lines[0].items()}
 
 
-def test_a_hand_in_that_earns_something_else_is_told_item_by_item_with_the_reason(course, verify):
-    course.hand_in("ann", CONFUSED, earns(0, 1, 1))
+def test_a_submission_that_earns_something_else_is_told_item_by_item_with_the_reason(course, verify):
+    course.submit("ann", CONFUSED, earns(0, 1, 1))
     code, out, _ = verify("ann")
     assert code == 4
     assert out[0] == "✗ ann: double earned 2, expected 0: 2 of 2 cases agree"
@@ -178,7 +178,7 @@ def test_a_hand_in_that_earns_something_else_is_told_item_by_item_with_the_reaso
 
 
 def test_a_total_that_is_not_the_one_that_is_given_deviates(course, verify):
-    course.hand_in("ann", CONFUSED, earns(2, 0, 3))
+    course.submit("ann", CONFUSED, earns(2, 0, 3))
     code, out, _ = verify("ann")
     assert code == 4
     assert out[0] == "✗ ann: total is 2, expected 3"
@@ -193,7 +193,7 @@ def test_a_reference_that_does_not_earn_everything_deviates(course, verify):
 
 @pytest.mark.slow
 def test_another_folder_is_verified_as_if_it_were_the_reference(course, verify, tmp_path):
-    course.hand_in("ann", CONFUSED, earns(2, 1, 3))
+    course.submit("ann", CONFUSED, earns(2, 1, 3))
     wrong = course.write("other/sums.py", CONFUSED).parent
     code, out, _ = verify("--assignment", "sums", "--reference", str(wrong))
     assert code == 4
@@ -204,9 +204,9 @@ def test_another_folder_is_verified_as_if_it_were_the_reference(course, verify, 
 
 
 def test_a_team_must_be_marked_together_and_nobody_else(course, verify):
-    course.hand_in("ann+ben", RIGHT, earns(2, 1, 3, "members: [ann, ben]"))
-    course.hand_in("cleo", RIGHT, earns(2, 1, 3, "members: [cleo, dora]"))
-    course.hand_in("emil+fay", RIGHT, earns(2, 1, 3))
+    course.submit("ann+ben", RIGHT, earns(2, 1, 3, "members: [ann, ben]"))
+    course.submit("cleo", RIGHT, earns(2, 1, 3, "members: [cleo, dora]"))
+    course.submit("emil+fay", RIGHT, earns(2, 1, 3))
     code, out, _ = verify("ann+ben", "cleo", "emil+fay")
     assert code == 4
     assert out[:3] == [
@@ -217,7 +217,7 @@ def test_a_team_must_be_marked_together_and_nobody_else(course, verify):
 
 
 def test_an_archive_that_must_be_refused_is_refused_with_the_line_it_says(course, verify):
-    course.hand_in("ann", "hello", "refused: holds no file of sums", file="notes.txt")
+    course.submit("ann", "hello", "refused: holds no file of sums", file="notes.txt")
     code, out, _ = verify("ann")
     assert code == 0
     assert out[0] == "✓ ann  refused  That is ann."
@@ -236,14 +236,14 @@ def test_an_archive_that_must_be_refused_is_refused_with_the_line_it_says(course
     ],
 )
 def test_a_refusal_that_is_not_as_expected_deviates(course, verify, expected, file, told):
-    course.hand_in("ann", RIGHT, expected, file=file)
+    course.submit("ann", RIGHT, expected, file=file)
     code, out, _ = verify("ann")
     assert code == 4
     assert out[0].startswith(f"✗ ann: {told}")
 
 
 def test_an_archive_that_is_not_there_deviates_and_says_how_to_build_it(course, verify):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    course.submit("ann", RIGHT, earns(2, 1, 3))
     (course.folder / "submissions" / "ann.tar.gz").unlink()
     code, out, _ = verify("ann")
     assert code == 4
@@ -251,8 +251,8 @@ def test_an_archive_that_is_not_there_deviates_and_says_how_to_build_it(course, 
 
 
 def test_an_archive_that_is_not_what_its_sources_are_now_is_named(course, verify):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3))
-    course.hand_in("ben", RIGHT, earns(2, 1, 3))
+    course.submit("ann", RIGHT, earns(2, 1, 3))
+    course.submit("ben", RIGHT, earns(2, 1, 3))
     course.write("tests/submissions/ann/files/sums.py", CONFUSED)
     code, _, err = verify()
     assert code == 0  # what is graded is the archive, and it earns what it must
@@ -262,8 +262,8 @@ def test_an_archive_that_is_not_what_its_sources_are_now_is_named(course, verify
 
 def test_what_may_be_pending_is_as_expected_and_what_must_not_be_was_not_observed(course, verify):
     course.rubric(4, ITEMS + UNLUCKY % "unfit")
-    course.hand_in("ann", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: pending}\ntotal: 3")
-    course.hand_in("ben", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: 1}\ntotal: 4")
+    course.submit("ann", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: pending}\ntotal: 3")
+    course.submit("ben", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, luck: 1}\ntotal: 4")
     assert verify("ann")[0] == 0
     code, out, _ = verify("ben")
     assert code == 5
@@ -272,7 +272,7 @@ def test_what_may_be_pending_is_as_expected_and_what_must_not_be_was_not_observe
 
 
 def test_what_must_be_pending_and_is_not_deviates(course, verify):
-    course.hand_in("ann", RIGHT, earns("pending", 1, 1))
+    course.submit("ann", RIGHT, earns("pending", 1, 1))
     code, out, _ = verify("ann")
     assert code == 4
     assert out[0] == "✗ ann: double earned 2, expected pending: 2 of 2 cases agree"
@@ -281,7 +281,7 @@ def test_what_must_be_pending_and_is_not_deviates(course, verify):
 @pytest.mark.slow
 def test_a_deviation_outweighs_what_was_not_observed_and_a_bug_outweighs_both(course, verify):
     course.rubric(4, ITEMS + UNLUCKY % "unfit")
-    course.hand_in("ann", RIGHT, "assignment: sums\nearns: {double: 0, square: 1, luck: 1}\ntotal: 2")
+    course.submit("ann", RIGHT, "assignment: sums\nearns: {double: 0, square: 1, luck: 1}\ntotal: 2")
     assert verify("ann")[0] == 4
     course.rubric(4, ITEMS + UNLUCKY % "bug")
     code, out, _ = verify("ann")
@@ -290,12 +290,12 @@ def test_a_deviation_outweighs_what_was_not_observed_and_a_bug_outweighs_both(co
 
 
 def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, verify):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3, "quik: true"))
-    course.hand_in("ben", RIGHT, "assignment: sums\nearns: {doubel: 2, square: 1}\ntotal: 3")
-    course.hand_in("cleo", RIGHT, earns(2, 1, 3, "refused: too large"))
-    course.hand_in("dora", RIGHT, earns("much", 1, 3).replace("assignment: sums", "assignment: sum"))
-    course.hand_in("emil", RIGHT, earns(2, 1, 3, "isolation: bubblewarp"))
-    course.hand_in("fay", RIGHT, "assignment: sums")
+    course.submit("ann", RIGHT, earns(2, 1, 3, "quik: true"))
+    course.submit("ben", RIGHT, "assignment: sums\nearns: {doubel: 2, square: 1}\ntotal: 3")
+    course.submit("cleo", RIGHT, earns(2, 1, 3, "refused: too large"))
+    course.submit("dora", RIGHT, earns("much", 1, 3).replace("assignment: sums", "assignment: sum"))
+    course.submit("emil", RIGHT, earns(2, 1, 3, "isolation: bubblewarp"))
+    course.submit("fay", RIGHT, "assignment: sums")
     code, out, err = verify()
     assert code == 4
     assert out == []
@@ -312,9 +312,9 @@ def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, ver
     }
 
 
-def test_quick_takes_the_references_and_the_hand_ins_that_say_so(course, verify):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3, "quick: true"))
-    course.hand_in("ben", CONFUSED, earns(2, 1, 3))
+def test_quick_takes_the_references_and_the_submissions_that_say_so(course, verify):
+    course.submit("ann", RIGHT, earns(2, 1, 3, "quick: true"))
+    course.submit("ben", CONFUSED, earns(2, 1, 3))
     code, out, _ = verify("--quick")
     assert code == 0
     assert [line.split()[1] for line in out[:2]] == ["sums/reference", "ann"]
@@ -334,16 +334,16 @@ def test_quick_takes_the_references_and_the_hand_ins_that_say_so(course, verify)
     ],
 )
 def test_what_names_nothing_is_a_usage_error(course, verify, arguments, told):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    course.submit("ann", RIGHT, earns(2, 1, 3))
     code, out, (err,) = verify(*arguments)
     assert (code, out) == (2, [])
     assert err.startswith(f"grader: {told}")
 
 
-def test_a_check_that_no_hand_in_gets_wrong_or_right_is_named(course, verify):
+def test_a_check_that_no_submission_gets_wrong_or_right_is_named(course, verify):
     course.rubric(4, ITEMS + UNLUCKY % "lucky")
-    course.hand_in("ann", CONFUSED, "assignment: sums\nearns: {double: 2, square: 0, luck: 1}\ntotal: 3")
-    course.hand_in("ben", CRASHES, "assignment: sums\nearns: {double: 0, square: 0, luck: 1}\ntotal: 1")
+    course.submit("ann", CONFUSED, "assignment: sums\nearns: {double: 2, square: 0, luck: 1}\ntotal: 3")
+    course.submit("ben", CRASHES, "assignment: sums\nearns: {double: 0, square: 0, luck: 1}\ntotal: 1")
     code, out, _ = verify()
     assert code == 0
     assert [line for line in out if line.endswith("?")] == [
@@ -359,11 +359,11 @@ def untested(out):
 
 
 @pytest.mark.slow
-def test_the_same_check_in_two_rubrics_is_tested_by_the_hand_ins_of_either(course, verify):
+def test_the_same_check_in_two_rubrics_is_tested_by_the_submissions_of_either(course, verify):
     rubric = (course.folder / "rubrics" / "sums.yaml").read_text()
     course.write("rubrics/again.yaml", rubric.replace("it squares", "the same with another title"))
-    course.hand_in("ann", RIGHT, earns(2, 1, 3, "rubric: again"))
-    course.hand_in("ben", CONFUSED, earns(2, 0, 2))
+    course.submit("ann", RIGHT, earns(2, 1, 3, "rubric: again"))
+    course.submit("ben", CONFUSED, earns(2, 0, 2))
     code, out, _ = verify()
     assert code == 0
     assert untested(out) == [
@@ -377,7 +377,7 @@ def test_the_same_check_in_two_rubrics_is_tested_by_the_hand_ins_of_either(cours
 @pytest.mark.slow
 def test_an_item_of_no_points_is_put_to_the_test_like_any_other(course, verify):
     course.rubric(2, ITEMS.replace("points: 1", "points: 0"))
-    course.hand_in("ann", CONFUSED, earns(2, 0, 2))
+    course.submit("ann", CONFUSED, earns(2, 0, 2))
     assert untested(verify()[1]) == [
         "sums: double: no submission gets it wrong; can this check fail at all?",
         "sums: square: no submission gets it right; can it be passed?",
@@ -392,7 +392,7 @@ def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course,
         + f"      - {{id: gpu, title: it does, {needs}, check: unlucky, how: well, devices: {{gpu: 99}}}}\n"
         + f"      - {{id: style, title: it reads well, {needs}, check: manual}}\n",
     )
-    course.hand_in(
+    course.submit(
         "ann",
         CONFUSED,
         "assignment: sums\nearns: {double: 2, square: 0, gpu: 0, style: 0}\ntotal: 2",
@@ -405,7 +405,7 @@ def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course,
     ]
 
 
-def test_a_course_without_hand_ins_says_so_and_verifies_its_references(course, verify):
+def test_a_course_without_submissions_says_so_and_verifies_its_references(course, verify):
     code, out, _ = verify()
     assert code == 0
     assert out[0].startswith("✓ sums/reference  3 / 3  ")
@@ -413,8 +413,8 @@ def test_a_course_without_hand_ins_says_so_and_verifies_its_references(course, v
     assert out[3].startswith("0 submissions and 1 reference: 1 as expected; ")
 
 
-def test_a_rubric_that_marks_no_hand_in_is_named(course, verify):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+def test_a_rubric_that_marks_no_submission_is_named(course, verify):
+    course.submit("ann", RIGHT, earns(2, 1, 3))
     rubric = (course.folder / "rubrics" / "sums.yaml").read_text()
     course.write("rubrics/again.yaml", rubric)
     code, out, _ = verify()
@@ -429,7 +429,7 @@ def test_an_assignment_without_a_rubric_cannot_be_verified(course, verify):
 
 
 def test_json_says_the_same_to_programs(course, verify):
-    course.hand_in("ann", CONFUSED, earns(2, 1, 3))
+    course.submit("ann", CONFUSED, earns(2, 1, 3))
     code, out, err = verify("--json")
     told = json.loads("\n".join(out))
     reference, ann = told["verdicts"]
@@ -442,15 +442,15 @@ def test_json_says_the_same_to_programs(course, verify):
 
 
 def test_signs_are_plain_where_the_encoding_has_no_others(course, verify, monkeypatch):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3))
+    course.submit("ann", RIGHT, earns(2, 1, 3))
     monkeypatch.setattr(type(sys.stdout), "encoding", "ascii", raising=False)
     assert verify("ann")[1][0].startswith("+ ann  3 / 3  ")
 
 
-def test_a_hand_in_that_asks_for_a_stronger_sandbox_is_never_run_in_a_weaker_one(
+def test_a_submission_that_asks_for_a_stronger_sandbox_is_never_run_in_a_weaker_one(
     course, verify, monkeypatch, tmp_path
 ):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3, "isolation: bubblewrap"))
+    course.submit("ann", RIGHT, earns(2, 1, 3, "isolation: bubblewrap"))
     monkeypatch.setenv("PATH", str(tmp_path))
     code, out, _ = verify("ann")
     assert code == 5
@@ -458,8 +458,8 @@ def test_a_hand_in_that_asks_for_a_stronger_sandbox_is_never_run_in_a_weaker_one
     assert "(bubblewrap or stronger is demanded)" in out[0]
 
 
-def test_what_is_left_out_of_a_hand_in_is_not_observed(course, verify, tmp_path):
-    course.hand_in("ann", CONFUSED, earns(2, "pending", 2, "leaves_out: [square]"))
+def test_what_is_left_out_of_a_submission_is_not_observed(course, verify, tmp_path):
+    course.submit("ann", CONFUSED, earns(2, "pending", 2, "leaves_out: [square]"))
     out = tmp_path / "out"
     assert verify("ann", "--out", str(out))[0] == 0
     (evidence,) = out.rglob("evidence.jsonl")
@@ -476,7 +476,7 @@ def test_what_is_left_out_of_a_hand_in_is_not_observed(course, verify, tmp_path)
     ],
 )
 def test_what_is_left_out_must_be_pending(course, verify, more, told):
-    course.hand_in("ann", RIGHT, earns(2, 1, 3, more))
+    course.submit("ann", RIGHT, earns(2, 1, 3, more))
     code, _, err = verify("ann")
     assert code == 4
     assert any(told in line for line in err)
@@ -490,12 +490,12 @@ def test_what_is_left_out_must_be_pending(course, verify, more, told):
         (2, {"double": 2, "square": 1}, 3),
     ],
 )
-def test_what_a_hand_in_earns_on_gpus_counts_where_there_are_so_many(course, gpus, wanted, total):
+def test_what_a_submission_earns_on_gpus_counts_where_there_are_so_many(course, gpus, wanted, total):
     devices = ("devices: {gpu: 1}", "devices: {gpu: 2}")
     lines = ITEMS.replace("numbers}", "numbers, %s}").rstrip() % devices
     course.rubric(3, lines + "\n")
     there = "on_gpu: {double: 2, square: 1}\ntotal_on_gpu: 3"
-    course.hand_in("ann", RIGHT, earns("pending", "pending", 0, there))
+    course.submit("ann", RIGHT, earns("pending", "pending", 0, there))
     selection = Selection(patterns=("ann",), gpus=gpus)
     (case,) = cases_of(load_course(course.folder), Plugins(course.folder), selection)
     assert (case.earns, case.total) == (wanted, total)

@@ -191,7 +191,7 @@ def test_a_later_not_observed_updates_an_earlier_one(path: Path) -> None:
     assert evidence.observations["a"].note == "2"
 
 
-def test_evidence_of_another_hand_in_is_not_mixed_in(path: Path) -> None:
+def test_evidence_of_another_submission_is_not_mixed_in(path: Path) -> None:
     again = replace(ALICE, digest="sha256:b")
     write(path, started(), saw("a"), saw("b"), started(SECOND, again), saw("b", exam="e2"))
     evidence = read_evidence(path)

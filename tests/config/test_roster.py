@@ -154,7 +154,7 @@ def test_a_roster_that_is_no_table_is_one_line_beside_those_of_course_yaml(folde
     "name",
     ["jdoe", "a.b-c_1", "_x", "bob+ann", "x" * 64, "x" * 65, "a b", "..", "-a", "é", "a/b", "+a", "a+"],
 )
-def test_a_roster_takes_the_names_that_a_hand_in_can_have(folder: Path, name: str) -> None:
+def test_a_roster_takes_the_names_that_a_submission_can_have(folder: Path, name: str) -> None:
     try:
         sender_named(name, "")
     except UsageError:
@@ -163,7 +163,7 @@ def test_a_roster_takes_the_names_that_a_hand_in_can_have(folder: Path, name: st
         assert course(folder, "student", name).roster.students == (Student(student=name),)
 
 
-def test_a_hand_in_whose_id_is_of_nobody_is_remarked_on(folder: Path) -> None:
+def test_a_submission_whose_id_is_of_nobody_is_remarked_on(folder: Path) -> None:
     def submission(lms_id: str | None) -> Submission:
         archive = "doe\x1bjane_9_1_hw1.zip"
         return Submission(

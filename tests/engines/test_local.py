@@ -1,4 +1,4 @@
-"""The examiner that stands by goes away when it is not needed, whatever becomes of the signal."""
+"""The worker that stands by goes away when it is not needed, whatever becomes of the signal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 signal.signal = lambda number, handler: None
 pathlib.Path({told!r}).touch()
 """
-"""An examiner at a moment in which the exception of a signal is lost, as in a callback of an import."""
+"""A worker at a moment in which the exception of a signal is lost, as in a callback of an import."""
 
 HOST = """
 import pathlib
@@ -24,21 +24,21 @@ with Local().open(EngineSettings()):
 """
 
 
-def test_an_examiner_that_missed_the_signal_while_it_waited_for_a_job_still_ends(tmp_path):
+def test_a_worker_that_missed_the_signal_while_it_waited_for_a_job_still_ends(tmp_path):
     told = str(tmp_path / "told")
     (tmp_path / "sitecustomize.py").write_text(DEAF.format(told=told))
     code = f"import os; os.environ['PYTHONPATH'] = {str(tmp_path)!r}\n" + HOST.format(told=told)
     subprocess.run([sys.executable, "-P", "-c", code], check=True, timeout=600)
 
 
-def test_an_examiner_whose_host_is_gone_before_it_looks_leaves_the_job_to_the_next_one(tmp_path):
+def test_a_worker_whose_host_is_gone_before_it_looks_leaves_the_job_to_the_next_one(tmp_path):
     job = tmp_path / "job.json"
     job.write_text("{}")
     gone = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
     )
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "grader.examiner", gone.stdout.decode().strip()],
+        [sys.executable, "-P", "-m", "grader.worker", gone.stdout.decode().strip()],
         input=f"{job}\n{tmp_path}\n",
         text=True,
         check=False,

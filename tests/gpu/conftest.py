@@ -10,13 +10,13 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from grader.bench.bench import SUBMISSION, InputCase, Subject
-from grader.bench.children import Children, Order
-from grader.bench.servers import Servers
-from grader.examiner.devices import Devices
+from grader.harness.children import Children, Order
+from grader.harness.context import SUBMISSION, InputCase, Subject
+from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
+from grader.worker.devices import Devices
 
 Start = Callable[..., AbstractContextManager[Subject]]
 

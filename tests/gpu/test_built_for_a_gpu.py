@@ -8,15 +8,15 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from grader.bench.bench import REFERENCE, SUBMISSION, InputCase
-from grader.bench.builds import Builds
-from grader.bench.children import Children, Order
-from grader.bench.servers import Servers
-from grader.examiner.devices import Devices
+from grader.harness.builds import Builds
+from grader.harness.children import Children, Order
+from grader.harness.context import REFERENCE, SUBMISSION, InputCase
+from grader.harness.servers import Servers
 from grader.model.assignment import Build, Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
 from grader.sandbox.namespaces import NamespacesSandbox
+from grader.worker.devices import Devices
 
 pytestmark = pytest.mark.gpu
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bench.bench import InputCase
 from grader.checks.allocations import allocated, allocated_in
 from grader.checks.cuda_calls import CudaCalls
 from grader.config.decode import decode
+from grader.harness.context import InputCase
 from grader.model.observation import Outcome
 
 from .conftest import case, numbers
@@ -127,7 +127,7 @@ def build(tmp_path_factory):
 
 
 @dataclass
-class GpuBench:
+class GpuContext:
     """Programs that have a GPU, and inputs and oracles as a test gives them."""
 
     start: Any
@@ -153,7 +153,7 @@ def graded(start, library, each="pass", code=PROGRAM, **keys):
     told = {"of": "work.fit", "inputs": "numbers", "epochs": [2, 4], **keys}
     options, problems = decode(CudaCalls.Options, told)
     assert options is not None, problems
-    observation = CudaCalls().observe(options, GpuBench(start, code.replace("{each}", each), library))
+    observation = CudaCalls().observe(options, GpuContext(start, code.replace("{each}", each), library))
     assert observation.outcome is Outcome.OBSERVED, observation.note
     kept = replace(observation, facts=json.loads(json.dumps(observation.facts)))
     award = CudaCalls().award(options, kept, {})

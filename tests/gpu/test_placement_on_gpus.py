@@ -1,4 +1,4 @@
-"""With two and four GPUs: every record says on which of them it was made, and what hand-ins do there is seen.
+"""With two and four GPUs every record names its GPU, and what submissions do there is seen.
 
 What was measured is printed, so that one run with `-rP` on such a machine tells it.
 """
@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bench.bench import SUBMISSION, Subject
-from grader.bench.children import Children, Order
-from grader.bench.servers import Servers
 from grader.coursecode import course_module
 from grader.cuda.gpus import gpus
-from grader.examiner.devices import Devices
+from grader.harness.children import Children, Order
+from grader.harness.context import SUBMISSION, Subject
+from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.model.trace import Trace, shares_of, works_of
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
+from grader.worker.devices import Devices
 
 from .conftest import case
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assignments" / "csye7105_hw4"
-HAND_INS = ROOT / "tests" / "submissions"
+SUBMISSIONS = ROOT / "tests" / "submissions"
 SIZE = 4096
 """Rows of a matrix whose product with itself takes some milliseconds."""
 
@@ -237,7 +237,7 @@ def test_observed_calls_after_each_other_keep_their_records_apart(start):
         assert counts[1] == counts[2]
 
 
-# The hand-ins of csye7105_hw4.
+# The submissions of csye7105_hw4.
 
 
 def course(*names: str) -> dict[str, str]:
@@ -245,7 +245,7 @@ def course(*names: str) -> dict[str, str]:
 
 
 def matrix_power(name: str) -> dict[str, str]:
-    folder = FOLDER / "reference" if name == "reference" else HAND_INS / name / "files"
+    folder = FOLDER / "reference" if name == "reference" else SUBMISSIONS / name / "files"
     return {"matrix_power.py": (folder / "matrix_power.py").read_text()}
 
 
@@ -330,7 +330,7 @@ SPLITS = {
 
 @pytest.mark.parametrize("name", SPLITS)
 def test_where_a_split_network_computes_is_seen(start, name):
-    folder = FOLDER / "reference" if name == "reference" else HAND_INS / name / "files"
+    folder = FOLDER / "reference" if name == "reference" else SUBMISSIONS / name / "files"
     files = course("resnet.py") | {
         "pt_modelparallelism.py": (folder / "pt_modelparallelism.py")
         .read_text()

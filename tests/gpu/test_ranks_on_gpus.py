@@ -10,19 +10,19 @@ from textwrap import dedent
 
 import pytest
 
-from grader.bench.bench import REFERENCE, SUBMISSION
-from grader.bench.children import Children
-from grader.bench.servers import Servers
-from grader.bench.workbench import Workbench
 from grader.checks.ranks import Ranks
 from grader.cuda.gpus import gpus
-from grader.examiner.devices import Devices
+from grader.harness.children import Children
+from grader.harness.context import REFERENCE, SUBMISSION
+from grader.harness.item_context import ItemContext
+from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
 from grader.model.observation import Outcome
 from grader.model.submission import Submission
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
+from grader.worker.devices import Devices
 
 pytestmark = pytest.mark.gpu
 
@@ -49,8 +49,8 @@ PROGRAM = """
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Callable[[str], Workbench]]:
-    """A bench whose item has a GPU for each process."""
+def context(tmp_path: Path) -> Iterator[Callable[[str], ItemContext]]:
+    """A context whose item has a GPU for each process."""
     pytest.importorskip("torch")
     if len(gpus()) < COUNT:
         pytest.skip(f"needs {COUNT} GPUs; this machine has {len(gpus())}")
@@ -79,7 +79,7 @@ def bench(tmp_path: Path) -> Iterator[Callable[[str], Workbench]]:
         resources.enter_context(closing(devices))
         children.device_memory = devices.memory_used
 
-        def make(collective: str) -> Workbench:
+        def make(collective: str) -> ItemContext:
             (workspace / "work.py").write_text(dedent(PROGRAM).format(collective=collective))
             submission = Submission(
                 student="s", assignment="a", archive="s.tar.gz", digest="d", files=("work.py",)
@@ -95,13 +95,13 @@ def bench(tmp_path: Path) -> Iterator[Callable[[str], Workbench]]:
                 limits=limits,
                 seed="5eed",
             )
-            return Workbench(job, "item", children, lent=devices.lend({"gpu": COUNT}))
+            return ItemContext(job, "item", children, lent=devices.lend({"gpu": COUNT}))
 
         yield make
 
 
-def test_ranks_reduce_through_nccl_on_a_gpu_each(bench):
-    seen = Ranks().observe(OPTIONS, bench("dist.all_reduce(share)"))
+def test_ranks_reduce_through_nccl_on_a_gpu_each(context):
+    seen = Ranks().observe(OPTIONS, context("dist.all_reduce(share)"))
     assert (seen.outcome, seen.note) == (Outcome.OBSERVED, ""), seen.output
     assert seen.facts["backend"] == "nccl"
     said = [line.split() for line in seen.output.splitlines() if line.startswith("nccl")]
@@ -109,10 +109,10 @@ def test_ranks_reduce_through_nccl_on_a_gpu_each(bench):
     assert Ranks().award(OPTIONS, seen, {}).fraction == 1.0
 
 
-def test_a_collective_that_one_rank_leaves_out_is_told_of_the_other(bench):
+def test_a_collective_that_one_rank_leaves_out_is_told_of_the_other(context):
     # whoever waits for a GPU computes, as the kernel sees it: only the time limit ends it
     options = replace(OPTIONS, within_s=45.0)
-    seen = Ranks().observe(options, bench("rank or dist.all_reduce(share); torch.cuda.synchronize()"))
+    seen = Ranks().observe(options, context("rank or dist.all_reduce(share); torch.cuda.synchronize()"))
     assert seen.outcome in {Outcome.TIMED_OUT, Outcome.CRASHED}, seen.output
     assert "rank 0" in seen.note
     assert "work.py:" in seen.note

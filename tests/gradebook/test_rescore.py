@@ -55,7 +55,7 @@ rights = st.lists(st.booleans(), min_size=1, max_size=3).map(tuple)
 
 
 @st.composite
-def hand_ins(draw):
+def submissions(draw):
     """Draw the arguments of evidence: a student, items with outcomes, points."""
     number = draw(st.integers(0, 5))
     work = f"sha256:w{number}"
@@ -76,7 +76,7 @@ def hand_ins(draw):
     return student, work, items, points, submitted_at
 
 
-@given(st.lists(hand_ins(), min_size=1, max_size=4))
+@given(st.lists(submissions(), min_size=1, max_size=4))
 def test_an_unchanged_rubric_changes_nothing(tiny, stored):
     due = {"due": datetime(2024, 12, 20, 12, tzinfo=UTC), "late": LatePolicy(per_day=0.25, at_most_days=3)}
     rubric, extensions = replace(tiny.RUBRIC, **due), {"ben": 86_400.0}

@@ -26,7 +26,7 @@ CHECKS = Path(builtin.__file__).parent
 values = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9)
 words = st.text(max_size=9)
 quantities = st.dictionaries(
-    words, st.builds(Quantity, value=values, unit=words, taken_by=words | st.just("examiner")), max_size=3
+    words, st.builds(Quantity, value=values, unit=words, taken_by=words | st.just("worker")), max_size=3
 )
 cases = st.builds(
     Case,

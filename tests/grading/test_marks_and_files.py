@@ -19,7 +19,7 @@ from grader.grading.submission import CourseFiles, Request
 from grader.model.score import Standing
 from grader.plugins import Plugins
 
-pytestmark = pytest.mark.usefixtures("forked_examiners")
+pytestmark = pytest.mark.usefixtures("forked_workers")
 COURSE = {
     "course.yaml": """
         title: A tiny course
@@ -134,7 +134,7 @@ def test_what_is_left_out_is_not_observed_though_another_item_uses_it(graded, co
     assert done.evidence.observations.keys() == {"extra"}
 
 
-def test_a_time_makes_a_hand_in_late_and_an_extension_makes_it_not(graded):
+def test_a_time_makes_a_submission_late_and_an_extension_makes_it_not(graded):
     (ann,) = graded(submitted_at=ONE_MINUTE_LATE).scorecard.totals
     assert (ann.adjusted, ann.final) == (4.5, None)  # of 4 and 1 bonus, a tenth less
     assert str(ann.late.due.tzinfo) == "Asia/Jerusalem"

@@ -1,4 +1,4 @@
-"""Files get into the results folder whole, under one lock, and refused hand-ins leave none."""
+"""Files get into the results folder whole, under one lock, and refused submissions leave none."""
 
 from __future__ import annotations
 

@@ -39,13 +39,13 @@ def names(found):
     return [path.name for path in found.uploads]
 
 
-def test_a_zip_of_canvas_is_its_hand_ins(zip_of, place):
+def test_a_zip_of_canvas_is_its_submissions(zip_of, place):
     found = spread([zip_of(*CANVAS, "__MACOSX/x", ".DS_Store")], place)
     assert (names(found), found.several, found.problems) == (sorted(CANVAS), True, ())
     assert all(path.read_bytes() == b"x" * 2000 for path in found.uploads)
 
 
-def test_a_zip_of_moodle_is_a_folder_for_each_hand_in(zip_of, place):
+def test_a_zip_of_moodle_is_a_folder_for_each_submission(zip_of, place):
     packed = zip_of("Ann Ä_12_assignsubmission_file/hw1.zip", "Bo_13_assignsubmission_file/utils.py")
     found = spread([packed], place)
     assert names(found) == ["Ann Ä_12_assignsubmission_file", "Bo_13_assignsubmission_file"]
@@ -55,7 +55,7 @@ def test_a_zip_of_moodle_is_a_folder_for_each_hand_in(zip_of, place):
 @pytest.mark.parametrize(
     "members", [("utils.py",), (*CANVAS, "utils.py"), ("hw1.tar.gz",), ("__MACOSX/x",), ()], ids=str
 )
-def test_any_other_zip_is_one_hand_in(zip_of, place, members):
+def test_any_other_zip_is_one_submission(zip_of, place, members):
     packed = zip_of(*members)
     found = spread([packed], place)
     assert (found.uploads, found.several) == ((packed,), False)
@@ -79,7 +79,7 @@ def test_a_folder_with_nothing_but_archives_is_its_archives(tmp_path, place):
     assert (found.uploads, found.several) == ((folder,), False)
 
 
-def test_a_folder_that_moodle_made_for_one_hand_in_is_one(tmp_path, place):
+def test_a_folder_that_moodle_made_for_one_submission_is_one(tmp_path, place):
     folder = tmp_path / "Ann_12_assignsubmission_file"
     folder.mkdir()
     (folder / "hw1.zip").touch()

@@ -31,7 +31,9 @@ def held(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def test_loose_files_of_one_student_are_one_hand_in_under_the_students_own_names(downloads, tmp_path, taken):
+def test_loose_files_of_one_student_are_one_submission_under_the_students_own_names(
+    downloads, tmp_path, taken
+):
     downloads("doejane_12_3_utils-1.py", "doejane_12_4_max_functions.py", "doejane_12_5_notes.txt")
     before = held(tmp_path / "downloads")
     (joined,) = group(sorted((tmp_path / "downloads").iterdir()))

@@ -16,13 +16,13 @@ from grader.subject.tools.pdf import read_pdf
 
 @pytest.fixture
 def sources(tmp_path):
-    hand_in(tmp_path / "sources" / "ann", "about: a.\n", {"utils.py": "x = 1\n", "b/a.txt": "a"})
-    hand_in(tmp_path / "sources" / "ben", "base: ann\n", {"utils.py": "x = 2\n"})
-    hand_in(tmp_path / "sources" / "cleo", "archive: zip\n", {"z.py": "", "hw1/utils.py": "x = 3\n"})
+    submission(tmp_path / "sources" / "ann", "about: a.\n", {"utils.py": "x = 1\n", "b/a.txt": "a"})
+    submission(tmp_path / "sources" / "ben", "base: ann\n", {"utils.py": "x = 2\n"})
+    submission(tmp_path / "sources" / "cleo", "archive: zip\n", {"z.py": "", "hw1/utils.py": "x = 3\n"})
     return tmp_path / "sources"
 
 
-def hand_in(folder, expected, files):
+def submission(folder, expected, files):
     for path, text in files.items():
         target = folder / "files" / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -67,14 +67,14 @@ def test_a_submission_with_a_base_lays_its_own_files_over_it(sources):
     ],
 )
 def test_a_wrong_key_is_one_line(sources, expected, said):
-    hand_in(sources / "dora", expected, {"utils.py": ""})
+    submission(sources / "dora", expected, {"utils.py": ""})
     with pytest.raises(CourseError, match=f"/dora/expected.yaml: {said}$"):
         build(sources / "dora")
 
 
 def test_a_submission_without_files_is_one_line(sources):
     (sources / "dora").mkdir()
-    hand_in(sources / "dora", "about: d.\n", {})
+    submission(sources / "dora", "about: d.\n", {})
     with pytest.raises(CourseError, match=r"/dora: hands in nothing"):
         build(sources / "dora")
 
@@ -140,8 +140,8 @@ def test_a_report_with_an_accent_is_one_line(sources):
 
 
 def test_all_that_is_wrong_with_any_source_is_told_at_once(sources, tmp_path):
-    hand_in(sources / "dora", "archive: rar\n", {"utils.py": ""})
-    hand_in(sources / "emil", "about: [\n", {"utils.py": ""})
+    submission(sources / "dora", "archive: rar\n", {"utils.py": ""})
+    submission(sources / "emil", "about: [\n", {"utils.py": ""})
     with pytest.raises(CourseError) as caught:
         stale(sources_in(sources), tmp_path)
     assert len(caught.value.problems) == 2

@@ -73,7 +73,7 @@ def test_holds_what_was_measured_also_if_json_has_no_such_number(make):
     measured = {"worst": Quantity(value=math.nan), "time": Quantity(value=0.5, unit="s", taken_by="subject")}
     card = make.graded([make.item("a", "A")], [make.seen("a", quantities=measured)])
     assert written(card)["items"][0]["measured"] == {
-        "worst": {"value": "nan", "unit": "", "taken_by": "examiner"},
+        "worst": {"value": "nan", "unit": "", "taken_by": "worker"},
         "time": {"value": 0.5, "unit": "s", "taken_by": "subject"},
     }
 

@@ -42,7 +42,7 @@ def test_landlock_is_no_layer_where_sockets_cannot_be_refused(monkeypatch):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
-def test_two_examiners_never_share_a_user_and_give_it_back_when_they_end():
+def test_two_workers_never_share_a_user_and_give_it_back_when_they_end():
     def start():
         return subprocess.Popen(
             [sys.executable, "-c", LEASE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

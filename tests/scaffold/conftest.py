@@ -47,7 +47,7 @@ class Machine:
         self.folder = folder
         self.clone = folder / "clone"
         self.kept = folder / "class of 2030"  # a blank, as people have them
-        self.hand_ins = self.kept / "hand_ins" / "vectors"
+        self.received = self.kept / "received" / "vectors"
         self.summary = folder / "summary.md"
         self.said = ""
         """What the last job of `run` printed."""
@@ -75,11 +75,11 @@ class Machine:
 
     def begin(self) -> None:
         """Have a course, and two submissions from its platform."""
-        self.hand_ins.mkdir(parents=True)
+        self.received.mkdir(parents=True)
         self.shell("grader init clone --title 'A course'", cwd=self.folder)
         self.shell("grader new vectors")
         for name in ("vectors_right", "vectors_wrong"):
-            shutil.copy(self.clone / "submissions" / f"{name}.tar.gz", self.hand_ins)
+            shutil.copy(self.clone / "submissions" / f"{name}.tar.gz", self.received)
 
     def posts_to(self, canvas: Any) -> None:
         """Have both students on Canvas, and say in the course where that is."""

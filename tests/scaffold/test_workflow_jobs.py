@@ -25,7 +25,7 @@ def test_a_course_in_order_passes_and_one_that_is_not_does_not(machine: Any, ser
 @pytest.mark.slow
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_class_is_graded_and_shown_also_if_an_archive_is_not_accepted(machine: Any, service: str):
-    (machine.hand_ins / "cleo.zip").write_bytes(b"no archive")
+    (machine.received / "cleo.zip").write_bytes(b"no archive")
     code, said = machine.job(service, "grade")
     assert code == (NOT_ACCEPTED if service == "gitlab" else 0)
     assert "cleo.zip" in said

@@ -102,11 +102,11 @@ def test_where_nobody_was_graded_the_marks_of_an_earlier_run_are_not_posted(
     machine: Any, canvas: Any, service: str
 ):
     """A run that was killed has half of the class in the gradebook; then a download is cut off."""
-    (machine.hand_ins / "vectors_wrong.tar.gz").unlink()
+    (machine.received / "vectors_wrong.tar.gz").unlink()
     machine.end("run", 3)
     assert machine.run(service, 2) == {"grade": 3}
     machine.end("", "")
-    whole = machine.hand_ins / "vectors_right.tar.gz"
+    whole = machine.received / "vectors_right.tar.gz"
     whole.write_bytes(whole.read_bytes()[:100])
     assert machine.run(service, 3) == {"grade": 1}
     assert "Nobody was graded. Nothing is planned or posted." in machine.said
@@ -115,7 +115,7 @@ def test_where_nobody_was_graded_the_marks_of_an_earlier_run_are_not_posted(
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_without_submissions_nothing_is_posted_of_an_earlier_run(machine: Any, canvas: Any, service: str):
-    for archive in machine.hand_ins.iterdir():
+    for archive in machine.received.iterdir():
         archive.unlink()
     assert list(machine.run(service, 2)) == ["grade"]
     assert canvas.requests == []

@@ -249,7 +249,7 @@ def courses(draw):
         if outcome is None:
             continue
         share = draw(st.sampled_from([0.0, 0.5, 1.0]))
-        # What the examiner writes of a gate, and what a program in a shared child could have kept.
+        # What the worker writes of a gate, and what a program in a shared child could have kept.
         if outcome in (Outcome.SKIPPED, Outcome.NOT_OBSERVED):
             told = {"note": f"needs {' '.join(items[i].needs)}.", "cases": (), "output": "", "quantities": {}}
             told["fault"] = draw(st.none() | st.sampled_from(Fault)) if outcome == "not_observed" else None

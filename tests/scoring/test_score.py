@@ -25,7 +25,7 @@ class Share:
     class Options:
         hint: str = ""
 
-    def observe(self, options, bench):
+    def observe(self, options, context):
         raise NotImplementedError
 
     def award(self, options, observation, related):
@@ -160,7 +160,7 @@ def test_an_item_whose_need_earned_only_a_part_is_not_counted_and_says_why():
     assert fast.hint == ""
 
 
-def test_an_item_the_examiner_skipped_stays_skipped_while_its_need_fails():
+def test_an_item_the_worker_skipped_stays_skipped_while_its_need_fails():
     card = score(
         rubric(item("fast", needs=("right",)), item("right")),
         evidence(seen("right", outcome=Outcome.CRASHED), seen("fast", outcome=Outcome.SKIPPED)),

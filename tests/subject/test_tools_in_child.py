@@ -1,4 +1,4 @@
-"""A tool runs beside the files of a hand-in, and imports none of them."""
+"""A tool runs beside the files of a submission, and imports none of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from grader.subject.questions import Questions
 from grader.subject.wire import Decoder, Encoder
 
 
-def test_a_tool_can_import_nothing_from_the_hand_in(tmp_path, monkeypatch):
-    (tmp_path / "shadow_of_a_library.py").write_text("raise SystemExit('the hand-in ran')")
+def test_a_tool_can_import_nothing_from_the_submission(tmp_path, monkeypatch):
+    (tmp_path / "shadow_of_a_library.py").write_text("raise SystemExit('the submission ran')")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     importlib.invalidate_caches()
 

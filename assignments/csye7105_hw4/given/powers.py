@@ -1,4 +1,4 @@
-"""Calls a hand-in's `power_sum` with matrices that lie where the hand-out says, and looks at the sum."""
+"""Calls a submission's `power_sum` with matrices that lie where the hand-out says, and looks at the sum."""
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ def at_full_size(left, right, probes, devices):
     """The tenth powers of two large matrices, added, without moving the matrices over the wire.
 
     Matrix k is `left[k] @ right[k]`, of shape (size, rank) times (rank, size): few numbers go in, and an
-    oracle can take the power of a small matrix instead. The hand-in sees dense matrices.
+    oracle can take the power of a small matrix instead. The submission sees dense matrices.
 
     Returns:
         The sum times `probes`, of shape (size, m), in half precision: three digits are what sums of

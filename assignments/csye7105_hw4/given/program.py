@@ -1,4 +1,4 @@
-"""Runs a program of the hand-in from within, and remembers what it read from clocks and what it computed.
+"""Runs a program of the submission from within, and remembers what it read from clocks and what it computed.
 
 What this says is the word of the program's own process; times and kernels are seen from outside as well.
 """

@@ -1,4 +1,4 @@
-"""Gives a hand-in's split ResNet-50 the weights of the unsplit one, runs it, and says where its parts lie."""
+"""Run a submission's split ResNet-50 with the weights of the unsplit one, and say where its parts lie."""
 
 from itertools import islice
 
@@ -19,7 +19,7 @@ torch.backends.cudnn.allow_tf32 = False
 
 
 class Split:
-    """A hand-in's network, in training mode, and its parameters by the names of the unsplit one's."""
+    """A submission's network, in training mode, and its parameters by the names of the unsplit one's."""
 
     def __init__(self, weights):
         self.network = ModelParallelResNet50()

@@ -4,7 +4,7 @@ import ctypes
 from math import prod
 
 import numpy as np
-from hand_in import module
+from submission import module
 
 ndarray = module("ndarray")
 

@@ -1,6 +1,6 @@
-"""Builds small graphs with the hand-in's `autodiff`, and runs them on NumPy or on a GPU."""
+"""Builds small graphs with the submission's `autodiff`, and runs them on NumPy or on a GPU."""
 
-from hand_in import module
+from submission import module
 
 ad = module("autodiff")
 ndarray = module("ndarray")
@@ -13,7 +13,7 @@ REFUSED = "refused"
 
 def _operation(name, older=""):
     def make(*inputs):
-        # Looked up only now: one that a hand-in lacks is missed by nobody else.
+        # Looked up only now: one that a submission lacks is missed by nobody else.
         return getattr(ad, older if hasattr(ad, older) else name)(*inputs)
 
     return make

@@ -1,10 +1,10 @@
-"""Calls the hand-in's operations on a GPU with NumPy's arrays, and looks at the memory around theirs."""
+"""Calls the submission's operations on a GPU with NumPy's arrays, and looks at the memory around theirs."""
 
 import ctypes
 
 import device_memory
 import numpy as np
-from hand_in import module
+from submission import module
 
 gpu_op = module("gpu_op")
 ndarray = module("ndarray")
@@ -124,7 +124,7 @@ def in_place(operation, first, *others):
 
 
 def place(operation, *arguments):
-    """Put the arrays of an operation on the GPU, for `run`; nothing of the hand-in is loaded yet."""
+    """Put the arrays of an operation on the GPU, for `run`; nothing of the submission is loaded yet."""
     del operation
     _waiting[:] = _arrays(map(_on_device, arguments))
 

@@ -1,10 +1,10 @@
-"""Trains the course's multilayer perceptron with the hand-in's executors, as a driver or as a program."""
+"""Trains the course's multilayer perceptron with the submission's executors, as a driver or as a program."""
 
 import device_memory
-import hand_in
 import numpy as np
+import submission
 
-ndarray = hand_in.module("ndarray")
+ndarray = submission.module("ndarray")
 
 CONTEXTS = {"numpy": None, "gpu": ndarray.gpu(0)}
 
@@ -45,7 +45,7 @@ def drawn(graph, parameters, x, labels, rate, steps, device):
     Returns:
         The loss before each step, and the parameters after the last one, float32.
     """
-    ad = hand_in.module("autodiff")
+    ad = submission.module("autodiff")
     x_node, *names = nodes = [ad.Variable(f"value{number}") for number in range(len(parameters) + 1)]
     labels_node = ad.Variable("labels")
     while (made := graph(len(nodes))) is not None:
@@ -73,7 +73,7 @@ _results = []
 
 
 def place(parameters, x, labels):
-    """Put what a network is fed on the GPU, for `run`; nothing of the hand-in is loaded yet."""
+    """Put what a network is fed on the GPU, for `run`; nothing of the submission is loaded yet."""
     _placed[:] = map(device_memory.placed, (x, labels, *parameters))
 
 
@@ -113,7 +113,7 @@ def _exchange():
 
 def _layers(count):
     """`autodiff`, the variables of a network (inputs, labels, parameters), its loss and their gradients."""
-    ad = hand_in.module("autodiff")
+    ad = submission.module("autodiff")
     names = [ad.Variable(f"{'Wb'[number % 2]}{number // 2 + 1}") for number in range(count)]
     value = x_node = ad.Variable("x")
     labels_node = ad.Variable("labels")

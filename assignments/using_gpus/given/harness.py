@@ -1,4 +1,4 @@
-"""Calls a hand-in's `seconds_per_batch`: with a clock that is played, and with networks that take their time.
+"""Calls a submission's `seconds_per_batch` with a played clock, and with networks that take their time.
 
 `prepare` and `run` train the same networks without it, so that they can be timed from outside.
 """
@@ -7,7 +7,7 @@ import networks
 import torch
 from played_clock import clock, played
 
-import timing as hand_in  # isort: skip  (its clocks are those that `played_clock` has put there)
+import timing as submission  # isort: skip  (its clocks are those that `played_clock` has put there)
 
 _prepared = {}
 
@@ -22,7 +22,7 @@ def on_played_clock(outside, device, threads):
     """
     make, step, _ = _played()
     with played(outside):
-        seconds = hand_in.seconds_per_batch(make, step, _small_batch(), device, threads)
+        seconds = submission.seconds_per_batch(make, step, _small_batch(), device, threads)
         reads = clock.reads
     return {
         "seconds": _plain(seconds),
@@ -40,7 +40,7 @@ def threads_of(outside, device, threads):
     make, step, seen = _played()
     try:
         with played(outside):
-            hand_in.seconds_per_batch(make, step, _small_batch(), device, threads)
+            submission.seconds_per_batch(make, step, _small_batch(), device, threads)
         after = torch.get_num_threads()
     finally:
         torch.set_num_threads(before)
@@ -87,7 +87,9 @@ def ask(name, size, samples, device, threads):
     batch = networks.batch(name, size, samples)
     before = torch.get_num_threads()
     try:
-        seconds = hand_in.seconds_per_batch(lambda: networks.make(name, size), step, batch, device, threads)
+        seconds = submission.seconds_per_batch(
+            lambda: networks.make(name, size), step, batch, device, threads
+        )
     finally:
         torch.set_num_threads(before)
     return {"seconds": _plain(seconds), "steps": steps}

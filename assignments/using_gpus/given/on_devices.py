@@ -1,10 +1,10 @@
-"""Calls the functions of a hand-in's devices.py with tensors on devices, and tells what became of them.
+"""Calls the functions of a submission's devices.py with tensors on devices, and tells what became of them.
 
 Everything that is told is a plain text, number or array: `returned` (whether it is the tensor that went in),
 `device`, `dtype`, `values`, and `copies` between devices while the function ran.
 """
 
-import devices as hand_in
+import devices as submission
 import torch
 from copies import Copies
 from torch import nn
@@ -12,24 +12,24 @@ from torch import nn
 
 def choose_device():
     """What kind of device it chooses."""
-    return torch.device(hand_in.choose_device()).type
+    return torch.device(submission.choose_device()).type
 
 
 def zeros_on(shape, device):
-    return _told(*_watched(hand_in.zeros_on, tuple(shape), device))
+    return _told(*_watched(submission.zeros_on, tuple(shape), device))
 
 
 def move(values, lies_on, device):
     """A tensor of these values that lies on a device, moved to another one or the same."""
     x = _tensor(values, lies_on)
-    result, copies = _watched(hand_in.move, x, device)
+    result, copies = _watched(submission.move, x, device)
     return {"returned": _which(result, x), **_told(result, copies)}
 
 
 def copy_to(values, lies_on, device):
     """The same, with a number written into the result before the original is looked at."""
     x = _tensor(values, lies_on)
-    result, copies = _watched(hand_in.copy_to, x, device)
+    result, copies = _watched(submission.copy_to, x, device)
     told = {"returned": _which(result, x), **_told(result, copies)}
     if isinstance(result, torch.Tensor):
         result.fill_(99)
@@ -38,35 +38,35 @@ def copy_to(values, lies_on, device):
 
 def filled_like(values, lies_on, shape, value):
     x = _tensor(values, lies_on)
-    return _told(*_watched(hand_in.filled_like, x, tuple(shape), value))
+    return _told(*_watched(submission.filled_like, x, tuple(shape), value))
 
 
 def can_add(first, first_lies_on, second, second_lies_on):
-    result = hand_in.can_add(_tensor(first, first_lies_on), _tensor(second, second_lies_on))
+    result = submission.can_add(_tensor(first, first_lies_on), _tensor(second, second_lies_on))
     return result if result is None or type(result) in (bool, int, float, str) else type(result).__name__
 
 
 def add_on_first(first, first_lies_on, second, second_lies_on):
     x, y = _tensor(first, first_lies_on), _tensor(second, second_lies_on)
-    return _told(*_watched(hand_in.add_on_first, x, y))
+    return _told(*_watched(submission.add_on_first, x, y))
 
 
 def scale(values, lies_on, factor):
     """With the factor as a tensor of no dimensions, on the CPU."""
     x, factor = _tensor(values, lies_on), torch.tensor(float(factor))
-    return _told(*_watched(hand_in.scale, x, factor))
+    return _told(*_watched(submission.scale, x, factor))
 
 
 def overwrite(target, target_lies_on, source, source_lies_on):
     x, y = _tensor(target, target_lies_on), _tensor(source, source_lies_on)
-    result, copies = _watched(hand_in.overwrite, x, y)
+    result, copies = _watched(submission.overwrite, x, y)
     return {"returned": _which(result, x), **_told(x, copies)}
 
 
 def move_module(weights, device):
     """A module of several layers that lies on the CPU."""
     module = _module(weights)
-    result, _ = _watched(hand_in.move_module, module, device)
+    result, _ = _watched(submission.move_module, module, device)
     returned = "the same module" if result is module else _name(result)
     return {"returned": returned, "places": _places(module)}
 
@@ -74,7 +74,7 @@ def move_module(weights, device):
 def copy_module(weights, device):
     """The same, and what became of the original after the copy's first weights were overwritten."""
     module = _module(weights)
-    result, _ = _watched(hand_in.copy_module, module, device)
+    result, _ = _watched(submission.copy_module, module, device)
     if not isinstance(result, nn.Module):
         return {"returned": _name(result)}
     told = {
@@ -90,7 +90,7 @@ def copy_module(weights, device):
 
 def peer_copy(values, lies_on, device):
     x = _tensor(values, lies_on)
-    return _told(*_watched(hand_in.peer_copy, x, device))
+    return _told(*_watched(submission.peer_copy, x, device))
 
 
 def _tensor(values, device):

@@ -1,7 +1,8 @@
 """A clock that goes as far as the course says, outside this process: what a harness makes of known times.
 
-Imported before a hand-in it stands in the place of Python's clocks, of `torch.cuda.synchronize` and of CUDA
-events, and passes everything on to them as long as nobody plays. What a mini-batch costs is not known here.
+Imported before a submission it stands in the place of Python's clocks, of `torch.cuda.synchronize` and of
+CUDA events, and passes everything on to them as long as nobody plays. What a mini-batch costs is not known
+here.
 """
 
 import time

@@ -1,7 +1,7 @@
-"""Calls a hand-in's functions of several GPUs, with a network that notes what its replicas see."""
+"""Calls a submission's functions of several GPUs, with a network that notes what its replicas see."""
 
 import numpy as np
-import parallel as hand_in
+import parallel as submission
 import torch
 from torch import nn
 
@@ -28,20 +28,20 @@ class _Network(nn.Module):
 def replicas(weights, x, devices):
     """How many rows each replica sees, in the order of the devices, and where the result lies."""
     network = _Network(weights)
-    output = hand_in.parallel_forward(network, torch.tensor(x), list(devices))
+    output = submission.parallel_forward(network, torch.tensor(x), list(devices))
     seen = sorted(network.seen, key=lambda one: one.split(" on ")[1])
     return {"replicas": ", ".join(seen), "result": _place(output)}
 
 
 def outputs(weights, x, devices):
     """What the network says of each row of x."""
-    return _array(hand_in.parallel_forward(_Network(weights), torch.tensor(x), list(devices)))
+    return _array(submission.parallel_forward(_Network(weights), torch.tensor(x), list(devices)))
 
 
 def learn(weights, x, y, devices, rate):
     """The loss before a step, and the network's weights after it."""
     network = _Network(weights)
-    loss = hand_in.parallel_step(network, torch.tensor(x), torch.tensor(y), list(devices), rate)
+    loss = submission.parallel_step(network, torch.tensor(x), torch.tensor(y), list(devices), rate)
     parameters = [one.detach().cpu().numpy() for one in network.parameters()]
     return {"loss": np.float32(_array(loss)), "weights": parameters}
 

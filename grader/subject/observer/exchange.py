@@ -6,7 +6,7 @@ the kernel runs; afterwards it gets its own content back, unless the kernel wrot
 the inputs of the second call, and the kernels only those of the first: a result that is right for the first
 was made from what lies on the device. The idea, and what its parts are for: docs/security.md.
 
-Which call is which the examiner says when a kernel is launched, and not before: until then a call that is
+Which call is which the worker says when a kernel is launched, and not before: until then a call that is
 timed and one whose inputs are exchanged are the same to the program.
 """
 

@@ -42,7 +42,7 @@ class Launch:
     """One launch of one program."""
 
     def __init__(self, order: Mapping[str, Any], folders: Sequence[str]) -> None:
-        """`order` is that of `run`; `folders` hold the files, the course's own before the hand-in's."""
+        """`order` is that of `run`; `folders` hold the files, the course's own before the submission's."""
         self._order = order
         self._count: int = order["processes"]
         temporary = tempfile.gettempdir()

@@ -1,4 +1,4 @@
-"""Lays the course's files over a hand-in, runs the command that builds it, and hands over what came of it."""
+"""Lay the course's files over a submission, run its build command, and return the products."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 
 
 def main(order: dict[str, Any]) -> dict[str, Any]:
-    """Build the hand-in of the present folder in a copy.
+    """Build the submission of the present folder in a copy.
 
     `order` has `given` (the folder of the course's files, or empty), `command`, `products` (paths),
     `within_s`, `output_bytes`, `product_bytes` (of all of them) and `compatibility` (whether nvcc is to read
     a header first that defines `RENAMED`).
 
     The answer has `status` (None if it did not end in time), `output`, `counts`, `diagnostics` and `kernels`
-    as `Reader` says, diagnostics with their line of "source", `python_2` (the hand-in's own files that were
-    written for it, each with "file", "line", "message"), `replaced` (files that are the course's, and that
-    were handed in with other content), `products` (bytes by path) and `lacking` (why some could not be taken,
-    by path).
+    as `Reader` says, diagnostics with their line of "source", `python_2` (the submission's own files that
+    were written for it, each with "file", "line", "message"), `replaced` (files that are the course's, and
+    that were handed in with other content), `products` (bytes by path) and `lacking` (why some could not be
+    taken, by path).
     """
     folder = os.path.join(os.path.realpath(tempfile.gettempdir()), "build")
     own = lay(os.getcwd(), order["given"], folder)
@@ -78,8 +78,8 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def lay(hand_in: str, given: str, folder: str) -> list[str]:
-    """Copy the hand-in and lay the course's files over it; which files are the hand-in's own.
+def lay(submission: str, given: str, folder: str) -> list[str]:
+    """Copy the submission and lay the course's files over it; which files are the submission's own.
 
     The course's Makefile is the one that make finds, whatever others were handed in.
     """
@@ -87,12 +87,12 @@ def lay(hand_in: str, given: str, folder: str) -> list[str]:
     makefiles = {os.path.dirname(path) for path in course if os.path.basename(path) in _MAKEFILES}
     own = [
         path
-        for path in _files(hand_in)
+        for path in _files(submission)
         if path not in course
         and not path.endswith(MADE)
         and not (os.path.dirname(path) in makefiles and os.path.basename(path) in _MAKEFILES)
     ]
-    for source, paths in ((hand_in, own), (given, sorted(course))):
+    for source, paths in ((submission, own), (given, sorted(course))):
         for path in paths:
             target = os.path.join(folder, path)
             os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -101,11 +101,11 @@ def lay(hand_in: str, given: str, folder: str) -> list[str]:
     return own
 
 
-def _replaced(hand_in: str, given: str) -> list[str]:
-    """Files of the hand-in that differ from the course's, which take their place."""
-    both = set(_files(hand_in)) & set(_files(given)) if given else set()
+def _replaced(submission: str, given: str) -> list[str]:
+    """Files of the submission that differ from the course's, which take their place."""
+    both = set(_files(submission)) & set(_files(given)) if given else set()
     return sorted(
-        path for path in both if _text(os.path.join(hand_in, path)) != _text(os.path.join(given, path))
+        path for path in both if _text(os.path.join(submission, path)) != _text(os.path.join(given, path))
     )
 
 

@@ -96,7 +96,7 @@ class Reader:
                 self.diagnostics.append(diagnostic)
 
     def _relative(self, path: str) -> str:
-        """As the hand-in names it; what lies elsewhere keeps its full name."""
+        """As the submission names it; what lies elsewhere keeps its full name."""
         path = _OF_NVCC.sub(r"\1.cu", path)
         whole = os.path.normpath(os.path.join(self._folder, path)) if path else ""
         return whole.removeprefix(f"{self._folder}/")

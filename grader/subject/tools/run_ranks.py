@@ -14,7 +14,7 @@ from ..ranks.launch import Launch
 
 
 def main(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Run the program in a copy of the hand-in with the course's files laid over it.
+    """Run the program in a copy of the submission with the course's files laid over it.
 
     `order` has `file`, `arguments`, `processes`, `launcher` (`torchrun`, or `spawn` for a program that starts
     its processes itself), `within_s`, `blocked_s` (seconds in which nobody computes), `output_bytes` (of each

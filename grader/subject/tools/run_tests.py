@@ -28,8 +28,9 @@ _uses = count()
 def main(file: str, test: str, pythonpath: Sequence[str]) -> dict[str, Any]:
     """Run one test of a file of the course, or without its name find out which tests there are.
 
-    Runs in a copy of the hand-in with the course's files laid over it, which the tests may write to. Of what
-    was handed in nothing configures pytest, and nothing lies in the folder of the tests, if they have one.
+    Runs in a copy of the submission with the course's files laid over it, which the tests may write to. Of
+    what was handed in nothing configures pytest, and nothing lies in the folder of the tests, if they have
+    one.
 
     Args:
         file: the file of tests, relative to the course's folder.
@@ -48,7 +49,7 @@ def main(file: str, test: str, pythonpath: Sequence[str]) -> dict[str, Any]:
     there = bool(given) and os.path.isfile(os.path.join(given, file))
     if not (fresh and there):
         return {"fresh": fresh, "there": there}
-    # a file of the hand-in that is called like one of the standard library shall not stop pytest
+    # a file of the submission that is called like one of the standard library shall not stop pytest
     sys.path[:] = [path for path in sys.path if path not in (given, own)]
     import pytest
 
@@ -76,7 +77,7 @@ def main(file: str, test: str, pythonpath: Sequence[str]) -> dict[str, Any]:
 
 
 class _Session:
-    """What of ours takes part: an object and no file, so that no file of the hand-in takes its place."""
+    """What of ours takes part: an object and no file, so that no file of the submission takes its place."""
 
     def __init__(self, prefix: str, output: TextIO) -> None:
         self._prefix = prefix
@@ -99,13 +100,13 @@ class _Session:
 
 
 def _folders() -> tuple[str, str]:
-    """The course's folder, empty if there is none, and the hand-in's: a child begins in the latter."""
+    """The course's folder, empty if there is none, and the submission's: a child begins in the latter."""
     first, second = sys.path[:2]
     return ("", first) if os.path.samefile(first, ".") else (first, second)
 
 
 def _lay_out(given: str, own: str, beside: str) -> str:
-    """A copy of the hand-in with the course's files over it; the folder `beside` is the course's alone."""
+    """A copy of the submission with the course's files over it; the folder `beside` is the course's alone."""
     root = f"{tempfile.gettempdir()}/run"
     alone = os.path.join(own, beside)
 

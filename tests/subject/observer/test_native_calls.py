@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.bench.trace import read_trace
+from grader.harness.trace import read_trace
 from grader.model.trace import Site
 from grader.subject.observer.cupti_source import Cupti
 from grader.subject.observer.native_calls import NativeCalls

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.bench.trace import read_trace
+from grader.harness.trace import read_trace
 from grader.model.trace import DeviceWork, Transfer
 from grader.subject.observer.cupti_source import Cupti
 from grader.subject.observer.profiler_source import read_events

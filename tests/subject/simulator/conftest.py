@@ -28,7 +28,7 @@ for line in sys.stdin:
         signal.alarm(30)  # a kernel that waits for ever fails its own test alone
         names = {"np": np, "cuda": cuda, "numba": numba, "simulator": simulator}
         try:
-            exec(compile(json.loads(line), "hand_in.py", "exec"), names)
+            exec(compile(json.loads(line), "submission.py", "exec"), names)
             said = {"result": names["result"]}
         except Exception as error:
             said = {"raised": f"{type(error).__name__}: {error}"}

@@ -29,7 +29,7 @@ def work(code):
     try:
         if virtual:
             virtual_gpus.install(virtual)
-        exec(compile(code, "hand_in.py", "exec"), names)
+        exec(compile(code, "submission.py", "exec"), names)
         return {"result": names["result"]}
     except Exception as error:
         return {"raised": f"{type(error).__name__}: {error}"}

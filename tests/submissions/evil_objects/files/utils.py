@@ -28,7 +28,7 @@ class Anything:
         return 0.5
 
     def __reduce__(self):
-        return print, ("a pickle of a hand-in was opened",)
+        return print, ("a pickle of a submission was opened",)
 
 
 def sigmoid(x):

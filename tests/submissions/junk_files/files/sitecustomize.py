@@ -1,1 +1,1 @@
-raise SystemExit("sitecustomize.py of a hand-in was run")
+raise SystemExit("sitecustomize.py of a submission was run")

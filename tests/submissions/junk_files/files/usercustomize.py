@@ -1,1 +1,1 @@
-raise SystemExit("usercustomize.py of a hand-in was run")
+raise SystemExit("usercustomize.py of a submission was run")

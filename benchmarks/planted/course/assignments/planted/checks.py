@@ -12,7 +12,7 @@ from grader.model.options import FunctionName, InputsName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.bench.bench import Bench, Call, Subject
+    from grader.harness.context import Call, CheckContext, Subject
 
 _OBSERVED_DRAW = 1_000_000
 """Numbers of draws from here on are for the observed calls."""
@@ -33,22 +33,22 @@ class Clocks:
         calls: int = option("How many calls are timed.", default=40, above=0)
         observed_calls: int = option("How many more are observed on a GPU.", default=10, above=0)
 
-    def observe(self, options: Options, bench: Bench) -> Observation:
+    def observe(self, options: Options, context: CheckContext) -> Observation:
         """Make the timed calls, then the observed ones; the first of each compiles and does not count."""
         module = options.of.rpartition(".")[0]
-        bench.quiet.begin()
-        with bench.subject(module) as subject:
-            timed = list(_timed(options, bench, subject))
-        disturbance = bench.quiet.end(sum(call["cpu_s"] for call in timed))
+        context.quiet.begin()
+        with context.subject(module) as subject:
+            timed = list(_timed(options, context, subject))
+        disturbance = context.quiet.end(sum(call["cpu_s"] for call in timed))
         observed = []
-        if bench.devices:
-            with bench.subject(module, observed=True) as subject:
-                observed = list(_observed(options, bench, subject))
+        if context.devices:
+            with context.subject(module, observed=True) as subject:
+                observed = list(_observed(options, context, subject))
         return Observation(
-            item=bench.item,
+            item=context.item,
             outcome=Outcome.OBSERVED,
             facts={"timed": timed[1:], "observed": observed[1:], "disturbance": disturbance},
-            seed=bench.seed,
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
@@ -57,11 +57,11 @@ class Clocks:
         return Award(fraction=1.0, reason="timed")
 
 
-def _timed(options: Clocks.Options, bench: Bench, subject: Subject) -> Iterator[dict[str, float]]:
+def _timed(options: Clocks.Options, context: CheckContext, subject: Subject) -> Iterator[dict[str, float]]:
     """Seconds of each call from outside, those of handing over its result, and its own."""
     for number in range(options.calls + 1):
-        call, own_s = _call(options, bench, subject, number)
-        again = subject.again(bench.draw(options.inputs, number)[0])
+        call, own_s = _call(options, context, subject, number)
+        again = subject.again(context.draw(options.inputs, number)[0])
         yield {
             "wall_s": call.wall_s,
             "again_s": again.wall_s,
@@ -70,10 +70,10 @@ def _timed(options: Clocks.Options, bench: Bench, subject: Subject) -> Iterator[
         }
 
 
-def _observed(options: Clocks.Options, bench: Bench, subject: Subject) -> Iterator[dict[str, float]]:
+def _observed(options: Clocks.Options, context: CheckContext, subject: Subject) -> Iterator[dict[str, float]]:
     """Seconds of each call by its own clock, and those of the copies and kernels in it."""
     for number in range(options.observed_calls + 1):
-        call, own_s = _call(options, bench, subject, _OBSERVED_DRAW + number)
+        call, own_s = _call(options, context, subject, _OBSERVED_DRAW + number)
         if call.trace is None or not call.trace.complete:
             raise CourseError(f"an observed call has no record: {call.trace and call.trace.problem}")
         yield {
@@ -83,17 +83,19 @@ def _observed(options: Clocks.Options, bench: Bench, subject: Subject) -> Iterat
         }
 
 
-def _call(options: Clocks.Options, bench: Bench, subject: Subject, number: int) -> tuple[Call, float]:
+def _call(
+    options: Clocks.Options, context: CheckContext, subject: Subject, number: int
+) -> tuple[Call, float]:
     """One call, of which the result was right, and its own seconds."""
     import numpy as np
 
     function = options.of.rpartition(".")[2]
-    (case,) = bench.draw(options.inputs, number)
+    (case,) = context.draw(options.inputs, number)
     call = subject.call(function, case)
     if call.outcome is not Outcome.OBSERVED:
         raise CourseError(f"{options.of}: {call.note or subject.imported.note}")
     result, own_s = call.value
-    wanted: Any = bench.expected(function)(*case.args)
+    wanted: Any = context.expected(function)(*case.args)
     if not np.array_equal(result, wanted):
         raise CourseError(f"{options.of}: a call is wrong")
     return call, own_s

@@ -1,0 +1,104 @@
+"""What a child answers, read with suspicion: nothing of it is believed before it is checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.harness.child import Child
+from grader.harness.context import Call, Foreign
+from grader.harness.device_errors import explain
+from grader.harness.endings import Ended
+from grader.harness.exchange import Exchange
+from grader.harness.trace import read_trace
+from grader.model.observation import Outcome
+from grader.model.trace import Trace
+from grader.subject.wire import Decoder, Malformed
+
+
+def read_answer(
+    child: Child, exchange: Exchange, doing: str, names: Sequence[str] = (), changed: Sequence[str] = ()
+) -> Call:
+    """What came of a request.
+
+    `doing` is what a person reads of it, `names` are the arguments, and `changed` those arguments whose
+    bytes are not what we wrote; the child tells which lists and dictionaries changed.
+    """
+    answer = exchange.answer
+    clock: dict[str, Any] = {
+        "wall_s": exchange.wall_s,
+        "freeze_s": exchange.freeze_s,
+        "cpu_s": exchange.cpu_s,
+        "sandbox_cpu_s": exchange.sandbox_cpu_s,
+    }
+    if isinstance(answer, Ended):
+        return Call(outcome=answer.outcome, note=f"{doing}: the program {answer.note}", **clock)
+    decoder = Decoder(exchange.result, foreign=lambda name: Foreign(type_name=name))
+    try:
+        plain = decoder.open(answer.start, answer.length)
+        if "raised" in plain:
+            return _raised(plain["raised"], doing, clock)
+        if "refused" in plain:
+            return _refused(plain, doing, len(child.arena.result) >> 20, clock)
+        value = decoder.decode(plain["value"])
+        trace = read_trace(plain["trace"]) if "trace" in plain else None
+        told = [names[i] for i in plain.get("changed", ())]
+    except (Malformed, LookupError, TypeError, AttributeError) as error:
+        note = f"{doing}: the program gave an answer that cannot be read ({error})"
+        return Call(outcome=Outcome.REFUSED, note=note, **clock)
+    changed_inputs = tuple(name for name in names if name in {*told, *changed})
+    return Call(outcome=Outcome.OBSERVED, value=value, changed_inputs=changed_inputs, trace=trace, **clock)
+
+
+def read_records(child: Child, exchange: Exchange) -> tuple[Trace, ...]:
+    """The observer's records; none of a program that ended, and one that says so if they cannot be read."""
+    if isinstance(exchange.answer, Ended):
+        return ()
+    try:
+        plain = Decoder(child.arena.result).open(exchange.answer.start, exchange.answer.length)
+        return tuple(map(read_trace, plain["traces"]))
+    except (Malformed, LookupError, TypeError, AttributeError) as error:
+        return (Trace(source="none", complete=False, problem=f"the records cannot be read ({error})"[:200]),)
+
+
+def _refused(plain: Mapping[str, Any], doing: str, result_mb: int, clock: Mapping[str, Any]) -> Call:
+    if plain["refused"] == "no_function":
+        note = f"there is no function {doing}" + _similar(doing, plain["names"])
+    else:
+        note = f"{doing}: returned something too large (more than {result_mb} MiB, or too deep)"
+    return Call(outcome=Outcome.REFUSED, note=note, **clock)
+
+
+def _similar(doing: str, names: list[str]) -> str:
+    from difflib import get_close_matches
+
+    said = [name[:80] for name in names[:50] if type(name) is str]  # the program's words: no more than a few
+    close = get_close_matches(doing.removesuffix("()"), said, 1)
+    return f"; did you mean {close[0]}()?" if close else ""
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+"""What numba and torch colour their messages with on a terminal."""
+_LAST_FRAME = re.compile(
+    r'  File "(?:[^"\n]*/)?([^"/\n]+)", line (\d+), in [^\n]*\n(?:    ([^\n]*)\n)?[^"]*\Z'
+)
+_OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
+
+
+def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> Call:
+    name, text, trace = (_COLOURS.sub("", str(plain[key])[:4000]) for key in ("type", "text", "traceback"))
+    if name == "SyntaxError":
+        said = text.strip()
+    elif name == "SystemExit":
+        said = f"the program ended itself (sys.exit({text}))"
+    else:
+        said = f"{name}: {text}".rstrip(": ")
+        if not text.strip() and (place := _LAST_FRAME.search(trace)):
+            source = f" ({place[3]})" if place[3] else ""
+            said = f"{name} in {place[1]}:{place[2]}{source}"
+    outcome = _OUTCOMES.get(name, Outcome.CRASHED)
+    if device := explain(said):
+        outcome, sentence = device
+        said = f"{sentence}: {said}"
+    return Call(outcome=outcome, note=f"{doing}: {said}", traceback=trace, **clock)

@@ -1,0 +1,88 @@
+"""The time of one call: its limit, what it used, and how long others kept it waiting."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import TypeVar
+
+from grader.harness.endings import Ended
+from grader.machine.quiet import CoreMonitor
+from grader.model.observation import Outcome
+
+PATIENCE = 10.0
+"""However busy others keep the machine, a call takes no more than this many times its limit."""
+LEAST_TURN_S = 0.1
+"""A program that may go on goes on for so long: what is shorter is not worth another stop."""
+LOOKS = 10
+"""While nobody else is at work, a program goes on for this part of its limit until the next look."""
+LOOK_S = 0.2
+AT_WORK = 0.5
+"""Others are at work if they use this share of a core, as they do who delay a program by half of its time."""
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(slots=True)
+class CallBudget:
+    """Counts the seconds of one call that may be stopped and continued several times.
+
+    Of its limit a program does not lose what *other* processes kept it waiting for a core. What the kernel
+    computes for the program in threads of its own looks like others, but stops when the program does: behind
+    the limit a delay counts only where others were at work while the program stood, before or after it. Far
+    behind lies a bound on the wall clock; a program that reaches it without having had its time is `starved`.
+    """
+
+    within_s: float
+    wall_s: float = 0.0
+    delay_s: float = 0.0
+    _others: bool = True
+    """Whether others were at work before this turn."""
+
+    @property
+    def most_s(self) -> float:
+        """How much time on the wall clock it has in all, as far as is known now."""
+        return min(self.within_s + self.delay_s, PATIENCE * self.within_s)
+
+    @property
+    def left_s(self) -> float:
+        """How long it may go on."""
+        left_s = self.most_s - self.wall_s
+        return max(LEAST_TURN_S, left_s if self._others else min(left_s, self.within_s / LOOKS))
+
+    def charge(self, wall_s: float, delay_s: float, others_at_work: Callable[[], bool]) -> None:
+        """It ran for so long, and was kept waiting for so much of that; now it stands, and somebody can look.
+
+        The first turn, in which nearly every call ends, counts as it is.
+        """
+        delay_s = min(max(0.0, delay_s), wall_s)
+        self.wall_s += wall_s
+        if self._others or (delay_s and others_at_work()):
+            self.delay_s += delay_s
+
+    def resume(self, others_at_work: Callable[[], bool]) -> None:
+        """It will go on: look before it does."""
+        self._others = others_at_work()
+
+    def verdict(self, answer: _Answer | None) -> _Answer | Ended | None:
+        """The answer if it came in time, or that its time is over; None if it may go on."""
+        if self.wall_s <= self.most_s:
+            return answer
+        starved = self.wall_s - self.delay_s < self.within_s
+        note = f"did not end within {self.within_s:g} s"
+        return Ended(outcome=Outcome.TIMED_OUT, note=note, starved=starved)
+
+
+def others_at_work(cores: Collection[int]) -> bool:
+    """Whether anybody else computes on a program's cores; all that is the program's must stand.
+
+    Work of the kernel's own does not count: the program may have left it some, for as long as this takes.
+    """
+    watch = CoreMonitor(cores)
+    own_s = -os.times().user
+    watch.begin()
+    time.sleep(max(LOOK_S, 2 * watch.resolution_s / AT_WORK))  # or the kernel's count tells nothing
+    own_s += os.times().user
+    return watch.end(own_s).computed(own_s).disturbed(AT_WORK) is not False

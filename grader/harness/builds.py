@@ -1,0 +1,159 @@
+"""Products of an assignment's build, of a submission and of the reference: each built once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from grader.errors import NotObservedError
+from grader.harness.built import Built, read_built, take_answer
+from grader.harness.children import Children
+from grader.harness.context import Call
+from grader.harness.diagnoses import lacking, renames
+from grader.harness.setup import of_tool
+from grader.harness.store import Store, digest_of, folder_digest
+from grader.harness.tool import run_tool
+from grader.harness.toolchain import Toolchain, toolchain
+from grader.model.assignment import Build, Limits
+from grader.model.observation import Outcome
+from grader.subject import tools
+
+TOOL = "build"
+STAND_IN = "/cuda_on_cpu"
+"""Where a compiler for the CPU is shown that answers to nvcc's name."""
+HAND_OVER_S = 15.0
+"""Copying the files before, and the products after."""
+
+
+class Builds:
+    """Builds what is asked for when it is asked for the first time.
+
+    What was built lies in a cache under the digest of all that decides what comes out: files, command,
+    compilers, architecture. Where a program could write there, with no wall around it, nothing is kept.
+    """
+
+    def __init__(self, build: Build, children: Children, limits: Limits, cache: Path) -> None:
+        """`limits` are those of the assignment; a build has more room."""
+        self._build = build
+        self._children = children
+        self._cache = cache
+        self._own: Path | None = None
+        """Our folder where the cache is not to be used."""
+        self._made: dict[tuple[str, str, bool], Built] = {}
+        self._limits = replace(
+            limits,
+            memory_mb=build.memory_mb,
+            file_mb=build.file_mb,
+            result_mb=build.product_mb + 4,  # what was printed goes with them
+        )
+
+    def close(self) -> None:
+        """Take away what is not kept."""
+        if self._own is not None:
+            shutil.rmtree(self._own, ignore_errors=True)
+
+    def of(self, whose: str, *, architecture: str = "", simulated: bool = False) -> Built:
+        """What came of a program for this architecture (`sm_90`; empty for the compiler's default).
+
+        With `simulated` its kernels are compiled for the CPU.
+
+        Raises:
+            NotObservedError: this machine lacks a program, a library or a header that the course needs.
+        """
+        key = whose, architecture, simulated
+        if key not in self._made:
+            self._made[key] = self._of(*key)
+        return self._made[key]
+
+    def _of(self, whose: str, architecture: str, simulated: bool) -> Built:
+        chain = self._toolchain(simulated)
+        command = [
+            word.replace("{arch}", architecture)
+            for word in self._build.command
+            if architecture or "{arch}" not in word
+        ]
+
+        def make(*, compatibility: bool) -> Built:
+            return self._kept(whose, command, chain, simulated, compatibility)
+
+        built = make(compatibility=False)
+        if built.outcome is Outcome.NOT_BUILT and renames(built.errors):
+            again = make(compatibility=True)
+            if again.folder:
+                built = replace(again, diagnostics=built.diagnostics)
+            elif lacking(again.errors, architecture):
+                built = again
+        if built.outcome is Outcome.NOT_BUILT and (why := lacking(built.errors, architecture)):
+            raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
+        return replace(built, architecture=architecture, simulated=simulated)
+
+    def _kept(
+        self, whose: str, command: list[str], chain: Toolchain, simulated: bool, compatibility: bool
+    ) -> Built:
+        servers = self._children.servers
+        digest = digest_of(
+            folder_digest(servers.folder(whose)),
+            folder_digest(servers.given) if servers.given else "",
+            folder_digest(Path(tools.__file__).parent),
+            [command, self._build.products, dict(chain.versions), simulated, compatibility],
+        )
+        store = Store(self._folder())
+        entry = store.find(digest)
+        if entry is None:
+            call = self._run(whose, command, chain, compatibility)
+            answer, products = take_answer(call)
+            if set(products) != set(self._build.products):
+                return read_built(answer, self._build, call)
+            entry = store.keep(digest, {**answer, "wall_s": call.wall_s}, products)
+        return replace(
+            read_built(entry.facts, self._build),
+            folder=str(entry.folder),
+            mounts=() if simulated else chain.mounts,
+            versions=chain.versions,
+            compatibility=compatibility,
+        )
+
+    def _run(self, whose: str, command: list[str], chain: Toolchain, compatibility: bool) -> Call:
+        setup = replace(of_tool(TOOL), mounts=chain.mounts, environment=chain.environment)
+        with self._children.program(setup, whose, self._limits) as child:
+            order = {
+                "given": child.given or "",
+                "command": command,
+                "products": list(self._build.products),
+                "within_s": self._build.wall_s,
+                "output_bytes": self._limits.output_kb * 1024,
+                "product_bytes": self._build.product_mb * 2**20,
+                "compatibility": compatibility,
+            }
+            return run_tool(child, TOOL, (order,), self._build.wall_s + HAND_OVER_S)
+
+    def _folder(self) -> Path:
+        """Where products are kept."""
+        if self._children.servers.lends_devices and self._usable:
+            return self._cache
+        if self._own is None:
+            self._own = Path(tempfile.mkdtemp(prefix="grader-built-"))
+            self._own.chmod(0o755)
+        return self._own
+
+    @cached_property
+    def _usable(self) -> bool:
+        """Whether the cache can be written."""
+        with suppress(OSError):
+            self._cache.mkdir(parents=True, exist_ok=True)
+            return os.access(self._cache, os.W_OK | os.X_OK)
+        return False
+
+    def _toolchain(self, simulated: bool) -> Toolchain:
+        programs = self._build.programs
+        if not simulated:
+            return toolchain(programs)
+        host = toolchain(tuple(dict.fromkeys((*(name for name in programs if name != "nvcc"), "g++"))))
+        folder = Store(self._folder()).stand_in(self._children.servers.python)
+        chain = host.behind(str(folder), STAND_IN)
+        return replace(chain, versions={**host.versions, "nvcc": f"a stand-in for the CPU, {folder.name}"})

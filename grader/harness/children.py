@@ -1,0 +1,203 @@
+"""The children of one exam: a fresh one for each item, or one that the items of a group share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from grader.errors import NotObservedError
+from grader.harness.child import Child
+from grader.harness.context import SUBMISSION, Burst, Call, InputCase, Proof, Subject
+from grader.harness.servers import Servers
+from grader.harness.setup import Setup
+from grader.harness.subject import ChildSubject, DeviceMemory, ReferenceEnds, answers
+from grader.model.assignment import Limits
+from grader.model.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Which child is wanted."""
+
+    whose: str
+    module: str
+    """The file that is imported, without `.py`."""
+    setup: Setup
+    observed: bool = False
+    """Whether everything that it does on devices is recorded, at the cost of its time."""
+    group: str = ""
+    """Items of one group share a child; empty for a fresh one."""
+    reference_ends: ReferenceEnds | None = field(default=None, compare=False)
+    """Tries whether the reference ends in time; None if there is nothing to compare with."""
+    at_import: Callable[[], str] | None = field(default=None, compare=False)
+    """Says what the program does while it is imported, where that takes too long."""
+
+
+class Children:
+    """Hands out subjects. The items of a group pay for an import and a compilation once."""
+
+    def __init__(self, servers: Servers, limits: Limits, cores: tuple[int, ...] = ()) -> None:
+        """With `cores` all of them stay on these; an order may ask for the first few."""
+        self.servers = servers
+        self.cores = cores
+        self.device_memory: DeviceMemory | None = None
+        """Set by whoever lends devices."""
+        self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
+        """Likewise; see `grader.harness.context.CheckContext`."""
+        self._limits = limits
+        self._shared: dict[Order, tuple[ChildSubject, ExitStack]] = {}
+        self._own: list[Child] = []
+        self._ahead: dict[tuple[str, Setup], Child] = {}
+        """Forked while the item before was looked at, and given to the next one of its kind."""
+
+    @contextmanager
+    def subject(self, order: Order) -> Iterator[Subject]:
+        """A child with the file imported: the group's, if there is one and it still lives, or a fresh one."""
+        if not order.group:
+            with ExitStack() as resources:
+                yield self._start(order, resources)
+            return
+        if order in self._shared and not self._shared[order][0].alive:
+            self._shared.pop(order)[1].close()
+        if order in self._shared:
+            shared = self._shared[order][0]
+            yield Shared(shared, len(shared.output))
+        else:
+            resources = ExitStack()
+            self._shared[order] = self._start(order, resources), resources
+            yield Shared(self._shared[order][0], 0)
+
+    @contextmanager
+    def program(self, setup: Setup, whose: str = SUBMISSION, limits: Limits | None = None) -> Iterator[Child]:
+        """Start a fresh child of the submission or the reference for a program that is run, not imported."""
+        limits = limits or self._limits
+        with self.servers.serving(setup) as server:
+            child = Child(server, whose, limits, control=partial(self._works, setup, whose, limits))
+            if whose == SUBMISSION:
+                self._own.append(child)
+            yield child
+
+    @property
+    def program_s(self) -> float:
+        """How long the submission's own program has run so far, in all of its children together."""
+        return sum(child.ran_s for child in self._own)
+
+    def end(self, group: str) -> None:
+        """End what a group shares; its last item was looked at."""
+        for order in [order for order in self._shared if order.group == group]:
+            self._shared.pop(order)[1].close()
+
+    def close(self) -> None:
+        """End all of them."""
+        self._end_where(lambda setup: True)
+
+    def retire_devices(self) -> None:
+        """End all that have devices, and their servers."""
+        self._end_where(lambda setup: bool(setup.devices))
+        self.servers.end_where(lambda setup: bool(setup.devices))
+
+    def _end_where(self, applies: Callable[[Setup], bool]) -> None:
+        for whose, setup in [key for key in self._ahead if applies(key[1])]:
+            if child := self._waiting(whose, setup):
+                child.close()
+        for order in [order for order in self._shared if applies(order.setup)]:
+            self._shared.pop(order)[1].close()
+        self.servers.dismissed.wait()
+
+    def _waiting(self, whose: str, setup: Setup) -> Child | None:
+        """The child that was forked ahead, if its server still serves."""
+        child = self._ahead.pop((whose, setup), None)
+        if child is not None:
+            try:
+                child.ready()
+            except NotObservedError:
+                return None
+        return child
+
+    def _start(self, order: Order, resources: ExitStack) -> ChildSubject:
+        server = resources.enter_context(self.servers.serving(order.setup))
+        cores = self.cores[: order.setup.cores or max(1, self._limits.cores)]
+        fork = partial(
+            Child,
+            server,
+            order.whose,
+            self._limits,
+            cores=cores,
+            control=partial(self._works, order.setup, order.whose, self._limits),
+        )
+        child = self._waiting(order.whose, order.setup) or fork()
+        if server.shared:
+            self._ahead[order.whose, order.setup] = fork(ahead=True)
+        memory = self.device_memory if order.setup.devices else None
+        if order.whose == SUBMISSION:
+            self._own.append(child)
+        subject = ChildSubject(
+            child,
+            order.module,
+            self._limits,
+            observed=order.observed,
+            devices=memory,
+            reference_ends=order.reference_ends,
+            at_import=order.at_import,
+        )
+        return resources.enter_context(subject)
+
+    def _works(self, setup: Setup, whose: str, limits: Limits) -> bool:
+        """Whether a fresh child, in which no student code runs, can be started, called and stopped there."""
+        for _ in range(2):  # a server that the program may have broken is replaced after the first
+            with (
+                suppress(NotObservedError),
+                self.servers.serving(setup) as server,
+                closing(Child(server, whose, limits)) as child,
+            ):
+                return answers(child)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A shared subject as one item sees it: with what was printed since."""
+
+    subject: ChildSubject
+    printed: int
+
+    @property
+    def imported(self) -> Call:
+        """How the import went, when the first item of the group asked for it."""
+        return self.subject.imported
+
+    @property
+    def alive(self) -> bool:
+        """Whether another call can be made."""
+        return self.subject.alive
+
+    @property
+    def output(self) -> str:
+        """What the program printed since this item began."""
+        return self.subject.output[self.printed :]
+
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
+        """Call a function of the imported file."""
+        return self.subject.call(function, case, proof=proof, skip=skip)
+
+    def records(self) -> tuple[Trace, ...]:
+        """The observer's records of the calls since the last time."""
+        return self.subject.records()
+
+    def again(self, case: InputCase) -> Call:
+        """Have the last result given once more."""
+        return self.subject.again(case)
+
+    def burst(
+        self,
+        function: str,
+        cases: Sequence[InputCase],
+        *,
+        again: int = 0,
+        proof: Proof | None = None,
+        skip: int = 0,
+    ) -> Burst:
+        """Call a function with one case after the other."""
+        return self.subject.burst(function, cases, again=again, proof=proof, skip=skip)

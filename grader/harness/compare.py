@@ -1,0 +1,215 @@
+"""Whether a returned value is the expected one, and the first difference in a student's words."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from grader.errors import CourseError
+from grader.harness.render import describe, value_text
+from grader.harness.structure import Mismatch, Path, array_of, leaves, named, place, refuse_coarse
+from grader.harness.tolerance import Precision, Tolerance, Tolerances
+from grader.model.unused import UNUSED
+
+DTypeRule = Literal["any", "exact"]
+
+EXACT = "exact"
+_COARSEST_FIRST = ("float16", "float32", "float64", EXACT)
+_INTEGERS = frozenset("iuO")
+"""`O` as `array_of` makes it: integers that fit no dtype."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What came of holding one value against another."""
+
+    agrees: bool
+    note: str = ""
+    """One sentence on the first difference; empty if there is none."""
+    wrong: int
+    total: int
+    """Numbers, texts and Nones that were expected; all count as wrong if the structure is wrong."""
+    max_abs_error: float | None = None
+    """None if no numbers were compared; infinite if a NaN or an infinity is out of place."""
+    max_rel_error: float | None = None
+    """The same as a share of the expected value; None if all expected values are 0."""
+    tolerance: str = EXACT
+    """The coarsest floating dtype whose tolerance was applied, or `exact`."""
+
+
+def compare(
+    actual: Any,
+    expected: Any,
+    tolerances: Tolerances | None = None,
+    *,
+    dtype: DTypeRule = "any",
+    precision: Precision = "any",
+) -> Comparison:
+    """Hold what a program returned against what an oracle says.
+
+    An expected list or tuple accepts either, of the same length. An expected array or number accepts an
+    array of the same shape, a number where the shape is (), and lists nested to that shape. Numbers are
+    compared by value, integers exactly; `dtype="exact"` asks for the dtype as well, and `precision` for
+    floats that are no coarser, where floats are expected. True and False are no numbers. An expected NaN
+    accepts NaN alone, an infinity itself alone. `UNUSED` accepts anything.
+
+    Never fails, whatever `actual` is.
+
+    Raises:
+        CourseError: `expected` holds something that cannot be compared.
+    """
+    total = _count(expected)
+    try:
+        pairs = [_pair(path, got, wanted, dtype, precision) for path, got, wanted in leaves(actual, expected)]
+    except Mismatch as mismatch:
+        return Comparison(agrees=False, note=str(mismatch), wrong=total, total=total)
+    found = [_compare_leaf(path, got, wanted, tolerances or Tolerances()) for path, got, wanted in pairs]
+    wrong = sum(comparison.wrong for comparison in found)
+    note = next((comparison.note for comparison in found if not comparison.agrees), "")
+    return Comparison(
+        agrees=wrong == 0,
+        note=f"{note} ({wrong} of {total} values differ)" if wrong and total > 1 else note,
+        wrong=wrong,
+        total=total,
+        max_abs_error=_largest([comparison.max_abs_error for comparison in found]),
+        max_rel_error=_largest([comparison.max_rel_error for comparison in found]),
+        tolerance=min(
+            (comparison.tolerance for comparison in found), key=_COARSEST_FIRST.index, default=EXACT
+        ),
+    )
+
+
+def _count(expected: Any) -> int:
+    if expected is UNUSED:
+        return 0
+    if isinstance(expected, dict):
+        return sum(map(_count, expected.values()))
+    if isinstance(expected, list | tuple):
+        return sum(map(_count, expected))
+    return expected.size if isinstance(expected, np.ndarray) else 1
+
+
+def _largest(values: list[float | None]) -> float | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def _pair(
+    path: Path, actual: Any, expected: Any, dtype: DTypeRule, precision: Precision
+) -> tuple[Path, Any, Any]:
+    if expected is None or isinstance(expected, str):
+        return path, actual, expected
+    wanted = _expected_array(expected)
+    got = array_of(actual, wanted.shape, path)
+    if wanted.size and (got.dtype.kind == "b") != (wanted.dtype.kind == "b"):
+        holds = ("True or False", "a number") if wanted.ndim == 0 else ("True and False", "numbers")
+        first, second = holds if got.dtype.kind == "b" else holds[::-1]
+        raise Mismatch(f"{named(path)} holds {first}; expected {second}")
+    if wanted.dtype.kind in "fc":
+        refuse_coarse(actual, precision, path)
+    typeless = wanted.size == 0 and not isinstance(actual, np.ndarray)
+    if dtype == "exact" and got.dtype != wanted.dtype and not typeless:
+        raise Mismatch(f"{named(path)} has dtype {got.dtype.name} instead of {wanted.dtype.name}")
+    return path, got, wanted
+
+
+def _expected_array(expected: Any) -> np.ndarray:
+    try:
+        return array_of(expected, expected.shape if isinstance(expected, np.ndarray) else ())
+    except Mismatch:
+        raise CourseError(
+            f"expected.py: an oracle gave {describe(expected)}, which cannot be compared; "
+            "give numbers, arrays of numbers, texts, None, or lists, tuples and dicts of them"
+        ) from None
+
+
+def _compare_leaf(path: Path, actual: Any, expected: Any, tolerances: Tolerances) -> Comparison:
+    if not isinstance(expected, np.ndarray):
+        same = type(actual) is type(expected) and actual == expected
+        note = "" if same else _note(path, (), actual, expected)
+        return Comparison(agrees=same, note=note, wrong=int(not same), total=1)
+    good = Comparison(agrees=True, wrong=0, total=expected.size)
+    if expected.size == 0:
+        return good
+    if actual.dtype.kind in _INTEGERS | {"b"} and expected.dtype.kind in _INTEGERS | {"b"}:
+        applied, tolerance = EXACT, Tolerance(rtol=0.0, atol=0.0)
+    else:
+        applied = _coarser(actual.dtype, expected.dtype)
+        tolerance = getattr(tolerances, applied)
+    if np.array_equal(actual, expected):
+        return replace(
+            good, max_abs_error=0.0, max_rel_error=0.0 if expected.any() else None, tolerance=applied
+        )
+    with np.errstate(all="ignore"):
+        error, magnitude, equal = _errors(actual, expected)
+        # Finite values only: an infinite expected value would make its own tolerance infinite.
+        near = np.isfinite(error) & (error <= tolerance.atol + tolerance.rtol * magnitude)
+        bad = ~(equal | near) if applied != EXACT else np.asarray(actual != expected, dtype=bool)
+        nonzero = magnitude > 0
+        relative = float((error[nonzero] / magnitude[nonzero]).max()) if nonzero.any() else None
+    wrong = int(bad.sum())
+    found = replace(
+        good, max_abs_error=float(error.max()), max_rel_error=relative, tolerance=applied, wrong=wrong
+    )
+    if not wrong:
+        return found
+    index = tuple(int(axis) for axis in np.unravel_index(int(bad.argmax()), bad.shape))
+    note = _note(path, index, actual[index], expected[index])
+    if applied != EXACT and error[index] <= 0.01 * magnitude[index]:
+        note += f"; {applied} may be off by rtol {tolerance.rtol:g}, atol {tolerance.atol:g}"
+    return replace(found, agrees=False, note=note)
+
+
+def _coarser(*dtypes: np.dtype[Any]) -> str:
+    sizes = [dtype.itemsize // (2 if dtype.kind == "c" else 1) for dtype in dtypes if dtype.kind in "fc"]
+    return {2: "float16", 4: "float32"}.get(min(sizes, default=8), "float64")
+
+
+def _errors(actual: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    wide = np.complex128 if "c" in (actual.dtype.kind, expected.dtype.kind) else np.float64
+    got, wanted = _widened(actual, wide), _widened(expected, wide)
+    equal = _same(got.real, wanted.real) & _same(got.imag, wanted.imag)
+    error = np.where(equal, 0.0, np.abs(got - wanted))
+    magnitude = np.where(np.isfinite(wanted), np.abs(wanted), 0.0)
+    return np.where(np.isnan(error), np.inf, error), magnitude, equal
+
+
+def _widened(array: np.ndarray, dtype: Any) -> np.ndarray:
+    if array.dtype.kind != "O":
+        return array.astype(dtype)
+    return np.array([_as_float(value) for value in array.ravel()], dtype=dtype).reshape(array.shape)
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        # Not infinity: that would agree with an expected one.
+        return sys.float_info.max if value > 0 else -sys.float_info.max
+
+
+def _same(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    same: np.ndarray = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+    return same
+
+
+def _note(path: Path, index: tuple[int, ...], got: Any, expected: Any) -> str:
+    where = " ".join(filter(None, (place(path), f"at {list(index)}" if index else "")))
+    got_text, expected_text = _distinct(got, expected)
+    return f"{where}: got {got_text}, expected {expected_text}".removeprefix(": ")
+
+
+def _distinct(got: Any, expected: Any) -> tuple[str, str]:
+    """Both as text with as few digits as show that they differ."""
+    if all(isinstance(value, float | complex | np.inexact) for value in (got, expected)):
+        for digits in (6, 9, 12, 17):
+            texts = _number_text(got, digits), _number_text(expected, digits)
+            if texts[0] != texts[1]:
+                return texts
+    return value_text(got, limit=80), value_text(expected, limit=80)
+
+
+def _number_text(value: Any, digits: int) -> str:
+    return f"{complex(value) if np.iscomplexobj(value) else float(value):.{digits}g}"

@@ -1,0 +1,140 @@
+"""What a complaint of a compiler is about: what many submissions meet, and what is the machine's doing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from grader.subject.tools.renamed import RENAMED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One complaint."""
+
+    message: str
+    severity: str = "error"
+    """`error` or `warning`."""
+    file: str = ""
+    """Relative to the submission; what lies outside of it has its full path."""
+    line: int = 0
+    column: int = 0
+    """0 for unknown, as with the line."""
+    source: str = ""
+    """The line of source."""
+
+    @property
+    def place(self) -> str:
+        """`src/gpu_op.cu:12:5`; empty for none."""
+        return ":".join(filter(None, (self.file, *(str(n) for n in (self.line, self.column) if n))))
+
+    def __str__(self) -> str:
+        """`src/gpu_op.cu:12:5: identifier "x" is undefined`."""
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What it comes from."""
+
+    name: str
+    """A word for it, such as `removed_api`."""
+    hint: str
+    """One sentence on what to do."""
+
+
+_KNOWN: tuple[tuple[str, str, str | Callable[[str], str]], ...] = (
+    (
+        "removed_api",
+        r'identifier "(cudaThread\w+)" is undefined|\'(cudaThread\w+)\' was not declared',
+        lambda name: f"CUDA 13 has no {name}; {RENAMED.get(name, 'cudaDevice…')} does the same",
+    ),
+    (
+        "removed_api",
+        r'class "cudaDeviceProp" has no member "(\w+)"',
+        "CUDA 13 took {} out of cudaDeviceProp; cudaDeviceGetAttribute tells such things",
+    ),
+    (
+        "removed_api",
+        r'identifier "(__(?:shfl(?:_up|_down|_xor)?|any|all|ballot))" is undefined',
+        "{0} is gone; {0}_sync takes the mask of the threads that take part",
+    ),
+    (
+        "removed_api",
+        r"(texture) is not a template",
+        "CUDA 12 took texture references away; read through a texture object, or plainly",
+    ),
+    (
+        "unknown_architecture",
+        r"Unsupported gpu architecture '([^']+)'|Value '([^']+)' is not defined for option '?gpu-arch",
+        "this nvcc does not compile for {}; leave the architecture to the course",
+    ),
+    (
+        "too_much_shared_memory",
+        r"Entry function '(\w+)' uses too much shared data",
+        "the arrays that a kernel declares __shared__ may have 48 KiB together",
+    ),
+    (
+        "missing_file",
+        r"No rule to make target '([^']+)|no (makefile) found",
+        "{} was not handed in, or lies in another folder; names must be exact",
+    ),
+    (
+        "missing_file",
+        r"([\w./+-]+): No such file or directory|cannot open source file \"([^\"]+)\"",
+        "{} is neither handed in nor one of the course's files",
+    ),
+    (
+        "undefined_reference",
+        r"undefined reference to '(.+?)'",
+        '{} is used, and defined nowhere: is its name the same in both places, and its extern "C"?',
+    ),
+)
+
+_TOOLKIT_HEADERS = re.compile(
+    r"(?:cuda|cuda_runtime|cuda_runtime_api|cuda_fp16|cuda_bf16|cuda_profiler_api|device_launch_parameters|"
+    r"cublas|cublas_v2|cublas_api|cublasLt|cublasXt|curand|curand_kernel|cufft|cusparse|cusparse_v2|cusolverDn|"
+    r"cusolverSp|cudnn|nccl|nvrtc|nvToolsExt|cooperative_groups|mma|cupti|omp|mpi)\.h|"
+    r"(?:thrust|cub|cuda|nvtx3|cooperative_groups|crt)/.+"
+)
+_MACHINES: tuple[tuple[str, str], ...] = (
+    (r"cannot find -l:?([\w.+-]+)", "the library {} is not installed"),
+    (r"([\w./+-]+): (?:command )?not found", "the program {} is not installed"),
+    (r".*unsupported (?:GNU|clang) version", "its C++ compiler is too new for its nvcc"),
+    (r".*No space left on device", "building needs more room; give `file_mb` of the assignment's build more"),
+)
+
+
+def diagnose(of: Diagnostic) -> Diagnosis | None:
+    """What many submissions meet; None for all else."""
+    for name, pattern, hint in _KNOWN:
+        if found := re.search(pattern, of.message):
+            what = next(filter(None, found.groups()))
+            return Diagnosis(name=name, hint=hint.format(what) if isinstance(hint, str) else hint(what))
+    return None
+
+
+def renames(errors: Iterable[Diagnostic]) -> bool:
+    """Whether a header that gives what was removed its new name could help."""
+    return any(name in error.message for error in errors for name in RENAMED)
+
+
+def lacking(errors: Iterable[Diagnostic], architecture: str) -> str:
+    """What this machine lacks, so that the errors say nothing of the submission; empty if they do.
+
+    `architecture` is the one that we asked for.
+    """
+    for error in errors:
+        for pattern, what in _MACHINES:
+            if found := re.match(pattern, error.message):
+                return what.format(*found.groups())
+        known = diagnose(error)
+        if known is None:
+            continue
+        if known.name == "unknown_architecture" and architecture and f"'{architecture}'" in error.message:
+            return f"its nvcc does not compile for {architecture}, the GPU's architecture"
+        missing = re.match(r"([\w./+-]+): No such file", error.message)
+        if missing and _TOOLKIT_HEADERS.fullmatch(missing[1]):
+            return f"the header {missing[1]} is not installed"
+    return ""

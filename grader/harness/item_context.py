@@ -1,0 +1,307 @@
+"""The context that checks get: inputs and oracles on our side, the student's program on the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from grader.coursecode import course_module
+from grader.errors import CourseError, NotObservedError
+from grader.harness.child import Child
+from grader.harness.children import Children, Order
+from grader.harness.context import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
+from grader.harness.missing import without_file
+from grader.harness.ranks import Launched, RanksOrder, launch
+from grader.harness.setup import NOTHING, RUN_TESTS, Lent, Setup, of_tool
+from grader.harness.subject import ReferenceEnds, run_program
+from grader.harness.tool import run_tool
+from grader.model.assignment import Limits
+from grader.model.job import Job
+from grader.model.observation import Observation, Outcome
+
+if TYPE_CHECKING:
+    from grader.harness.built import Built
+
+_module = cache(course_module)
+
+
+class Unwatched:
+    """Nobody watches the machine."""
+
+    untold = True
+
+    def begin(self, *, anew: bool = False) -> None:
+        """A round of timed calls begins."""
+
+    def end(self, own_cpu_s: float) -> str | None:
+        """What nobody watches is taken for quiet."""
+        del own_cpu_s
+        return ""
+
+
+class Make(Protocol):
+    """Has submission or reference built for what the item has been lent."""
+
+    def __call__(self, whose: str, *, simulated: bool = False) -> Built:
+        """What came of it; see `grader.harness.context.CheckContext.build`."""
+        ...
+
+
+def build_nothing(whose: str, *, simulated: bool = False) -> Built:
+    """The assignment does not say how."""
+    del whose, simulated
+    raise CourseError("assignment.py: does not say how it is built; give it a build=Build(…)")
+
+
+class ItemContext:
+    """`grader.harness.context.CheckContext` for one item."""
+
+    def __init__(
+        self,
+        job: Job,
+        item: str,
+        children: Children,
+        group: str = "",
+        *,
+        lent: Lent = NOTHING,
+        quiet: Quiet | None = None,
+        make: Make = build_nothing,
+    ) -> None:
+        """`group` names the items with which this one shares its children; empty for children of its own."""
+        self.item = item
+        self._lent = lent
+        self._quiet = quiet or Unwatched()
+        self._make = make
+        own = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
+        self.seed = job.seeds.get(item, own)
+        self._job = job
+        self._children = children
+        self._group = group
+        self._families: dict[str, tuple[InputCase, ...]] = {}
+
+    @property
+    def limits(self) -> Limits:
+        """What one child may use."""
+        return self._job.limits
+
+    def inputs(self, family: str) -> tuple[InputCase, ...]:
+        """A family of `inputs.py`, drawn from the item's seed; the same each time within one observation."""
+        if family not in self._families:
+            self._families[family] = self.draw(family, 0)
+        return self._families[family]
+
+    def draw(self, family: str, number: int) -> tuple[InputCase, ...]:
+        """A family drawn another time: each `number` gives other values, the same for the same seed."""
+        from numpy.random import default_rng
+
+        draw = self._course_function("inputs.py", family)
+        rng = default_rng([int(self.seed, 16), number])
+        return self._course("inputs.py", family, lambda: tuple(draw(rng)))  # type: ignore[no-any-return]
+
+    def expected(self, oracle: str) -> Callable[..., Any]:
+        """A function of `expected.py`, whose exceptions are the course's."""
+        answer = self._course_function("expected.py", oracle)
+
+        def asked(*args: Any, **kwargs: Any) -> Any:
+            return self._course("expected.py", oracle, lambda: answer(*args, **kwargs))
+
+        return asked
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulator stands in for the devices that the item needs."""
+        return self._lent.simulated
+
+    @property
+    def devices(self) -> int:
+        """How many devices the item has for itself."""
+        return self._lent.count
+
+    @property
+    def bus_bytes_per_s(self) -> float:
+        """The most that can be copied to them, or from them, in a second; 0 where that is not known."""
+        return self._lent.bus_bytes_per_s
+
+    def bus_bytes(self) -> tuple[tuple[int, int], ...] | None:
+        """What each device has sent and received over its bus so far; None where one does not count."""
+        return self._lent.bus_bytes()
+
+    def bus_carried(self) -> tuple[int, int] | None:
+        """By the driver's count, the bytes that the bus carried to its device, and from it, so far."""
+        return self._children.bus_carried() if self._lent.devices else None
+
+    @property
+    def cores(self) -> int:
+        """How many cores the item has for itself; 1 where the machine has none to lease."""
+        return max(1, len(self._children.cores))
+
+    @property
+    def quiet(self) -> Quiet:
+        """Tells whether something else ran beside what is timed."""
+        return self._quiet
+
+    def subject(
+        self, module: str, *, observed: bool = False, cores: int | None = None
+    ) -> AbstractContextManager[Subject]:
+        """A child of the submission with `module` imported: fresh, or the group's."""
+        return self._child(SUBMISSION, module, observed=observed, cores=cores)
+
+    def reference(self, module: str, *, cores: int | None = None) -> AbstractContextManager[Subject]:
+        """A child of the reference solution with `module` imported: fresh, or the group's."""
+        return self._child(REFERENCE, module, cores=cores)
+
+    def let_go(self) -> None:
+        """End all children and their servers: whoever comes next gets fresh ones in a new network."""
+        self._children.close()
+        self._children.servers.close()
+
+    def _child(
+        self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
+    ) -> AbstractContextManager[Subject]:
+        setup = replace(self._setup(module, whose), cores=cores)
+        order = Order(
+            whose=whose,
+            module=module,
+            setup=setup,
+            observed=observed,
+            group=self._group,
+            reference_ends=partial(self._reference_ends, module, cores) if whose == SUBMISSION else None,
+            at_import=partial(self._at_import, module) if whose == SUBMISSION else None,
+        )
+        return self._children.subject(order)
+
+    def _at_import(self, module: str) -> str:
+        """What a handed-in file does as soon as it is imported, and what to do; empty if nobody can tell."""
+        needed = self._job.requires.get(module, (f"{module}.py",))
+        python = [file for file in self.files if file.endswith(".py")]
+        with suppress(NotObservedError):
+            call = self.tool("at_import", sorted(python, key=lambda file: file not in needed))
+            if call.outcome is Outcome.OBSERVED and call.value:
+                place = f"{call.value['file']}:{call.value['line']}"
+                return (
+                    f"; {place} runs when the file is imported ({call.value['source']}): "
+                    'put it, and what belongs to it, below if __name__ == "__main__":'
+                )
+        return ""
+
+    def _reference_ends(self, module: str, cores: int | None, function: str, case: InputCase | None) -> bool:
+        """Whether the reference imports this file, and returns from this call, within the limits."""
+        with self.reference(module, cores=cores) as reference:
+            if case is None or reference.imported.outcome is not Outcome.OBSERVED:
+                return reference.imported.outcome is not Outcome.TIMED_OUT
+            return reference.call(function, case).outcome is not Outcome.TIMED_OUT
+
+    def _setup(self, module: str, whose: str) -> Setup:
+        preloads = self._job.preloads.get(module, ())
+        if module == RUN_TESTS:
+            preloads = (RUN_TESTS, "pytest", *self._job.preloads.get("pytest", ()))
+        setup = self._lent.setup(preloads)
+        if not self._lent.built:
+            return setup
+        built = self._make(whose)
+        if built.folder:
+            return built.shown_to(setup)
+        if whose == REFERENCE:
+            raise CourseError(f"reference: cannot be built: {built.note}")
+        # whether it can be is another item's business, and that one has passed
+        raise NotObservedError(f"it was built before, and cannot be here: {built.note}")
+
+    def build(self, *, simulated: bool = False) -> Built:
+        """Build the submission, unless that was done."""
+        return self._make(SUBMISSION, simulated=simulated)
+
+    def run(self, script: str, argv: tuple[str, ...], wall_s: float) -> Run:
+        """Run a file of the submission as a program, in a copy of its folder that it may write to."""
+
+        def run_of(whose: str, reference_ends: ReferenceEnds | None = None) -> Run:
+            setup = self._setup(script.removesuffix(".py"), whose)
+            with self._children.program(setup, whose) as child:
+                return run_program(child, script, argv, wall_s, reference_ends)
+
+        return run_of(SUBMISSION, lambda *_: run_of(REFERENCE).call.outcome is not Outcome.TIMED_OUT)
+
+    def ranks(self, order: RanksOrder) -> Launched:
+        """Run a file of the submission as a program of several processes that talk over a loopback."""
+        with self._children.program(order.setup(self._setup(order.module, SUBMISSION))) as child:
+            if not self._children.servers.has_loopback:
+                child.close()
+                layer = self._children.servers.isolation
+                raise NotObservedError(
+                    f"the sandbox {layer} has no loopback: it refuses all sockets; see grader doctor"
+                )
+            return launch(child, order)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The accepted files of the submission, relative to its top folder, sorted."""
+        return self._job.submission.files
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """What was handed in beside them and is not in the workspace, junk included, sorted."""
+        return self._job.submission.dropped
+
+    def missing(self, file: str) -> Observation:
+        """The observation of an item whose file was not handed in."""
+        return without_file(self.item, file, self._job.submission, self.seed)
+
+    def size(self, file: str) -> int:
+        """The size of one accepted file, in bytes."""
+        return self._file(file).stat().st_size
+
+    def read(self, file: str, at_most: int = READ_BYTES) -> bytes:
+        """The content of one accepted file."""
+        with self._file(file).open("rb") as content:
+            found = content.read(at_most + 1)
+        if len(found) > at_most:
+            raise ValueError(f"{file}: is larger than {at_most} bytes")
+        return found
+
+    def tool(self, name: str, *args: Any) -> Call:
+        """Run one of our tools over the submission's files, in a child in which no student code runs."""
+        with self._children.servers.serving(of_tool(name)) as server:
+            return run_tool(Child(server, SUBMISSION, self.limits), name, args)
+
+    def _file(self, name: str) -> Path:
+        """Where an accepted file lies; intake lets no link in, and a link that got there is not followed."""
+        path = Path(self._job.workspace, name)
+        own = Path(self._job.workspace).resolve() / name
+        if name not in self.files or not path.is_file() or path.resolve() != own:
+            raise FileNotFoundError(f"{name}: is no file of the submission")
+        return path
+
+    def _course_function(self, file: str, name: str) -> Callable[..., Any]:
+        path = Path(self._job.assignment_folder, file)
+        function: Callable[..., Any] | None = getattr(
+            self._course(file, name, lambda: _module(path)), name, None
+        )
+        if function is None:
+            raise CourseError(f"{path}: has no function {name}")
+        return function
+
+    def _course(self, file: str, name: str, act: Callable[[], Any]) -> Any:
+        """Do something with a file of the course; what goes wrong there is the course's fault."""
+        try:
+            return act()
+        except CourseError:
+            raise
+        except (Exception, SystemExit) as error:
+            path = Path(self._job.assignment_folder, file)
+            line = _line(error.__traceback__, path)
+            raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None
+
+
+def _line(trace: TracebackType | None, file: Path) -> int:
+    """The deepest line of `file` in a traceback; 1 if it is not there."""
+    line = 1
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(file):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

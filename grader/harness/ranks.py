@@ -1,0 +1,215 @@
+"""Programs of several processes: how one is asked for, and what is told of each rank, read with suspicion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from math import isfinite
+from typing import Any, Literal
+
+from grader.errors import NotObservedError
+from grader.extras import ANY_PIP, install_command
+from grader.harness.child import Child
+from grader.harness.context import Call
+from grader.harness.setup import RUN_RANKS, TORCHRUN, Setup
+from grader.harness.tool import run_tool
+from grader.model.observation import Outcome
+
+Launcher = Literal["torchrun", "spawn"]
+ANSWER_S = 20.0
+"""Beside the time of the program itself: to lay out its files, to ask where it stands, to read its words."""
+_TEXT = 2000
+_PRINTED = 2**17
+"""Characters, of what should have been cut already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RanksOrder:
+    """One launch."""
+
+    file: str
+    arguments: tuple[str, ...] = ()
+    processes: int
+    launcher: Launcher = "torchrun"
+    """`torchrun`, or `spawn` for a program that starts its processes itself."""
+    within_s: float
+    blocked_s: float
+    """Seconds in which none of its processes computes, and none sleeps, after which it is stopped."""
+    output_kb: int = 64
+    """How much of what is printed is kept of all ranks together, in KiB."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    """Arrays and numbers that its ranks find by name."""
+
+    @property
+    def module(self) -> str:
+        """The file's module, for which an assignment may name preloads."""
+        return self.file.removesuffix(".py")
+
+    def setup(self, plain: Setup) -> Setup:
+        """The server that the launcher needs.
+
+        Raises:
+            NotObservedError: torchrun is not installed.
+        """
+        if self.launcher == "spawn":
+            return plain.importing(RUN_RANKS)
+        if find_spec("torch") is None:
+            advice = install_command("torch", pip=ANY_PIP)
+            raise NotObservedError(f"torchrun: torch is not installed where grader is; {advice}")
+        return plain.importing(RUN_RANKS, TORCHRUN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A line of the program, and what was called there."""
+
+    file: str = ""
+    """Relative to the program's folder; empty if no frame is the program's own."""
+    line: int = 0
+    source: str = ""
+    called: str = ""
+    """A library's function that this line has called, if that is written in Python."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank:
+    """One process, as it and its launcher tell: claims."""
+
+    rank: int | None
+    """None for the process that started the others."""
+    began: bool
+    alive: bool
+    """Whether it was still there when the program was stopped."""
+    status: int | None
+    """Its exit status, negative for a signal; None if it has none, or nobody could tell."""
+    ended_s: float | None
+    """When it ended by itself, in seconds after the start."""
+    error: str
+    """The exception that ended it; empty for none."""
+    place: Place
+    """Where it stands, or where that exception came from."""
+    still_s: float
+    """For how long it has not computed, if it is alive."""
+    stack: str
+    """Of all its threads, if it is alive."""
+    output: str
+    """What it printed, head and tail."""
+    complaints: str
+    """What it wrote to its error output."""
+    values: Mapping[str, Any]
+    """What it reported: arrays by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launched:
+    """What came of one launch."""
+
+    call: Call
+    """Its outcome is `observed` if the watch could be kept; then the rest is there."""
+    how: Literal["ended", "late", "blocked", "missing"] = "ended"
+    """Whether it ended, was stopped because it took too long or because nobody computed, or is not there."""
+    status: int | None = None
+    """The exit status of whoever started the ranks, if it ended."""
+    launcher: str = ""
+    """What torchrun said."""
+    main: Rank | None = None
+    """The process that started the others, if it is the program's own."""
+    ranks: tuple[Rank, ...] = ()
+
+
+def launch(child: Child, order: RanksOrder) -> Launched:
+    """Launch it in a child in which nothing of the student has run, then end the child and all in it."""
+    call = run_tool(child, "run_ranks", (launch_order(order),), order.within_s + ANSWER_S)
+    if call.outcome is not Outcome.OBSERVED:
+        return Launched(call=replace(call, note=call.note.replace("run_ranks", order.file, 1)))
+    try:
+        return _read(call, order.processes)
+    except (LookupError, TypeError, ValueError) as error:
+        note = f"{order.file}: the program gave a record that cannot be read ({error})"
+        return Launched(call=Call(outcome=Outcome.REFUSED, note=note, wall_s=call.wall_s))
+
+
+def launch_order(order: RanksOrder) -> dict[str, Any]:
+    """What `grader.subject.tools.run_ranks` gets."""
+    return {
+        "file": order.file,
+        "arguments": list(order.arguments),
+        "processes": order.processes,
+        "launcher": order.launcher,
+        "within_s": order.within_s,
+        "blocked_s": order.blocked_s,
+        "output_bytes": order.output_kb * 1024 // order.processes,
+        "environment": dict(order.environment),
+        "inputs": dict(order.inputs),
+    }
+
+
+def _read(call: Call, count: int) -> Launched:
+    plain = _mapping(call.value)
+    how = plain["how"]
+    if how == "missing":
+        return Launched(call=call, how=how)
+    if how not in {"ended", "late", "blocked"}:
+        raise ValueError("how")
+    ranks = tuple(_rank(one, number) for number, one in enumerate(_list(plain["ranks"], count)))
+    return Launched(
+        call=call,
+        how=how,
+        status=_number(plain["status"]),
+        launcher=str(plain["launcher"])[:_PRINTED],
+        main=None if plain["main"] is None else _rank(plain["main"], None),
+        ranks=ranks,
+    )
+
+
+def _rank(plain: Any, rank: int | None) -> Rank:
+    plain = _mapping(plain)
+    error = None if plain["error"] is None else _mapping(plain["error"])
+    stands = plain["stands"] if error is None else error["stands"]
+    own, seen = _number(plain["own_status"]), _number(plain["status"])
+    return Rank(
+        rank=rank,
+        began=plain["began"] is True,
+        alive=plain["alive"] is True,
+        status=seen if seen is not None else own,
+        ended_s=None if plain["ended_s"] is None else _seconds(plain["ended_s"]),
+        error="" if error is None else f"{error['type']}: {error['text']}"[:_TEXT].rstrip(": "),
+        place=Place() if stands is None else _place(_mapping(stands)),
+        still_s=_seconds(plain["still_s"]),
+        stack=str(plain["stack"])[:_PRINTED],
+        output=str(plain["output"])[:_PRINTED],
+        complaints=str(plain["complaints"])[:_PRINTED],
+        values=_mapping(plain["values"]),
+    )
+
+
+def _place(plain: Mapping[str, Any]) -> Place:
+    text = {name: str(plain[name])[:200] for name in ("file", "source", "called")}
+    return Place(line=_number(plain["line"]) or 0, **text)
+
+
+def _mapping(plain: Any) -> Mapping[str, Any]:
+    if type(plain) is not dict:
+        raise TypeError("no mapping")
+    return plain
+
+
+def _list(plain: Any, length: int) -> list[Any]:
+    if type(plain) is not list or len(plain) != length:
+        raise TypeError("no list of that length")
+    return plain
+
+
+def _seconds(plain: Any) -> float:
+    seconds = float(plain)
+    if not isfinite(seconds):
+        raise ValueError("no time")
+    return seconds
+
+
+def _number(plain: Any) -> int | None:
+    if plain is not None and type(plain) is not int:
+        raise TypeError("no whole number")
+    return plain

@@ -1,0 +1,197 @@
+"""Values as a person reads them and as evidence keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.harness.context import Foreign, InputCase
+
+WHOLE = 64
+"""Arrays and sequences of up to this many elements are kept and shown whole."""
+EDGES = (3, 1)
+"""How many elements a shortened array shows at each end of an axis: as many as the line has room for."""
+DEPTH = 6
+"""Containers nested deeper than this are shown as an ellipsis."""
+
+_USUAL = frozenset({"float64", "int64", "bool", "complex128"})
+_Container = list[Any] | tuple[Any, ...] | dict[str, Any]
+_BRACKETS: tuple[tuple[Any, str, str], ...] = ((list, "[", "]"), (tuple, "(", ")"), (dict, "{", "}"))
+
+
+def call_text(function: str, case: InputCase, *, limit: int = 240) -> str:
+    """The call as Python source would write it, about `limit` characters for each argument."""
+    arguments = [value_text(value, limit=limit) for value in case.args]
+    arguments += [f"{key}={value_text(value, limit=limit)}" for key, value in case.kwargs.items()]
+    return f"{function}({', '.join(arguments)})"
+
+
+def value_text(value: Any, *, limit: int = 240) -> str:
+    """A value in one printable line of at most `limit` characters; never fails, whatever it is."""
+    return _shortened(_text(value, limit, DEPTH), limit)
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _text(value: Any, limit: int, depth: int) -> str:
+    if isinstance(value, np.ndarray):
+        return _array_text(value, limit)
+    for kind, opening, closing in _BRACKETS:
+        if isinstance(value, kind):
+            parts = _parts(value, limit, depth - 1) if depth else ["…"] * bool(value)
+            comma = "," if kind is tuple and len(parts) == 1 else ""
+            return f"{opening}{', '.join(parts)}{comma}{closing}"
+    for kind, write in _WRITERS:
+        if isinstance(value, kind):
+            return write(value)
+    return repr(value[:limit]) if isinstance(value, str) else " ".join(repr(value).split())
+
+
+def _parts(values: _Container, limit: int, depth: int) -> list[str]:
+    parts: list[str] = []
+    room = limit - len(f"[, … {len(values)} more]")
+    entries = values.items() if isinstance(values, dict) else ((None, value) for value in values)
+    for key, value in entries:
+        name = "" if key is None else f"{value_text(key, limit=60)}: "
+        part = name + _text(value, max(room, 1), depth)
+        if parts and len(part) > room:
+            parts.append(f"… {len(values) - len(parts)} more")
+            break
+        parts.append(part)
+        room -= len(part) + 2
+    return parts
+
+
+def _array_text(array: np.ndarray, limit: int) -> str:
+    about = f"shape={array.shape}, dtype={array.dtype.name}"
+    if 0 < array.size <= WHOLE:
+        dtype = "" if array.dtype.name in _USUAL else f", dtype={array.dtype.name}"
+        whole = f"array({_elements(array, WHOLE)}{dtype})"
+        if len(whole) <= limit:
+            return whole
+    for edge in EDGES if array.size else ():
+        # An element takes three characters at least: what cannot fit is not even written.
+        if 3 * math.prod(min(length, 2 * edge) for length in array.shape) <= limit:
+            short = f"array({_elements(array, edge)}, {about})"
+            if len(short) <= limit:
+                return short
+    return f"array({'[…]' if array.size else '[]'}, {about})"
+
+
+def _elements(array: np.ndarray, edge: int) -> str:
+    if array.ndim == 0:
+        return _element(array.tolist())
+    length = len(array)
+    whole = length <= 2 * edge
+    shown = array if whole else array[[*range(edge), *range(length - edge, length)]]
+    if array.ndim == 1:
+        parts = [_element(element) for element in shown.tolist()]
+    else:
+        parts = [_elements(part, edge) for part in shown]
+    return f"[{', '.join(parts if whole else (*parts[:edge], '…', *parts[edge:]))}]"
+
+
+def _element(value: Any) -> str:
+    # Eight digits are for reading; evidence keeps the inputs themselves.
+    if isinstance(value, float | np.floating):
+        return repr(float(f"{value:.8g}"))
+    return str(value) if isinstance(value, bool | int | complex | np.number) else repr(str(value))
+
+
+def _scalar_text(value: np.generic) -> str:
+    plain = str(value) if value.dtype.kind in "biufc" else repr(str(value))
+    return plain if value.dtype.name in _USUAL else f"{value.dtype.name}({plain})"
+
+
+def _integer_text(value: int) -> str:
+    # Python refuses to write integers of more than 4300 digits.
+    return repr(value) if value.bit_length() <= 256 else f"<an integer of {value.bit_length()} bits>"
+
+
+def _foreign_text(value: Foreign) -> str:
+    return f"<{_type_name(value)}>"
+
+
+def _type_name(value: Foreign) -> str:
+    # The student's to choose: nothing in it may reach a terminal unescaped.
+    return _shortened(repr(value.type_name)[1:-1], 80)
+
+
+_WRITERS: tuple[tuple[type, Callable[[Any], str]], ...] = (
+    (np.generic, _scalar_text),
+    (Foreign, _foreign_text),
+    (int, _integer_text),
+)
+
+
+def describe(value: Any) -> str:
+    """What a value is, as the object of a sentence: `an array of shape (3, 4)`, `None`, `a torch.Tensor`."""
+    if isinstance(value, Foreign):
+        name = _type_name(value)
+        return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}" if value.ndim else value_text(value, limit=80)
+    if isinstance(value, list | tuple | dict):
+        items = "1 item" if len(value) == 1 else f"{len(value)} items"
+        return f"a {type(value).__name__} of {items}"
+    return value_text(value, limit=80)
+
+
+def record(value: Any) -> Any:
+    """A value as strict JSON: small ones whole, large arrays by shape, dtype and SHA-256.
+
+    The digest is over the elements in C order, little-endian. What JSON does not have is a mapping with
+    one key that begins with a dollar sign; a type that no call can take is kept by its name.
+    """
+    for kind, make in _RECORDS:
+        if isinstance(value, kind):
+            return make(value)
+    return {"$type": type(value).__qualname__}
+
+
+_PLAIN = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
+
+
+def _array_record(value: np.ndarray | np.generic) -> dict[str, Any]:
+    array = np.asarray(value)
+    about: dict[str, Any] = {"dtype": array.dtype.name, "shape": list(array.shape)}
+    if array.dtype.kind not in "biufcU":
+        return {"$array": about}
+    if array.size <= WHOLE:
+        # Longer floats than Python's own would come out of `tolist` as they are.
+        plain = array.astype(_PLAIN.get(array.dtype.kind, array.dtype))
+        return {"$array": about | {"values": [record(element) for element in plain.ravel().tolist()]}}
+    ordered = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return {"$array": about | {"sha256": hashlib.sha256(ordered.tobytes()).hexdigest()}}
+
+
+def _sequence_record(values: Sequence[Any]) -> Any:
+    items = [record(value) for value in values]
+    if len(items) <= WHOLE:
+        return items
+    text = json.dumps(items, sort_keys=True, allow_nan=False)
+    return {"$sequence": {"length": len(items), "sha256": hashlib.sha256(text.encode()).hexdigest()}}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_RECORDS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (np.ndarray | np.generic, _array_record),
+    (bool | str | None, _same),
+    (int, lambda value: value if value.bit_length() <= 64 else {"$int": hex(value)}),
+    (float, lambda value: value if math.isfinite(value) else {"$float": str(value)}),
+    (complex, lambda value: {"$complex": [record(value.real), record(value.imag)]}),
+    (list, _sequence_record),
+    (tuple, lambda value: {"$tuple": _sequence_record(value)}),
+    (dict, lambda value: {str(key): record(item) for key, item in value.items()}),
+)
+"""The first row that fits: np.float64 is a float too, and True an int."""

@@ -1,0 +1,95 @@
+"""What one subject server has that another one has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
+
+OBSERVER = "_grader_subject.observer"
+SIMULATOR = "_grader_subject.simulator"
+VIRTUAL_GPUS = "_grader_subject.virtual_gpus.installation"
+RUN_TESTS = "_grader_subject.tools.run_tests"
+RUN_RANKS = "_grader_subject.tools.run_ranks"
+TORCHRUN = "torch.distributed.run"
+"""Our own modules, as the student's side knows them, and one of torch's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A server is kept for each of these: whatever is read when a library is imported is part of it."""
+
+    preloads: tuple[str, ...] = ()
+    """Modules that are imported before any file of a submission."""
+    devices: tuple[str, ...] = ()
+    """Device files that are shown, beside those that every program may expect."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables in place of, or beside, the usual ones."""
+    mounts: tuple[tuple[str, str], ...] = ()
+    """Further folders that are shown, read-only: the path inside and the one outside. Variables name the path
+    inside."""
+    cores: int | None = None
+    """Threads that numerical libraries are told to use; None for as many as the assignment says."""
+
+    def importing(self, *modules: str) -> Self:
+        """The same, with these modules imported first."""
+        return replace(self, preloads=tuple(dict.fromkeys((*modules, *self.preloads))))
+
+
+def _not_counted() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lent:
+    """What an item gets of the machine beside memory and time."""
+
+    devices: tuple[str, ...] = ()
+    """Device files."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables with which libraries find their devices."""
+    count: int = 0
+    """How many devices they are, virtual ones too."""
+    bus_bytes_per_s: float = 0.0
+    """The most that their buses carry together in one direction; 0 where that is not known."""
+    bus_bytes: Callable[[], tuple[tuple[int, int], ...] | None] = _not_counted
+    """Reads what each device has sent and received over its bus so far; None where one does not count."""
+    simulated: bool = False
+    """Whether a simulator stands in for them."""
+    by: tuple[str, ...] = (SIMULATOR, OBSERVER)
+    """The modules of ours that do so."""
+    built: bool = False
+    """Whether its programs find what the assignment's build makes."""
+
+    def setup(self, preloads: tuple[str, ...]) -> Setup:
+        """The server for a file that wants these modules imported first."""
+        plain = Setup(preloads=preloads, devices=self.devices, environment=self.environment)
+        if self.simulated:
+            return plain.importing(*self.by)
+        return plain.importing(OBSERVER) if self.devices else plain
+
+
+NOTHING = Lent()
+ON_CPU = Lent(
+    simulated=True,
+    built=True,
+    by=(OBSERVER,),
+    # of threads that run one after another, always in the same order, a race shows too seldom
+    environment=(("CUDA_ON_CPU_ORDER", "shuffled"), ("CUDA_ON_CPU_SEED", "1")),
+)
+"""For programs whose kernels are compiled for the CPU; they print what goes wrong in a kernel."""
+
+
+def virtual_gpus(count: int) -> Lent:
+    """For programs of torch, whose operators the CPU computes under the names of so many GPUs."""
+    return Lent(
+        simulated=True,
+        count=count,
+        by=(VIRTUAL_GPUS, OBSERVER),
+        environment=(("VIRTUAL_GPUS", str(count)),),
+    )
+
+
+def of_tool(name: str) -> Setup:
+    """The server of one of our own tools imports it: its child could not find it any more."""
+    return Setup(preloads=(f"_grader_subject.tools.{name}",))

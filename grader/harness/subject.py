@@ -1,0 +1,282 @@
+"""The student's program as a check sees it: a file is imported, functions are called, values come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from mmap import mmap
+from types import TracebackType
+from typing import Any, Self
+
+from grader.errors import CourseError, NotObservedError
+from grader.harness.answer import read_answer, read_records
+from grader.harness.arguments import Arguments
+from grader.harness.child import ARGUMENTS_BYTES, Answer, Child
+from grader.harness.context import Burst, Call, InputCase, Proof, Run
+from grader.harness.endings import Ended
+from grader.harness.exchange import Exchange
+from grader.harness.questions import Launches, answered
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+from grader.model.trace import Trace
+from grader.subject.questions import LAUNCH, TAG
+from grader.subject.wire import Encoder, TooLarge
+
+DeviceMemory = Callable[[], int]
+"""How many bytes are taken of the devices that a child sees, by whomever."""
+
+
+ReferenceEnds = Callable[[str, InputCase | None], bool]
+"""Whether the reference's function of this name, or the import of its file, ends within the same limit."""
+
+
+class ChildSubject:
+    """One child with one file imported; `with` ends it and everything it started."""
+
+    def __init__(
+        self,
+        child: Child,
+        module: str,
+        limits: Limits,
+        *,
+        observed: bool = False,
+        devices: DeviceMemory | None = None,
+        reference_ends: ReferenceEnds | None = None,
+        at_import: Callable[[], str] | None = None,
+    ) -> None:
+        """With `observed` an observer is put beside the program before anything of it is imported.
+
+        `devices` is how many bytes of its devices are in use, where it has any. `reference_ends` is tried
+        where others kept the cores so busy that the program did not get its time. `at_import` says what the
+        files do while they are imported, where that takes too long.
+        """
+        self._child = child
+        self._module = module
+        self._limits = limits
+        self._observed = observed
+        self._devices = devices
+        self._reference_ends = reference_ends
+        self._at_import = at_import
+        self._carrying: tuple[int, ...] = ()
+        """The launches that get inputs, by the call whose launches were noted last."""
+
+    def __enter__(self) -> Self:
+        """Import the file; `imported` says how that went."""
+        encoder = Encoder(self._child.arena.arguments)
+        request: dict[str, object] = {"do": "import", "module": self._module, "observed": self._observed}
+        try:
+            exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
+            must_have_had_its_time(exchange, self._reference_ends)
+            self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
+            if self.imported.outcome is Outcome.TIMED_OUT and self._at_import is not None:
+                note = f"{self.imported.note}{self._at_import()}"
+                self.imported = replace(self.imported, note=note)
+        except BaseException:
+            self._child.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._child.dismiss()
+
+    @property
+    def alive(self) -> bool:
+        """Whether another call can be made."""
+        return self._child.ended is None
+
+    @property
+    def output(self) -> str:
+        """What the program printed so far, head and tail."""
+        if self.alive:
+            self._child.output.drain()
+        return self._child.output.text()
+
+    def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
+        """Call a function of the imported file; see `grader.harness.context.Subject`."""
+        sent = _written(case, {"do": "call", "function": function}, self._child.arena.arguments)
+        launches = Launches(proof or "", self._carrying, skip)
+        # bytes with bytes: a view is compared element by element, ten times slower
+        now = self._child.arena.arguments
+        before = {name: bytes(now[span]) for name, span in sent.spans.items()}
+        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, _answering(sent, launches))
+        must_have_had_its_time(exchange, self._reference_ends, function, case)
+        changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
+        call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
+        call = self._on_devices(replace(call, launches_asked=launches.asked), function)
+        return self._recorded(call, proof)
+
+    def burst(
+        self,
+        function: str,
+        cases: Sequence[InputCase],
+        *,
+        again: int = 0,
+        proof: Proof | None = None,
+        skip: int = 0,
+    ) -> Burst:
+        """Call a function with one case after the other; see `grader.harness.context.Subject`."""
+        call: dict[str, object] = {"do": "call", "function": function}
+        requests = [(case, call) for case in cases] + [(cases[-1], {"do": "again"})] * again
+        arena = self._child.arena.arguments
+        prepared = []
+        with closing(mmap(-1, ARGUMENTS_BYTES)) as memory, memoryview(memory) as buffer:
+            for case, request in requests:
+                sent = _written(case, request, buffer)
+                prepared.append((sent, Arguments(buffer, sum(sent.document))))
+        self._child.results.prepare(len(prepared))
+        exchanges: list[Exchange] = []
+        launches = [Launches("", self._carrying, 0) for _ in requests]
+        launches[len(cases) - 1] = Launches(proof or "", self._carrying, skip)
+        for number, (sent, arguments) in enumerate(prepared):
+            arguments.place(arena)
+            begin, within_s = partial(arguments.complete, arena), self._limits.call_wall_s
+            answer = _answering(sent, launches[number])
+            exchanges.append(self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin))
+            if isinstance(exchanges[-1].answer, Ended):
+                must_have_had_its_time(exchanges[-1], self._reference_ends, function, requests[number][0])
+                break
+        # not before all are over: to read an answer takes as long as a call
+        calls: list[Call] = []
+        for exchange, asked in zip(exchanges, launches, strict=False):
+            call_ended = read_answer(self._child, exchange, f"{function}()")
+            calls.append(replace(call_ended, launches_asked=asked.asked))
+            if calls[-1].outcome is not Outcome.OBSERVED:
+                break
+        last = min(len(calls), len(cases)) - 1
+        calls[last] = self._on_devices(calls[last], function)
+        if last == len(cases) - 1:
+            calls[last] = self._recorded(calls[last], proof)
+        return Burst(calls=tuple(calls[: len(cases)]), again=tuple(calls[len(cases) :]))
+
+    def _recorded(self, call: Call, proof: Proof | None) -> Call:
+        """The call with its trace, if a proof was asked for."""
+        if proof is None or call.outcome is not Outcome.OBSERVED:
+            return call
+        if call.trace is None:
+            recorded = self.records()
+            call = replace(call, trace=recorded[-1] if recorded else None)
+        if proof == "note" and call.trace and call.trace.exchange:
+            self._carrying = call.trace.exchange.carrying
+        return call
+
+    def records(self) -> tuple[Trace, ...]:
+        """The observer's records of the calls since the last time; see `grader.harness.context.Subject`."""
+        encoder = Encoder(self._child.arena.arguments)
+        exchange = self._child.exchange(*encoder.close({"do": "records"}), self._limits.call_wall_s)
+        return read_records(self._child, exchange)
+
+    def _on_devices(self, call: Call, function: str) -> Call:
+        """The call, unless it took too much of a device; a program that failed there is ended."""
+        if self._devices is None:
+            return call
+        call = self._within_device_memory(call, self._devices(), function)
+        if call.outcome is not Outcome.OBSERVED:
+            # after an error of a device a process gets nothing else, and what it holds the next one needs
+            self._child.stop("was ended after an error on its device")
+        return call
+
+    def _within_device_memory(self, call: Call, used: int, function: str) -> Call:
+        """The call, unless its program holds more of a device than it may: others need it as well."""
+        if call.outcome is not Outcome.OBSERVED or used <= self._limits.gpu_memory_mb * 2**20:
+            return call
+        note = (
+            f"{function}(): {used // 2**20} MiB of the GPU's memory are taken after the call; "
+            f"{self._limits.gpu_memory_mb} MiB are allowed; free what a call allocates, and make a library's "
+            "handle (cublasCreate) once, not in every call"
+        )
+        return replace(call, outcome=Outcome.OUT_OF_MEMORY, value=None, note=note)
+
+    def again(self, case: InputCase) -> Call:
+        """Have the last result given once more; see `grader.harness.context.Subject`."""
+        sent = _written(case, {"do": "again"}, self._child.arena.arguments)
+        exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
+        return read_answer(self._child, exchange, "again")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sent:
+    """A request as it lies in the arena, or will lie there."""
+
+    document: tuple[int, int]
+    """Where it starts, and how long it is, in bytes."""
+    spans: Mapping[str, slice]
+    """Where each argument's arrays lie."""
+    outside: Mapping[int, Callable[..., Any]]
+    """The functions among the arguments, which stay here, by the number that stands in their place."""
+
+
+def _written(case: InputCase, request: dict[str, object], buffer: memoryview) -> _Sent:
+    """Write a request with the arguments of a case."""
+    arguments = {f"argument {i + 1}": a for i, a in enumerate(case.args)} | dict(case.kwargs)
+    encoder = Encoder(buffer)
+    spans = {}
+    encoded: list[Any] = []
+    outside: list[Callable[..., Any]] = []
+    try:
+        for name, value in arguments.items():
+            begin = encoder.end
+            if callable(value):
+                encoded.append({TAG: len(outside)})
+                outside.append(value)
+            else:
+                encoded.append(encoder.encode(value))
+            spans[name] = slice(begin, encoder.end)
+        positional = len(case.args)
+        keywords = dict(zip(case.kwargs, encoded[positional:], strict=True))
+        document = encoder.close({**request, "args": encoded[:positional], "kwargs": keywords})
+    except TooLarge:
+        raise CourseError(f"inputs.py: case {case.name!r}: larger than {ARGUMENTS_BYTES} bytes") from None
+    return _Sent(document=document, spans=spans, outside=dict(enumerate(outside)))
+
+
+def _answering(sent: _Sent, launches: Launches) -> Answer:
+    """Answers the questions of a call."""
+    return partial(answered, {**sent.outside, LAUNCH: launches})
+
+
+def answers(child: Child) -> bool:
+    """Whether a child that has run nothing of the student's can be called and stopped."""
+    encoder = Encoder(child.arena.arguments)
+    document = encoder.close({"do": "again", "args": [], "kwargs": {}})
+    return not isinstance(child.exchange(*document, child.limits.call_wall_s).answer, Ended)
+
+
+def must_have_had_its_time(
+    exchange: Exchange,
+    reference_ends: ReferenceEnds | None,
+    function: str = "",
+    case: InputCase | None = None,
+) -> None:
+    """Hold a program that was starved of its time against the reference in the same place.
+
+    Raises:
+        NotObservedError: the reference does not end in its time either.
+    """
+    if not isinstance(exchange.answer, Ended) or not exchange.answer.starved:
+        return
+    if reference_ends is not None and not reference_ends(function, case):
+        raise NotObservedError(
+            "the machine is too busy: the reference, tried right after, did not end in its time either; "
+            "grade again when less runs beside it"
+        )
+
+
+def run_program(
+    child: Child,
+    script: str,
+    argv: tuple[str, ...],
+    wall_s: float,
+    reference_ends: ReferenceEnds | None = None,
+) -> Run:
+    """Run a file of the submission as a program in this child, then end the child."""
+    with closing(child):
+        encoder = Encoder(child.arena.arguments)
+        document = encoder.close({"do": "run", "script": script, "argv": list(argv)})
+        exchange = child.exchange(*document, wall_s)
+        must_have_had_its_time(exchange, reference_ends)
+        call = read_answer(child, exchange, script)
+        return Run(call=call, output=child.output.text())

@@ -1,0 +1,68 @@
+"""Which complaints are known, and which say nothing of the submission."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.harness.diagnoses import Diagnostic, diagnose, lacking, renames
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "hint"),
+    [
+        ("'cudaThreadExit' was not declared in this scope", "removed_api", "cudaDeviceReset does the same"),
+        ('class "cudaDeviceProp" has no member "clockRate"', "removed_api", "CUDA 13 took clockRate out"),
+        ('identifier "__shfl_down" is undefined', "removed_api", "__shfl_down_sync takes the mask"),
+        ("texture is not a template", "removed_api", "CUDA 12 took texture references away"),
+        ("Unsupported gpu architecture 'sm_30'", "unknown_architecture", "does not compile for sm_30"),
+        ("No targets specified and no makefile found.  Stop.", "missing_file", "makefile was not handed in"),
+        ("undefined reference to 'DLGpuRelu(int)'", "undefined_reference", "DLGpuRelu(int) is used, and"),
+    ],
+)
+def test_what_many_meet_has_a_name_and_a_hint(message, name, hint):
+    known = diagnose(Diagnostic(message=message))
+    assert known is not None
+    assert known.name == name
+    assert hint in known.hint
+
+
+@pytest.mark.parametrize("message", ['expected a ";"', 'identifier "cudaThing" is undefined'])
+def test_the_rest_has_none(message):
+    assert diagnose(Diagnostic(message=message)) is None
+    assert lacking([Diagnostic(message=message)], "sm_90") == ""
+
+
+def test_only_an_architecture_that_we_asked_for_is_the_machines_doing():
+    error = Diagnostic(message="Unsupported gpu architecture 'sm_30'")
+    assert lacking([error], "sm_30") == "its nvcc does not compile for sm_30, the GPU's architecture"
+    assert lacking([error], "sm_90") == lacking([error], "") == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("cannot find -lcublas: No such file or directory", "the library cublas is not installed"),
+        ("cublas_v2.h: No such file or directory", "the header cublas_v2.h is not installed"),
+        ("thrust/sort.h: No such file or directory", "the header thrust/sort.h is not installed"),
+        ("nvcc: not found", "the program nvcc is not installed"),
+        (
+            "-- unsupported GNU version! gcc versions later than 15",
+            "its C++ compiler is too new for its nvcc",
+        ),
+    ],
+)
+def test_what_the_machine_lacks_is_said(message, why):
+    assert lacking([Diagnostic(message="x"), Diagnostic(message=message)], "") == why
+
+
+@pytest.mark.parametrize("header", ["cublas_v3.h", "helper_cuda.h", "src/cuda.h", "kernels.cuh"])
+def test_a_header_that_no_toolkit_has_is_the_submissions_own(header):
+    assert lacking([Diagnostic(message=f"{header}: No such file or directory")], "") == ""
+
+
+def test_a_place_is_as_exact_as_it_is_known():
+    assert str(Diagnostic(file="a.cu", line=3, column=7, message="x")) == "a.cu:3:7: x"
+    assert str(Diagnostic(file="a.cu", message="x")) == "a.cu: x"
+    assert str(Diagnostic(message="x")) == "x"
+    assert renames([Diagnostic(message='identifier "cudaThreadExit" is undefined')])
+    assert not renames([Diagnostic(message='identifier "cudaThread" is undefined')])

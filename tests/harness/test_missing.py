@@ -1,0 +1,83 @@
+"""A file that was not handed in is what an item says, with the file that was probably meant."""
+
+import pytest
+
+from grader.harness.missing import without_file, without_its_file
+from grader.model.job import Job, Task
+from grader.model.observation import MISSING_FILE, Outcome
+from grader.model.submission import Submission
+
+
+def submission(*dropped: str, files: tuple[str, ...] = ("other.py",), top: str = "") -> Submission:
+    return Submission(
+        student="ivan",
+        assignment="hw1",
+        archive="ivan.zip",
+        digest="",
+        files=files,
+        dropped=tuple(top + path for path in dropped),
+        top=top,
+    )
+
+
+@pytest.mark.parametrize(
+    ("dropped", "meant"),
+    [
+        ((), ""),
+        (("helpers.py", "utils.txt", "my_utils.py"), ""),
+        (("src/utils.py",), "src/utils.py was: it must lie in the top folder"),
+        (("utils (1).py",), "utils (1).py was: it must be called utils.py"),
+        (("utils - Copy.py",), "utils - Copy.py was: it must be called utils.py"),
+        (("utils-2.py",), "utils-2.py was: it must be called utils.py"),
+        (("Utils.PY",), "Utils.PY was: it must be called utils.py"),
+        (
+            ("a/b/utils.py", "a/Utils.py", "readme.md"),
+            "a/Utils.py was: it must be called utils.py and lie in the top folder",
+        ),
+    ],
+)
+@pytest.mark.parametrize("top", ["", "homework 1/"])
+def test_what_was_probably_meant_is_named(dropped, meant, top):
+    observation = without_file("one", "utils.py", submission(*dropped, top=top))
+    assert (observation.outcome, observation.note) == (Outcome.REFUSED, "utils.py was not handed in")
+    assert observation.facts == {
+        MISSING_FILE: f"utils.py was not handed in{', but ' if meant else ''}{meant}"
+    }
+
+
+def test_a_file_in_a_folder_is_named_with_it():
+    observation = without_file("one", "python/net.py", submission("net.py"))
+    assert observation.facts == {
+        MISSING_FILE: "python/net.py was not handed in, but net.py was: it must lie in python/"
+    }
+
+
+@pytest.mark.parametrize(
+    ("calls", "requires", "files", "missing"),
+    [
+        (("utils",), {}, ("utils.py",), ""),
+        (("utils",), {}, ("other.py",), "utils.py"),
+        (("other", "utils"), {}, ("other.py",), "utils.py"),
+        (("driver",), {}, ("other.py",), ""),
+        (("driver",), {"driver": ("utils.py",)}, ("other.py",), "utils.py"),
+        (("driver",), {"driver": ("utils.py",)}, ("utils.py",), ""),
+        (("driver",), {"driver": ("driver.py",)}, (), ""),
+        (("utils",), {"utils": ("utils.py", "more.py")}, ("utils.py",), "more.py"),
+        ((), {}, (), ""),
+    ],
+)
+def test_an_item_needs_what_it_calls_and_what_the_assignment_says(tmp_path, calls, requires, files, missing):
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "driver.py").touch()
+    task = Task(item="one", check="matches_reference", options={}, calls=calls)
+    job = Job(
+        id="1",
+        submission=submission(files=files),
+        course="",
+        assignment_folder=str(tmp_path),
+        workspace="",
+        tasks=(task,),
+        requires=requires,
+    )
+    observation = without_its_file(task, job)
+    assert (observation.note if observation else "") == (f"{missing} was not handed in" if missing else "")

@@ -1,0 +1,253 @@
+"""A child answers calls faithfully, and whatever it does ends in an outcome."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.errors import NotObservedError
+from grader.harness.child import Child
+from grader.harness.context import Foreign, InputCase
+from grader.model.assignment import Limits
+from grader.model.observation import Outcome
+
+
+def case(*args, **kwargs) -> InputCase:
+    return InputCase(name="a case", args=args, kwargs=kwargs)
+
+
+def test_arrays_go_there_and_back_unchanged(any_classroom):
+    with any_classroom.submit("def echo(*args): return list(args)") as subject:
+        sent = [
+            np.arange(12, dtype=np.int32).reshape(3, 4),
+            np.array([], dtype=np.float64),
+            np.array(3.5),
+            np.array([1 + 2j]),
+            np.array([True, False]),
+            np.float32(0.1),
+        ]
+        came = subject.call("echo", case(*sent)).value
+    assert [(type(a), a.dtype, a.shape) for a in came] == [(type(a), a.dtype, a.shape) for a in sent]
+    assert all(np.array_equal(a, b) for a, b in zip(came, sent, strict=True))
+
+
+def test_plain_values_keep_their_exact_types(classroom):
+    sent = (
+        1,
+        1.5,
+        True,
+        None,
+        "text\x00\ud800",
+        (1, [2, (3,)]),
+        {"a": [0.1] * 50},
+        float("inf"),
+        2**80,
+        -1,
+        2j,
+    )
+    with classroom.submit("def echo(*args): return args") as subject:
+        came = subject.call("echo", case(*sent)).value
+    assert came == sent
+    assert [type(v) for v in came] == [type(v) for v in sent]
+    assert type(came[6]["a"]) is list
+
+
+def test_containers_of_other_types_come_back_as_plain_ones(classroom):
+    code = """
+        from collections import OrderedDict, defaultdict, deque, namedtuple
+        Batch = namedtuple("Batch", "data labels")
+        class Batches(list): pass
+        def mixed():
+            counts = defaultdict(int, a=1)
+            return [Batch([1], (2,)), Batches([3]), OrderedDict(b=4), counts, deque([5, 6]), range(3)]
+    """
+    with classroom.submit(code) as subject:
+        value = subject.call("mixed", case()).value
+    assert value == [([1], (2,)), [3], {"b": 4}, {"a": 1}, [5, 6], [0, 1, 2]]
+    assert [type(v) for v in value] == [tuple, list, dict, dict, list, list]
+
+
+def test_a_value_with_opinions_of_its_own_comes_back_as_a_foreign_name(classroom):
+    code = """
+        import numpy as np
+        class Evil(np.ndarray):
+            def __eq__(self, other): return True
+        class Float(float): pass
+        def evil(): return [np.zeros(3).view(Evil), Float(1.0), object(), np.array([{}])]
+    """
+    with classroom.submit(code) as subject:
+        value = subject.call("evil", case()).value
+    assert value == [
+        Foreign(type_name="work.Evil"),
+        Foreign(type_name="work.Float"),
+        Foreign(type_name="object"),
+        Foreign(type_name="numpy.ndarray of dtype object"),
+    ]
+
+
+def test_inputs_changed_in_place_are_noticed(any_classroom):
+    code = """
+        def change(a, b, c, d): b[0] += 1; c.append(1); d["k"][0] = 2
+    """
+    arrays = case(np.zeros(3), np.zeros(3), [1, 2], d={"k": [1]})
+    with any_classroom.submit(code) as subject:
+        assert subject.call("change", arrays).changed_inputs == ("argument 2", "argument 3", "d")
+
+
+def test_an_input_array_inside_a_list_that_is_changed_is_noticed(classroom):
+    with classroom.submit("def change(a): a[1][0] = 7") as subject:
+        assert subject.call("change", case([np.zeros(2), np.zeros(2)])).changed_inputs == ("argument 1",)
+
+
+def test_a_missing_function_is_refused_with_the_name_that_is_nearly_right(classroom):
+    with classroom.submit("def sigmiod(x): return x") as subject:
+        call = subject.call("sigmoid", case(1))
+    assert call.outcome is Outcome.REFUSED
+    assert call.note == "there is no function sigmoid(); did you mean sigmiod()?"
+
+
+def test_an_exception_is_a_crash_with_the_students_frames_only(classroom):
+    with classroom.submit("def f(x):\n    return 1 / x\n") as subject:
+        call = subject.call("f", case(0))
+        assert call.outcome is Outcome.CRASHED
+        assert call.note == "f(): ZeroDivisionError: division by zero"
+        assert "work.py" in call.traceback
+        assert "_grader_subject" not in call.traceback
+        assert subject.alive
+        assert subject.call("f", case(2)).value == 0.5
+
+
+def test_an_exception_without_words_is_told_with_its_place_and_line(classroom):
+    with classroom.submit("def f(x):\n    y = x + 1\n    assert x > y\n") as subject:
+        assert subject.call("f", case(0)).note == "f(): AssertionError in work.py:3 (assert x > y)"
+
+
+def test_colours_of_a_terminal_are_left_out(classroom):
+    with classroom.submit("def f(x): raise TypeError('\\x1b[1m\\x1b[31mno match\\x1b[0m for x')") as subject:
+        assert subject.call("f", case(0)).note == "f(): TypeError: no match for x"
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "note"),
+    [
+        ("import os; os._exit(0)", Outcome.CRASHED, "f(): the program ended itself (exit status 0)"),
+        ("import sys; sys.exit(0)", Outcome.CRASHED, "f(): the program ended itself (sys.exit(0))"),
+        ("import ctypes; ctypes.string_at(0)", Outcome.CRASHED, "f(): the program was ended by signal 11"),
+        (
+            "import numpy as np; return np.ones(9 * 2**20)",
+            Outcome.REFUSED,
+            "f(): returned something too large",
+        ),
+        ("x = []; x.append(x); return x", Outcome.REFUSED, "f(): returned something too large"),
+        ("import numpy as np; np.ones(2**40)", Outcome.OUT_OF_MEMORY, "f(): MemoryError"),
+        ("return b'x' * 2**33", Outcome.OUT_OF_MEMORY, "f(): MemoryError"),
+        ("raise KeyboardInterrupt", Outcome.CRASHED, "f(): KeyboardInterrupt"),
+    ],
+)
+def test_every_way_to_end_has_an_outcome(classroom, body, outcome, note):
+    with classroom.submit(f"def f(): {body}") as subject:
+        call = subject.call("f", case())
+    assert call.outcome is outcome
+    assert note in call.note
+    assert call.value is None
+
+
+def test_an_endless_loop_is_ended_from_outside_even_if_it_swallows_everything(any_classroom):
+    code = """
+        import signal
+        def f():
+            for s in range(1, 64):
+                try: signal.signal(s, signal.SIG_IGN)
+                except (OSError, ValueError): pass
+            while True:
+                try:
+                    while True: pass
+                except BaseException: pass
+    """
+    limits = Limits(call_wall_s=0.2)
+    with any_classroom.submit(code, limits) as subject:
+        call = subject.call("f", case())
+        assert call.outcome is Outcome.TIMED_OUT
+        assert call.note == "f(): the program did not end within 0.2 s"
+        assert not subject.alive
+        assert subject.call("f", case()).outcome is Outcome.TIMED_OUT
+
+
+def test_a_file_that_ends_the_program_at_import_has_not_been_imported(classroom):
+    with classroom.submit("print('passed'); import os; os._exit(0)") as subject:
+        assert subject.imported.outcome is Outcome.CRASHED
+        assert subject.imported.note == "importing work.py: the program ended itself (exit status 0)"
+
+
+def test_a_workspace_that_the_students_user_cannot_read_is_our_fault_and_not_a_crash(classroom):
+    server = classroom.server()
+    classroom.workspace.chmod(0o000)
+    with pytest.raises(NotObservedError, match=r"set-up: .*Permission denied"):
+        Child(server, "submission", Limits())
+    classroom.workspace.chmod(0o755)
+
+
+def test_why_a_child_failed_is_told_also_if_its_pid_1_has_ended_by_then(classroom, monkeypatch):
+    def too_late(pid):
+        while Path(f"/proc/{pid}").exists():
+            time.sleep(0.001)
+        raise ProcessLookupError
+
+    server = classroom.server()
+    classroom.workspace.chmod(0o000)
+    monkeypatch.setattr(os, "pidfd_open", too_late)
+    with pytest.raises(NotObservedError, match=r"set-up: .*Permission denied"):
+        Child(server, "submission", Limits())
+    classroom.workspace.chmod(0o755)
+
+
+def test_a_syntax_error_is_quoted_with_its_line(classroom):
+    with classroom.submit("def f(:\n  pass\n") as subject:
+        assert subject.imported.outcome is Outcome.CRASHED
+        assert "work.py" in subject.imported.note
+        assert "line 1" in subject.imported.note
+
+
+def test_output_is_kept_head_and_tail_and_never_holds_anything_up(classroom):
+    code = """
+        def f():
+            print("first")
+            for _ in range(20000): print("x" * 100)
+            print("last")
+    """
+    with classroom.submit(code) as subject:
+        assert subject.call("f", case()).outcome is Outcome.OBSERVED
+        output = subject.output
+    assert output.startswith("first\n")
+    assert output.endswith("last\n")
+    assert "bytes left out" in output
+    assert len(output) < 70_000
+
+
+def test_the_clock_is_ours_and_the_cpu_time_tells_work_from_waiting(classroom):
+    code = """
+        import time
+        def wait(): time.sleep(0.3)
+        def work():
+            end = time.process_time() + 0.3
+            while time.process_time() < end: pass
+    """
+    with classroom.submit(code) as subject:
+        wait, work = subject.call("wait", case()), subject.call("work", case())
+    assert wait.wall_s > 0.3
+    assert wait.cpu_s < 0.1
+    assert work.wall_s >= work.cpu_s > 0.29
+
+
+def test_who_holds_too_much_of_a_gpu_is_told_of_handles_too(classroom, monkeypatch):
+    with classroom.submit("def learn(): return 1") as subject:
+        monkeypatch.setattr(subject, "_devices", lambda: 20_000 * 2**20)
+        call = subject.call("learn", case())
+        assert not subject.alive
+    assert call.outcome is Outcome.OUT_OF_MEMORY
+    assert call.note == (
+        "learn(): 20000 MiB of the GPU's memory are taken after the call; 16384 MiB are allowed; free what a "
+        "call allocates, and make a library's handle (cublasCreate) once, not in every call"
+    )
