@@ -81,10 +81,10 @@ UTILS = ("--rubric", "cdp_hw1_utils")
 
 def check_s() -> float:
     """Median seconds that one check takes after another, with one empty import and one empty call each."""
-    from grader.harness.children import Children, Order
     from grader.harness.context import SUBMISSION, InputCase
+    from grader.harness.process_pool import ProcessPool, ProcessSpec
+    from grader.harness.server_spec import ServerSpec
     from grader.harness.servers import Servers
-    from grader.harness.setup import Setup
     from grader.model.assignment import Limits
     from grader.sandbox.bubblewrap import BubblewrapSandbox
     from grader.sandbox.interpreter import interpreter
@@ -101,9 +101,9 @@ def check_s() -> float:
             workspaces={SUBMISSION: Path(folder)},
             limits=limits,
         )
-        children = Children(servers, limits)
-        setup = Setup(preloads=("numpy", "numpy.random"))
-        order = Order(whose=SUBMISSION, module="work", setup=setup)
+        children = ProcessPool(servers, limits)
+        setup = ServerSpec(preloads=("numpy", "numpy.random"))
+        order = ProcessSpec(whose=SUBMISSION, module="work", setup=setup)
         times = []
         with closing(servers), closing(children):
             for _ in range(CHECKS + 1):

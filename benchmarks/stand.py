@@ -20,11 +20,11 @@ from statistics import median
 from textwrap import dedent
 from unittest.mock import patch
 
-from grader.harness.child import Child
 from grader.harness.context import InputCase
-from grader.harness.endings import Ended
+from grader.harness.endings import ProgramEnd
 from grader.harness.server import SubjectServer
-from grader.harness.setup import Setup
+from grader.harness.server_spec import ServerSpec
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject
 from grader.machine.freezer import new_freezer
 from grader.model.assignment import Limits
@@ -72,10 +72,10 @@ PROGRAMS = {
 }
 
 
-class TimedChild(Child):
+class TimedChild(StudentProcess):
     """Notes when everything stood, beside when it was asked for."""
 
-    def _freeze(self, deadline_ns: int) -> Frozen | Ended:
+    def _freeze(self, deadline_ns: int) -> Frozen | ProgramEnd:
         begun_ns = time.perf_counter_ns()
         frozen = super()._freeze(deadline_ns)
         if isinstance(frozen, Frozen):
@@ -127,7 +127,7 @@ def measured(
     """The times of all stops, and how many calls were not answered."""
     begin = "import multiprocessing, os, subprocess, threading\nimport numpy as np\n"
     (folder / "work.py").write_text(begin + dedent(code) + "\ndef double(x): return 2 * x\n")
-    no_freezer = patch("grader.harness.child.new_freezer", lambda: None)
+    no_freezer = patch("grader.harness.student_process.new_freezer", lambda: None)
     with no_freezer if how == "signals" else nullcontext():
         child = TimedChild(one, "submission", LIMITS, control=lambda: True)
     case = InputCase(name="a case", args=(21,))
@@ -149,7 +149,7 @@ def server() -> Iterator[tuple[SubjectServer, Path]]:
             layer,
             python=interpreter().executable,
             site=interpreter().site,
-            setup=Setup(preloads=("numpy", "numpy.random")),
+            setup=ServerSpec(preloads=("numpy", "numpy.random")),
             workspaces={"submission": Path(folder)},
             limits=LIMITS,
         )

@@ -30,11 +30,11 @@ import numpy as np
 from grader.checks.ratio import measured
 from grader.checks.rounds import REPEATS, Rounds, Runner, Schedule, timed_rounds
 from grader.coursecode import course_module
-from grader.harness.children import Children, Order
 from grader.harness.context import REFERENCE, SUBMISSION, Burst, Call, InputCase, Quiet, Subject
 from grader.harness.item_context import Unwatched
+from grader.harness.process_pool import ProcessPool, ProcessSpec
+from grader.harness.server_spec import DeviceGrant
 from grader.harness.servers import Servers
-from grader.harness.setup import Lent
 from grader.machine.cores import Cores
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
@@ -44,7 +44,7 @@ from grader.worker.devices import Devices
 ROOT = Path(__file__).parent.parent
 COURSE = ROOT / "assignments" / "cdp_hw1"
 PLAIN_CALLS = 20
-PLAYED = Lent(devices=("/dev/null",), count=1)
+PLAYED = DeviceGrant(devices=("/dev/null",), count=1)
 """A device that nobody uses: its programs are timed as those on a GPU are."""
 LOOP = "reference_over"
 
@@ -193,7 +193,7 @@ def programs(*, cpu: bool) -> Iterator[Stage]:
             as_root=True,
         )
         resources.enter_context(closing(servers))
-        children = resources.enter_context(closing(Children(servers, limits, Cores().pick(1))))
+        children = resources.enter_context(closing(ProcessPool(servers, limits, Cores().pick(1))))
         lent, preloads = PLAYED, ("numpy",)
         if not cpu:
             devices = Devices("a benchmark", retire=children.retire_devices, say=print)
@@ -202,7 +202,7 @@ def programs(*, cpu: bool) -> Iterator[Stage]:
             children.device_memory = devices.memory_used
 
         def start(whose: str, module: str) -> Subject:
-            order = Order(whose=whose, module=module, setup=lent.setup(preloads))
+            order = ProcessSpec(whose=whose, module=module, setup=lent.setup(preloads))
             subject = resources.enter_context(children.subject(order))
             assert not subject.imported.note, subject.imported.note
             return subject

@@ -21,7 +21,7 @@ NAMED = 3
 PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a program there."
 
 
-class Build:
+class BuildKind:
     """Run the assignment's build command over the submission with the course's files in place.
 
     Nothing of the submission runs, and no GPU is needed: kernels are compiled for the GPU that the machine
@@ -161,7 +161,7 @@ def _facts(built: Built) -> dict[str, Any]:
     }
 
 
-def _beyond(options: Build.Options, facts: Mapping[str, Any]) -> Iterator[str]:
+def _beyond(options: BuildKind.Options, facts: Mapping[str, Any]) -> Iterator[str]:
     count, most = facts["warning_count"], options.warnings_at_most
     if most is not None and count > most:
         yield f"{count} {_warnings(count)}, and {most} may be; the first: {_first(facts['warnings'])}"

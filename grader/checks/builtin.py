@@ -9,7 +9,7 @@ from grader.markers import hookimpl
 @hookimpl
 def grader_checks() -> list[type[CheckKind]]:
     """One kind per file of this folder."""
-    from grader.checks.build import Build
+    from grader.checks.build import BuildKind
     from grader.checks.cuda_calls import CudaCalls
     from grader.checks.files import Files
     from grader.checks.kernel_launch import KernelLaunch
@@ -19,7 +19,7 @@ def grader_checks() -> list[type[CheckKind]]:
     from grader.checks.properties import Properties
     from grader.checks.pytest_kind import Pytest
     from grader.checks.ranks import Ranks
-    from grader.checks.report import Report
+    from grader.checks.report import ReportKind
     from grader.checks.scaling import Scaling
     from grader.checks.script import Script
     from grader.checks.source import Source
@@ -33,12 +33,12 @@ def grader_checks() -> list[type[CheckKind]]:
         Scaling,
         Placement,
         CudaCalls,
-        Build,
+        BuildKind,
         Script,
         Ranks,
         Pytest,
         Files,
         Source,
-        Report,
+        ReportKind,
         Manual,
     ]

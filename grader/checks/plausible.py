@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grader.checks.interval import median
 
 if TYPE_CHECKING:
-    from grader.checks.ratio import Measured
+    from grader.checks.ratio import MeasuredRatio
     from grader.harness.context import InputCase
 
 CROSSING = "crossing"
@@ -52,7 +52,7 @@ def fewest_bytes(value: Any) -> float:
     return value.size * bits / 8
 
 
-def implausible(measurement: Measured, facts: Mapping[str, Any], *, times: float) -> str:
+def implausible(measurement: MeasuredRatio, facts: Mapping[str, Any], *, times: float) -> str:
     """Say why a ratio cannot be believed before a person has looked; empty if it can.
 
     Args:

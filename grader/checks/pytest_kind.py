@@ -14,7 +14,7 @@ from grader.checks.manual import award_given
 from grader.errors import CourseError, NotObservedError
 from grader.extras import ANY_PIP, install_command
 from grader.harness.context import Call, InputCase
-from grader.harness.setup import RUN_TESTS
+from grader.harness.server_spec import RUN_TESTS
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.model.observation import Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.ranks import Launched, Place, Rank
+    from grader.harness.ranks import LaunchedRanks, Place, Rank
 
 _LOST = ("Connection closed by peer", "Connection reset by peer", "remote process exited", "Broken pipe")
 """What libraries say of it when another rank is gone: the other one is what matters."""
@@ -19,7 +19,7 @@ BUSY_S = 1.0
 _TEXT = 300
 
 
-def verdict(launched: Launched, within_s: float) -> tuple[Outcome, str]:
+def verdict(launched: LaunchedRanks, within_s: float) -> tuple[Outcome, str]:
     """How a launch went, and what went wrong; empty if every rank ended as it should."""
     if launched.how == "missing":
         return Outcome.CRASHED, "the file is not there"
@@ -32,7 +32,7 @@ def verdict(launched: Launched, within_s: float) -> tuple[Outcome, str]:
     return Outcome.TIMED_OUT, _standstill(launched, within_s)
 
 
-def _standstill(launched: Launched, within_s: float) -> str:
+def _standstill(launched: LaunchedRanks, within_s: float) -> str:
     began = (
         f"did not end within {within_s:g} s"
         if launched.how == "late"
@@ -44,7 +44,7 @@ def _standstill(launched: Launched, within_s: float) -> str:
     return f"{began}; {'; '.join(_together(shown))}{_apart(launched.ranks)}"
 
 
-def _failure(launched: Launched) -> str:
+def _failure(launched: LaunchedRanks) -> str:
     main = launched.main
     failed = sorted((rank for rank in launched.ranks if _failed(rank)), key=_blame)
     if failed:

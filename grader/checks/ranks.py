@@ -19,7 +19,7 @@ from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.harness.context import CheckContext, InputCase
-    from grader.harness.ranks import Launched, Rank
+    from grader.harness.ranks import LaunchedRanks, Rank
 
 BACKEND = "{backend}"
 PRINTING = "printing_ranks"
@@ -154,7 +154,9 @@ def _backend(options: Ranks.Options, context: CheckContext) -> str:
     return "nccl" if context.devices >= options.processes else "gloo"
 
 
-def _launch(options: Ranks.Options, context: CheckContext, case: InputCase | None, backend: str) -> Launched:
+def _launch(
+    options: Ranks.Options, context: CheckContext, case: InputCase | None, backend: str
+) -> LaunchedRanks:
     from grader.harness.ranks import RanksOrder
 
     if case is not None and case.args:
@@ -175,7 +177,7 @@ def _launch(options: Ranks.Options, context: CheckContext, case: InputCase | Non
 
 
 def _compared(
-    options: Ranks.Options, context: CheckContext, case: InputCase | None, launched: Launched
+    options: Ranks.Options, context: CheckContext, case: InputCase | None, launched: LaunchedRanks
 ) -> Iterator[Case]:
     """What each rank reported, held against the oracle."""
     if not options.expected:
@@ -205,7 +207,7 @@ def _compared(
         )
 
 
-def _quantities(options: Ranks.Options, launched: Launched) -> Iterator[tuple[str, Quantity]]:
+def _quantities(options: Ranks.Options, launched: LaunchedRanks) -> Iterator[tuple[str, Quantity]]:
     yield "wall_s", Quantity(value=launched.call.wall_s, unit="s")
     for name, text in options.numbers.items():
         found = (last_number(text, rank.output) for rank in _processes(launched))
@@ -223,7 +225,7 @@ def _wrong(options: Ranks.Options, observation: Observation) -> Iterator[str]:
         yield f"rank {', '.join(others)} prints as well; only rank 0 should"
 
 
-def _processes(launched: Launched) -> list[Rank]:
+def _processes(launched: LaunchedRanks) -> list[Rank]:
     """The ranks, and behind them whoever started them, if that is the program's own."""
     return [*launched.ranks, *((launched.main,) if launched.main else ())]
 
@@ -235,7 +237,7 @@ def _fact(rank: Rank) -> dict[str, Any]:
     }
 
 
-def _output(launched: Launched) -> str:
+def _output(launched: LaunchedRanks) -> str:
     """What the processes printed, one after another, and what stopped them."""
     parts = []
     for rank in _processes(launched):

@@ -64,7 +64,7 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredRatio:
     """What the samples say, whatever is asked for."""
 
     ratio: Ratio
@@ -79,7 +79,9 @@ class Measured:
     """Seconds of the fast function, in the middle, and of the reference's."""
 
 
-def measured(samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, calm_rounds: int) -> Measured:
+def measured(
+    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, calm_rounds: int
+) -> MeasuredRatio:
     """The ratio over the faster one of both slow functions, round by round.
 
     So no wait and no work that is not needed makes a slow function worth more than the reference's.
@@ -93,7 +95,7 @@ def measured(samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, ca
     """
     times = _times(samples, cpu)
     waits = waited(median(samples["over"]), median(times["over"]))
-    return Measured(
+    return MeasuredRatio(
         ratio=_ratio("of", BASELINE, times, first_s, calm_rounds),
         reference=_ratio("reference_of", LOOP, times, first_s, calm_rounds),
         waits_s=(median(times["over"]), median(samples["over"])) if waits else None,

@@ -33,7 +33,7 @@ class AtLeast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ratio:
+class ClaimedRatio:
     """A claimed ratio, and the two times that it must follow from."""
 
     of: tuple[str, ...] = option("Two names whose times are divided, the slower first; a|b is either name.")
@@ -48,7 +48,7 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredTime:
     """A claimed ratio, and the item that measures it."""
 
     of: tuple[str, ...] = option("The names of one of the `ratios`.")
@@ -60,7 +60,7 @@ class Measured:
     )
 
 
-class Report:
+class ReportKind:
     """Read a report (PDF, Markdown or plain text) and look for what it must hold.
 
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
@@ -91,10 +91,10 @@ class Report:
             "The report; `*` stands for anything, as in hw1.*, and the first that fits counts."
         )
         terms: tuple[str, ...] = option("Terms that must occur; a|b is either.", default=())
-        ratios: tuple[Ratio, ...] = option(
+        ratios: tuple[ClaimedRatio, ...] = option(
             "Ratios that must be claimed and follow from the times.", default=()
         )
-        measured: tuple[Measured, ...] = option(
+        measured: tuple[MeasuredTime, ...] = option(
             "Ratios that are held against measured ones as well.", judges=True, default=()
         )
         tolerance: float = option(
@@ -163,12 +163,12 @@ class Report:
         return award_requirements(requirements, credit=options.credit, flags=flags)
 
 
-def _required(options: Report.Options) -> bool:
+def _required(options: ReportKind.Options) -> bool:
     asked = (options.terms, options.ratios, options.pages, options.pictures, options.min_words)
     return any(asked)
 
 
-def _counts(options: Report.Options, observation: Observation) -> Iterator[Requirement]:
+def _counts(options: ReportKind.Options, observation: Observation) -> Iterator[Requirement]:
     unread = observation.facts["unread"]
     words = AtLeast(at_least=options.min_words) if options.min_words else None
     for name, wanted in (("pages", options.pages), ("pictures", options.pictures), ("words", words)):
@@ -186,7 +186,7 @@ def _counts(options: Report.Options, observation: Observation) -> Iterator[Requi
             yield Requirement(met=True if count >= wanted.at_least else lost, missed=missed)
 
 
-def _terms(options: Report.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
+def _terms(options: ReportKind.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
     for term in options.terms:
         if term in _concealed_names(facts, "terms"):
             yield _concealed(_either(term))
@@ -234,7 +234,7 @@ class _Range:
 class _Ratios:
     """The claims of a report, held against the ratios of its times."""
 
-    def __init__(self, options: Report.Options, observation: Observation) -> None:
+    def __init__(self, options: ReportKind.Options, observation: Observation) -> None:
         self._ratios = options.ratios
         self._tolerance = options.tolerance
         self._facts = observation.facts
@@ -247,7 +247,7 @@ class _Ratios:
             else:
                 yield _unread(self._facts) if self._facts["unread"] else self._judge(ratio)
 
-    def _concealed(self, ratio: Ratio) -> list[str]:
+    def _concealed(self, ratio: ClaimedRatio) -> list[str]:
         """What the ratio needs and only text holds that no reader sees."""
         names = _concealed_names(self._facts, "times")
         times = [f"time of {_either(name)}" for name in ratio.of if name in names]
@@ -265,7 +265,7 @@ class _Ratios:
             if quotients and not any(claim.meets(quotient, self._tolerance) for quotient in quotients)
         )
 
-    def beyond(self, one: Measured, seen: Observation | None) -> str:
+    def beyond(self, one: MeasuredTime, seen: Observation | None) -> str:
         """How far a claim is from what was measured; empty if it is near, or nothing was measured or read."""
         measured = _measured(seen)
         if measured is None or self._facts["unread"]:
@@ -282,7 +282,7 @@ class _Ratios:
             f"the {measured:.3g} that {one.by} measured"
         )
 
-    def _explained(self, ratio: Ratio) -> Iterator[_Range]:
+    def _explained(self, ratio: ClaimedRatio) -> Iterator[_Range]:
         """What the claims say that follow from this ratio's own times, the slower over the faster."""
         for quotient in self._quotients(ratio):
             for claim in self._claims(ratio):
@@ -292,7 +292,7 @@ class _Ratios:
                     else:
                         yield replace(quotient, written=claim.written)
 
-    def _judge(self, ratio: Ratio) -> Requirement:
+    def _judge(self, ratio: ClaimedRatio) -> Requirement:
         slow, fast = map(_either, ratio.of)
         missing = [_either(name) for name in ratio.of if not self._facts["times"][name]]
         claims = list(self._claims(ratio))
@@ -311,11 +311,11 @@ class _Ratios:
         contradicts = False if self._facts["latin"] else None  # or its sentences were read the wrong way
         return Requirement(met=True if met else contradicts, missed=missed)
 
-    def _claims(self, ratio: Ratio) -> Iterator[_Claim]:
+    def _claims(self, ratio: ClaimedRatio) -> Iterator[_Claim]:
         for value, half, multiple, written in self._facts["claims"][ratio.claim]:
             yield _Claim(low=value - half, high=value + half, written=written, multiple=multiple)
 
-    def _quotients(self, ratio: Ratio) -> Iterator[_Quotient]:
+    def _quotients(self, ratio: ClaimedRatio) -> Iterator[_Quotient]:
         """The ratio of every two times, and its inverse for those who divide the other way round."""
         slow, fast = (self._facts["times"][name] for name in ratio.of)
         ranges = [

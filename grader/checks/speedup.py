@@ -13,7 +13,7 @@ from grader.checks.calls import function_name
 from grader.checks.interval import median
 from grader.checks.manual import award_given
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
-from grader.checks.ratio import MARGIN, Measured, decided, measured, number
+from grader.checks.ratio import MARGIN, MeasuredRatio, decided, measured, number
 from grader.checks.watched import (
     WATCHED,
     idle_or_wrong,
@@ -245,7 +245,7 @@ def _unfit(observation: Observation) -> Award | None:
     return None
 
 
-def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> Measured:
+def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> MeasuredRatio:
     return measured(
         facts["samples"],
         facts["cpu"],
@@ -254,7 +254,7 @@ def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> Measured:
     )
 
 
-def _over(options: Speedup.Options, seen: Measured) -> str:
+def _over(options: Speedup.Options, seen: MeasuredRatio) -> str:
     """Say over which slow function the ratio is, where that is not the one that the student wrote."""
     if seen.slower <= _NOTICED:
         return ""
@@ -271,7 +271,7 @@ def _crossing(options: Speedup.Options, context: CheckContext, oracle: Callable[
     return {CROSSING: crossing(case, result, context.bus_bytes_per_s)}
 
 
-def _open(options: Speedup.Options, seen: Measured) -> str:
+def _open(options: Speedup.Options, seen: MeasuredRatio) -> str:
     """Why the samples cannot decide; empty if they can."""
     reference, needed = seen.reference.interval.middle, MARGIN * options.at_least
     if reference < needed:
@@ -282,7 +282,7 @@ def _open(options: Speedup.Options, seen: Measured) -> str:
     return seen.ratio.noise(options.at_least)
 
 
-def _flags(options: Speedup.Options, seen: Measured, facts: Mapping[str, Any]) -> Iterator[str]:
+def _flags(options: Speedup.Options, seen: MeasuredRatio, facts: Mapping[str, Any]) -> Iterator[str]:
     """What a person should know of how it was measured."""
     if seen.waits_s:
         computes_s, takes_s = seen.waits_s

@@ -9,6 +9,6 @@ from grader.markers import hookimpl
 @hookimpl
 def grader_engines() -> list[type[Engine]]:
     """One engine per file of this folder."""
-    from grader.engines.local import Local
+    from grader.engines.local import LocalEngine
 
-    return [Local]
+    return [LocalEngine]

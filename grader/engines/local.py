@@ -31,7 +31,7 @@ EXCLUSIVE_AHEAD = 32
 """So many exclusive orders that wait come before further shared ones: each keeps a submission in memory."""
 
 
-class Local:
+class LocalEngine:
     """The engine that needs nothing."""
 
     name: ClassVar[str] = "local"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.harness.child import Child
-from grader.harness.context import Call, Foreign
+from grader.harness.context import Call, OpaqueValue
 from grader.harness.device_errors import explain
-from grader.harness.endings import Ended
-from grader.harness.exchange import Exchange
+from grader.harness.endings import ProgramEnd
+from grader.harness.exchange import RoundTrip
+from grader.harness.student_process import StudentProcess
 from grader.harness.trace import read_trace
 from grader.model.observation import Outcome
 from grader.model.trace import Trace
@@ -18,7 +18,11 @@ from grader.subject.wire import Decoder, Malformed
 
 
 def read_answer(
-    child: Child, exchange: Exchange, doing: str, names: Sequence[str] = (), changed: Sequence[str] = ()
+    child: StudentProcess,
+    exchange: RoundTrip,
+    doing: str,
+    names: Sequence[str] = (),
+    changed: Sequence[str] = (),
 ) -> Call:
     """What came of a request.
 
@@ -32,15 +36,15 @@ def read_answer(
         "cpu_s": exchange.cpu_s,
         "sandbox_cpu_s": exchange.sandbox_cpu_s,
     }
-    if isinstance(answer, Ended):
+    if isinstance(answer, ProgramEnd):
         return Call(outcome=answer.outcome, note=f"{doing}: the program {answer.note}", **clock)
-    decoder = Decoder(exchange.result, foreign=lambda name: Foreign(type_name=name))
+    decoder = Decoder(exchange.result, foreign=lambda name: OpaqueValue(type_name=name))
     try:
         plain = decoder.open(answer.start, answer.length)
         if "raised" in plain:
             return _raised(plain["raised"], doing, clock)
         if "refused" in plain:
-            return _refused(plain, doing, len(child.arena.result) >> 20, clock)
+            return _refused(plain, doing, len(child.shared_buffer.result) >> 20, clock)
         value = decoder.decode(plain["value"])
         trace = read_trace(plain["trace"]) if "trace" in plain else None
         told = [names[i] for i in plain.get("changed", ())]
@@ -51,12 +55,12 @@ def read_answer(
     return Call(outcome=Outcome.OBSERVED, value=value, changed_inputs=changed_inputs, trace=trace, **clock)
 
 
-def read_records(child: Child, exchange: Exchange) -> tuple[Trace, ...]:
+def read_records(child: StudentProcess, exchange: RoundTrip) -> tuple[Trace, ...]:
     """The observer's records; none of a program that ended, and one that says so if they cannot be read."""
-    if isinstance(exchange.answer, Ended):
+    if isinstance(exchange.answer, ProgramEnd):
         return ()
     try:
-        plain = Decoder(child.arena.result).open(exchange.answer.start, exchange.answer.length)
+        plain = Decoder(child.shared_buffer.result).open(exchange.answer.start, exchange.answer.length)
         return tuple(map(read_trace, plain["traces"]))
     except (Malformed, LookupError, TypeError, AttributeError) as error:
         return (Trace(source="none", complete=False, problem=f"the records cannot be read ({error})"[:200]),)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
-from grader.harness.endings import Ended
+from grader.harness.endings import ProgramEnd
 from grader.machine.quiet import CoreMonitor
 from grader.model.observation import Outcome
 
@@ -66,13 +66,13 @@ class CallBudget:
         """It will go on: look before it does."""
         self._others = others_at_work()
 
-    def verdict(self, answer: _Answer | None) -> _Answer | Ended | None:
+    def verdict(self, answer: _Answer | None) -> _Answer | ProgramEnd | None:
         """The answer if it came in time, or that its time is over; None if it may go on."""
         if self.wall_s <= self.most_s:
             return answer
         starved = self.wall_s - self.delay_s < self.within_s
         note = f"did not end within {self.within_s:g} s"
-        return Ended(outcome=Outcome.TIMED_OUT, note=note, starved=starved)
+        return ProgramEnd(outcome=Outcome.TIMED_OUT, note=note, starved=starved)
 
 
 def others_at_work(cores: Collection[int]) -> bool:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from grader.errors import NotObservedError
 from grader.harness.built import Built, read_built, take_answer
-from grader.harness.children import Children
 from grader.harness.context import Call
 from grader.harness.diagnoses import lacking, renames
-from grader.harness.setup import of_tool
+from grader.harness.process_pool import ProcessPool
+from grader.harness.server_spec import of_tool
 from grader.harness.store import Store, digest_of, folder_digest
 from grader.harness.tool import run_tool
 from grader.harness.toolchain import Toolchain, toolchain
@@ -37,7 +37,7 @@ class Builds:
     compilers, architecture. Where a program could write there, with no wall around it, nothing is kept.
     """
 
-    def __init__(self, build: Build, children: Children, limits: Limits, cache: Path) -> None:
+    def __init__(self, build: Build, children: ProcessPool, limits: Limits, cache: Path) -> None:
         """`limits` are those of the assignment; a build has more room."""
         self._build = build
         self._children = children

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.harness.context import Call
 from grader.harness.diagnoses import Diagnostic, diagnose
-from grader.harness.setup import Setup
+from grader.harness.server_spec import ServerSpec
 from grader.model.assignment import Build
 from grader.model.observation import Outcome
 
@@ -59,7 +59,7 @@ class Built:
         """What kept it from being built."""
         return tuple(one for one in self.diagnostics if one.severity == "error")
 
-    def shown_to(self, setup: Setup) -> Setup:
+    def shown_to(self, setup: ServerSpec) -> ServerSpec:
         """The server whose programs find the products."""
         return replace(
             setup,

@@ -13,7 +13,7 @@ from grader.model.trace import Trace
 
 if TYPE_CHECKING:
     from grader.harness.built import Built
-    from grader.harness.ranks import Launched, RanksOrder
+    from grader.harness.ranks import LaunchedRanks, RanksOrder
 
 SUBMISSION = "submission"
 REFERENCE = "reference"
@@ -39,7 +39,7 @@ class InputCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foreign:
+class OpaqueValue:
     """A value of a type that does not cross the wire; only its type's name did."""
 
     type_name: str
@@ -53,7 +53,7 @@ class Call:
     """`observed` if it returned; then `value` is what came back."""
     value: Any = None
     """None, bool, int, float, complex, str, list, tuple, dict with str keys, numpy.ndarray or numpy scalar,
-    all of exactly these types, or `Foreign`."""
+    all of exactly these types, or `OpaqueValue`."""
     note: str = ""
     """How it ended if not by returning: one sentence with the exception's text."""
     traceback: str = ""
@@ -269,7 +269,7 @@ class CheckContext(Protocol):
         """Run a file of the submission as a program, in a copy of its folder that it may write to."""
         ...
 
-    def ranks(self, order: RanksOrder) -> Launched:
+    def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """The same of a program of several processes, watched; see `grader.harness.ranks`.
 
         Raises:

@@ -14,7 +14,7 @@ from grader.subject import protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class ProgramEnd:
     """The student's process is gone."""
 
     outcome: Outcome
@@ -27,18 +27,18 @@ class LostError(Exception):
     """Pid 1 of the check is gone, silent, or failed: it is open whose doing that is."""
 
 
-CUT = Ended(outcome=Outcome.CRASHED, note="closed the connection over which its functions are called")
-BROKE = Ended(
+CUT = ProgramEnd(outcome=Outcome.CRASHED, note="closed the connection over which its functions are called")
+BROKE = ProgramEnd(
     outcome=Outcome.CRASHED,
     note="broke off the connection to those who watch it (a fresh program works in the same place)",
 )
-_RESTLESS = Ended(
+_RESTLESS = ProgramEnd(
     outcome=Outcome.TIMED_OUT,
     note="did not come to rest in its time: something that it started goes on and on",
 )
 
 
-def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before: int) -> Ended:
+def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before: int) -> ProgramEnd:
     """What pid 1 says of the end of the program.
 
     Args:
@@ -56,7 +56,7 @@ def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before
     if message.startswith(protocol.EXCEEDED):
         what, amount = message.removeprefix(protocol.EXCEEDED).decode().split()
         return _too_much_memory(int(amount), limits) if what == "memory" else _too_many(int(amount), limits)
-    end = protocol.Ended.read(message)
+    end = protocol.EndMessage.read(message)
     if end is None:
         raise LostError(message.decode(errors="replace") or "gone")
     code = os.waitstatus_to_exitcode(end.status)
@@ -64,11 +64,11 @@ def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before
         return _killed(end.peak_bytes - own_bytes, limits, oom_kills_before)
     if code < 0:
         name = signal.strsignal(-code) or "a signal"
-        return Ended(outcome=Outcome.CRASHED, note=f"was ended by signal {-code} ({name})")
-    return Ended(outcome=Outcome.CRASHED, note=f"ended itself (exit status {code})")
+        return ProgramEnd(outcome=Outcome.CRASHED, note=f"was ended by signal {-code} ({name})")
+    return ProgramEnd(outcome=Outcome.CRASHED, note=f"ended itself (exit status {code})")
 
 
-def _killed(peak_bytes: int, limits: Limits, oom_kills_before: int) -> Ended:
+def _killed(peak_bytes: int, limits: Limits, oom_kills_before: int) -> ProgramEnd:
     """Whose doing a SIGKILL is that is not ours."""
     if peak_bytes > limits.memory_mb * 2**20:
         return _too_much_memory(peak_bytes, limits)
@@ -77,16 +77,16 @@ def _killed(peak_bytes: int, limits: Limits, oom_kills_before: int) -> Ended:
             "the machine ran out of memory and ended a program that used less than it may; free some, or "
             "grade fewer at once"
         )
-    return Ended(outcome=Outcome.CRASHED, note="was ended by a SIGKILL that it sent itself")
+    return ProgramEnd(outcome=Outcome.CRASHED, note="was ended by a SIGKILL that it sent itself")
 
 
-def _too_much_memory(used_bytes: int, limits: Limits) -> Ended:
+def _too_much_memory(used_bytes: int, limits: Limits) -> ProgramEnd:
     note = (
         f"used {used_bytes // 2**20} MiB of memory with all its processes; {limits.memory_mb} MiB are allowed"
     )
-    return Ended(outcome=Outcome.OUT_OF_MEMORY, note=note)
+    return ProgramEnd(outcome=Outcome.OUT_OF_MEMORY, note=note)
 
 
-def _too_many(processes: int, limits: Limits) -> Ended:
+def _too_many(processes: int, limits: Limits) -> ProgramEnd:
     note = f"had {processes} processes at once; {limits.processes} are allowed"
-    return Ended(outcome=Outcome.CRASHED, note=note)
+    return ProgramEnd(outcome=Outcome.CRASHED, note=note)

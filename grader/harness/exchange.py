@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.harness.endings import Ended
+from grader.harness.endings import ProgramEnd
 from grader.harness.results import NONE
 from grader.subject.protocol import Reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class RoundTrip:
     """One request, and what came of it."""
 
-    answer: Reply | Ended
+    answer: Reply | ProgramEnd
     wall_s: float
     """Until nothing of the program could run any more; with devices, until its result was copied as well."""
     result: memoryview = NONE

@@ -48,7 +48,7 @@ class Dependence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class SharedDraws:
     """How many pairs of values are equal, each of them in another array, but perhaps for the sign."""
 
     pairs: int
@@ -57,7 +57,7 @@ class Shared:
     z: float
 
 
-NONE = Shared(pairs=0, expected=0.0, z=0.0)
+NONE = SharedDraws(pairs=0, expected=0.0, z=0.0)
 
 
 def dependence(positions: np.ndarray) -> Dependence:
@@ -137,7 +137,7 @@ class Folded:
         )
 
 
-def shared(arrays: Sequence[Folded]) -> Shared:
+def shared(arrays: Sequence[Folded]) -> SharedDraws:
     """Return whether arrays share values, whatever their order, sign and bounds, more often than by chance.
 
     Values are compared in cells of several widths: one that was rescaled, or moved a little, is not quite the
@@ -157,11 +157,11 @@ def shared(arrays: Sequence[Folded]) -> Shared:
         expected = max(share * within, possible / cells)
         # where there is none within, there might have been one
         spread = math.sqrt(1 + expected + share**2 * (within + 1))
-        results.append(Shared(pairs=between, expected=expected, z=_excess(between, expected, spread)))
+        results.append(SharedDraws(pairs=between, expected=expected, z=_excess(between, expected, spread)))
     return max(results, key=lambda result: result.z)
 
 
-def repeated(array: Folded) -> Shared:
+def repeated(array: Folded) -> SharedDraws:
     """Return whether an array repeats its own values, in whatever order and with whatever sign."""
     if array.values.size < LEAST or array.stepped:
         return NONE
@@ -169,7 +169,7 @@ def repeated(array: Folded) -> Shared:
     for pairs, cells in zip(array.equal_pairs, _CELLS, strict=True):
         expected = _pairs(array.values.size) / cells
         z = _excess(pairs, expected, math.sqrt(1 + expected))
-        results.append(Shared(pairs=pairs, expected=expected, z=z))
+        results.append(SharedDraws(pairs=pairs, expected=expected, z=z))
     return max(results, key=lambda result: result.z)
 
 

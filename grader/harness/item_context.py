@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.coursecode import course_module
 from grader.errors import CourseError, NotObservedError
-from grader.harness.child import Child
-from grader.harness.children import Children, Order
 from grader.harness.context import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
 from grader.harness.missing import without_file
-from grader.harness.ranks import Launched, RanksOrder, launch
-from grader.harness.setup import NOTHING, RUN_TESTS, Lent, Setup, of_tool
+from grader.harness.process_pool import ProcessPool, ProcessSpec
+from grader.harness.ranks import LaunchedRanks, RanksOrder, launch
+from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ReferenceEnds, run_program
 from grader.harness.tool import run_tool
 from grader.model.assignment import Limits
@@ -66,10 +66,10 @@ class ItemContext:
         self,
         job: Job,
         item: str,
-        children: Children,
+        children: ProcessPool,
         group: str = "",
         *,
-        lent: Lent = NOTHING,
+        lent: DeviceGrant = NOTHING,
         quiet: Quiet | None = None,
         make: Make = build_nothing,
     ) -> None:
@@ -165,7 +165,7 @@ class ItemContext:
         self, whose: str, module: str, *, observed: bool = False, cores: int | None = None
     ) -> AbstractContextManager[Subject]:
         setup = replace(self._setup(module, whose), cores=cores)
-        order = Order(
+        order = ProcessSpec(
             whose=whose,
             module=module,
             setup=setup,
@@ -197,7 +197,7 @@ class ItemContext:
                 return reference.imported.outcome is not Outcome.TIMED_OUT
             return reference.call(function, case).outcome is not Outcome.TIMED_OUT
 
-    def _setup(self, module: str, whose: str) -> Setup:
+    def _setup(self, module: str, whose: str) -> ServerSpec:
         preloads = self._job.preloads.get(module, ())
         if module == RUN_TESTS:
             preloads = (RUN_TESTS, "pytest", *self._job.preloads.get("pytest", ()))
@@ -226,7 +226,7 @@ class ItemContext:
 
         return run_of(SUBMISSION, lambda *_: run_of(REFERENCE).call.outcome is not Outcome.TIMED_OUT)
 
-    def ranks(self, order: RanksOrder) -> Launched:
+    def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""
         with self._children.program(order.setup(self._setup(order.module, SUBMISSION))) as child:
             if not self._children.servers.has_loopback:
@@ -266,7 +266,7 @@ class ItemContext:
     def tool(self, name: str, *args: Any) -> Call:
         """Run one of our tools over the submission's files, in a child in which no student code runs."""
         with self._children.servers.serving(of_tool(name)) as server:
-            return run_tool(Child(server, SUBMISSION, self.limits), name, args)
+            return run_tool(StudentProcess(server, SUBMISSION, self.limits), name, args)
 
     def _file(self, name: str) -> Path:
         """Where an accepted file lies; intake lets no link in, and a link that got there is not followed."""

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from grader.errors import NotObservedError
 from grader.extras import ANY_PIP, install_command
-from grader.harness.child import Child
 from grader.harness.context import Call
-from grader.harness.setup import RUN_RANKS, TORCHRUN, Setup
+from grader.harness.server_spec import RUN_RANKS, TORCHRUN, ServerSpec
+from grader.harness.student_process import StudentProcess
 from grader.harness.tool import run_tool
 from grader.model.observation import Outcome
 
@@ -47,7 +47,7 @@ class RanksOrder:
         """The file's module, for which an assignment may name preloads."""
         return self.file.removesuffix(".py")
 
-    def setup(self, plain: Setup) -> Setup:
+    def setup(self, plain: ServerSpec) -> ServerSpec:
         """The server that the launcher needs.
 
         Raises:
@@ -103,7 +103,7 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launched:
+class LaunchedRanks:
     """What came of one launch."""
 
     call: Call
@@ -119,16 +119,16 @@ class Launched:
     ranks: tuple[Rank, ...] = ()
 
 
-def launch(child: Child, order: RanksOrder) -> Launched:
+def launch(child: StudentProcess, order: RanksOrder) -> LaunchedRanks:
     """Launch it in a child in which nothing of the student has run, then end the child and all in it."""
     call = run_tool(child, "run_ranks", (launch_order(order),), order.within_s + ANSWER_S)
     if call.outcome is not Outcome.OBSERVED:
-        return Launched(call=replace(call, note=call.note.replace("run_ranks", order.file, 1)))
+        return LaunchedRanks(call=replace(call, note=call.note.replace("run_ranks", order.file, 1)))
     try:
         return _read(call, order.processes)
     except (LookupError, TypeError, ValueError) as error:
         note = f"{order.file}: the program gave a record that cannot be read ({error})"
-        return Launched(call=Call(outcome=Outcome.REFUSED, note=note, wall_s=call.wall_s))
+        return LaunchedRanks(call=Call(outcome=Outcome.REFUSED, note=note, wall_s=call.wall_s))
 
 
 def launch_order(order: RanksOrder) -> dict[str, Any]:
@@ -146,15 +146,15 @@ def launch_order(order: RanksOrder) -> dict[str, Any]:
     }
 
 
-def _read(call: Call, count: int) -> Launched:
+def _read(call: Call, count: int) -> LaunchedRanks:
     plain = _mapping(call.value)
     how = plain["how"]
     if how == "missing":
-        return Launched(call=call, how=how)
+        return LaunchedRanks(call=call, how=how)
     if how not in {"ended", "late", "blocked"}:
         raise ValueError("how")
     ranks = tuple(_rank(one, number) for number, one in enumerate(_list(plain["ranks"], count)))
-    return Launched(
+    return LaunchedRanks(
         call=call,
         how=how,
         status=_number(plain["status"]),

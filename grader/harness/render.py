@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.harness.context import Foreign, InputCase
+from grader.harness.context import InputCase, OpaqueValue
 
 WHOLE = 64
 """Arrays and sequences of up to this many elements are kept and shown whole."""
@@ -115,25 +115,25 @@ def _integer_text(value: int) -> str:
     return repr(value) if value.bit_length() <= 256 else f"<an integer of {value.bit_length()} bits>"
 
 
-def _foreign_text(value: Foreign) -> str:
+def _foreign_text(value: OpaqueValue) -> str:
     return f"<{_type_name(value)}>"
 
 
-def _type_name(value: Foreign) -> str:
+def _type_name(value: OpaqueValue) -> str:
     # The student's to choose: nothing in it may reach a terminal unescaped.
     return _shortened(repr(value.type_name)[1:-1], 80)
 
 
 _WRITERS: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (np.generic, _scalar_text),
-    (Foreign, _foreign_text),
+    (OpaqueValue, _foreign_text),
     (int, _integer_text),
 )
 
 
 def describe(value: Any) -> str:
     """What a value is, as the object of a sentence: `an array of shape (3, 4)`, `None`, `a torch.Tensor`."""
-    if isinstance(value, Foreign):
+    if isinstance(value, OpaqueValue):
         name = _type_name(value)
         return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
     if isinstance(value, np.ndarray):

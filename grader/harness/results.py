@@ -6,7 +6,7 @@ import mmap
 
 from numpy.random import default_rng
 
-from grader.harness.arena import Arena
+from grader.harness.shared_buffer import SharedBuffer
 from grader.subject.protocol import Reply
 
 CHUNK_BYTES = 64 * 1024
@@ -14,36 +14,36 @@ PAGE_BYTES = mmap.PAGESIZE
 NONE = memoryview(b"")
 
 
-class Results:
-    """The room for results of one arena."""
+class ResultCopies:
+    """The room for results of one shared buffer."""
 
-    def __init__(self, arena: Arena, *, copied: bool) -> None:
+    def __init__(self, shared_buffer: SharedBuffer, *, copied: bool) -> None:
         """With `copied` they are read from copies alone: a device does not stop with its program."""
-        self._arena = arena
+        self._shared_buffer = shared_buffer
         self._copied = copied
         self._copies: list[Copy] = []
         self._used = 0
 
     def spoil(self) -> None:
         """Overwrite what an earlier call left: it must not pass for the answer to the next one."""
-        self._arena.spoil_result(self._used)
+        self._shared_buffer.spoil_result(self._used)
 
     def prepare(self, copies: int) -> None:
         """Have memory for so many copies of a result as large as the last one."""
         while len(self._copies) < copies:
-            self._copies.append(Copy(len(self._arena.result)))
+            self._copies.append(Copy(len(self._shared_buffer.result)))
         for copy in self._copies:
             copy.touch(self._used)
 
     def read(self, reply: Reply, keep: int | None = None) -> memoryview:
         """The bytes behind a reply; with a number to `keep`, a copy until the next one of the same number."""
-        self._used = min(reply.start + reply.length, len(self._arena.result))
+        self._used = min(reply.start + reply.length, len(self._shared_buffer.result))
         if keep is None and not self._copied:
-            return self._arena.result
+            return self._shared_buffer.result
         number = keep or 0
         if number >= len(self._copies):
             self.prepare(number + 1)
-        return self._copies[number].take(self._arena.result[: self._used])
+        return self._copies[number].take(self._shared_buffer.result[: self._used])
 
 
 class Copy:

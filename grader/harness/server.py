@@ -19,7 +19,7 @@ from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError, RootError
 from grader.harness.context import SUBMISSION
 from grader.harness.dismissed import Dismissed
-from grader.harness.setup import Setup
+from grader.harness.server_spec import ServerSpec
 from grader.machine import orphans
 from grader.model.assignment import Limits
 from grader.subject.init import GIVEN, STAGE
@@ -57,7 +57,7 @@ class SubjectServer:
         *,
         python: str,
         site: tuple[str, ...],
-        setup: Setup,
+        setup: ServerSpec,
         workspaces: Mapping[str, Path],
         given: Path | None = None,
         limits: Limits,
@@ -152,14 +152,15 @@ class SubjectServer:
         workspace: str,
         *,
         arguments_bytes: int,
-        arena_bytes: int,
+        shared_buffer_bytes: int,
         fds: list[int],
         cores: tuple[int, ...] = (),
         limits: Limits | None = None,
     ) -> None:
         """Have it fork a child.
 
-        `fds` are the sockets of pid 1 and child, the arena, the pipe for output, and the files of a freezer.
+        `fds` are the sockets of pid 1 and child, the shared buffer, the pipe for output, and the files of a
+        freezer.
 
         With `cores` it, and all it starts, stays on these. With `limits` it has others than the server.
         """
@@ -177,7 +178,7 @@ class SubjectServer:
             },
             "paths": self._paths(),
             "arguments_bytes": arguments_bytes,
-            "arena_bytes": arena_bytes,
+            "shared_buffer_bytes": shared_buffer_bytes,
             "devices": self.has_devices,
             "cores": list(cores),
         }
@@ -256,7 +257,7 @@ def _threads_of(uid: int) -> int:
     return found
 
 
-def _environment(limits: Limits, setup: Setup, renamed: Sequence[tuple[str, str]]) -> dict[str, str]:
+def _environment(limits: Limits, setup: ServerSpec, renamed: Sequence[tuple[str, str]]) -> dict[str, str]:
     fixed = {
         "CUDA_VISIBLE_DEVICES": "",  # what is lent says otherwise; a weak layer shows the files of all
         "HOME": "/tmp",  # noqa: S108 - the check's own, inside the sandbox

@@ -10,7 +10,7 @@ from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError, RootError
 from grader.harness.dismissed import Dismissed
 from grader.harness.server import SubjectServer
-from grader.harness.setup import Setup
+from grader.harness.server_spec import ServerSpec
 from grader.model.assignment import Limits
 from grader.model.evidence import NO_SANDBOX
 
@@ -49,8 +49,8 @@ class Servers:
         self._only_as_root: list[Sandbox] = []
         """Those that were given up for no other reason."""
         self._as_root = False
-        self._starting: dict[Setup, SubjectServer] = {}
-        self._serving: dict[Setup, SubjectServer] = {}
+        self._starting: dict[ServerSpec, SubjectServer] = {}
+        self._serving: dict[ServerSpec, SubjectServer] = {}
         self._proven = False
         self.missing: list[str] = []
         """Why stronger layers were not reached."""
@@ -78,12 +78,12 @@ class Servers:
         """The workspace of this name, outside."""
         return self._workspaces[whose] / self.within.get(whose, "")
 
-    def warm_up(self, setup: Setup) -> None:
+    def warm_up(self, setup: ServerSpec) -> None:
         """Begin to start a server, without waiting for it."""
         with suppress(RootError):  # whoever wants it to serve hears of that
             self._begin(setup)
 
-    def _begin(self, setup: Setup) -> None:
+    def _begin(self, setup: ServerSpec) -> None:
         while self._sandboxes and setup not in self._starting | self._serving:
             why = self._sandboxes[0].available()
             if not why:
@@ -99,7 +99,7 @@ class Servers:
             self._give_up(why)
 
     @contextmanager
-    def serving(self, setup: Setup) -> Iterator[SubjectServer]:
+    def serving(self, setup: ServerSpec) -> Iterator[SubjectServer]:
         """A server that is ready.
 
         Raises:
@@ -142,13 +142,13 @@ class Servers:
         """End all of them, and every child that is left."""
         self.end_where(lambda setup: True)
 
-    def end_where(self, applies: Callable[[Setup], bool]) -> None:
+    def end_where(self, applies: Callable[[ServerSpec], bool]) -> None:
         """End those with a set-up of this kind, and every child that is left of them."""
         for servers in (self._starting, self._serving):
             for setup in [setup for setup in servers if applies(setup)]:
                 servers.pop(setup).close()
 
-    def _start(self, setup: Setup) -> SubjectServer:
+    def _start(self, setup: ServerSpec) -> SubjectServer:
         server = SubjectServer(
             self._sandboxes[0],
             python=self.python,

@@ -13,11 +13,11 @@ from typing import Any, Self
 from grader.errors import CourseError, NotObservedError
 from grader.harness.answer import read_answer, read_records
 from grader.harness.arguments import Arguments
-from grader.harness.child import ARGUMENTS_BYTES, Answer, Child
 from grader.harness.context import Burst, Call, InputCase, Proof, Run
-from grader.harness.endings import Ended
-from grader.harness.exchange import Exchange
+from grader.harness.endings import ProgramEnd
+from grader.harness.exchange import RoundTrip
 from grader.harness.questions import Launches, answered
+from grader.harness.student_process import ARGUMENTS_BYTES, Answer, StudentProcess
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.model.trace import Trace
@@ -37,7 +37,7 @@ class ChildSubject:
 
     def __init__(
         self,
-        child: Child,
+        child: StudentProcess,
         module: str,
         limits: Limits,
         *,
@@ -64,7 +64,7 @@ class ChildSubject:
 
     def __enter__(self) -> Self:
         """Import the file; `imported` says how that went."""
-        encoder = Encoder(self._child.arena.arguments)
+        encoder = Encoder(self._child.shared_buffer.arguments)
         request: dict[str, object] = {"do": "import", "module": self._module, "observed": self._observed}
         try:
             exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
@@ -97,10 +97,10 @@ class ChildSubject:
 
     def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
         """Call a function of the imported file; see `grader.harness.context.Subject`."""
-        sent = _written(case, {"do": "call", "function": function}, self._child.arena.arguments)
+        sent = _written(case, {"do": "call", "function": function}, self._child.shared_buffer.arguments)
         launches = Launches(proof or "", self._carrying, skip)
         # bytes with bytes: a view is compared element by element, ten times slower
-        now = self._child.arena.arguments
+        now = self._child.shared_buffer.arguments
         before = {name: bytes(now[span]) for name, span in sent.spans.items()}
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s, _answering(sent, launches))
         must_have_had_its_time(exchange, self._reference_ends, function, case)
@@ -121,22 +121,22 @@ class ChildSubject:
         """Call a function with one case after the other; see `grader.harness.context.Subject`."""
         call: dict[str, object] = {"do": "call", "function": function}
         requests = [(case, call) for case in cases] + [(cases[-1], {"do": "again"})] * again
-        arena = self._child.arena.arguments
+        shared_buffer = self._child.shared_buffer.arguments
         prepared = []
         with closing(mmap(-1, ARGUMENTS_BYTES)) as memory, memoryview(memory) as buffer:
             for case, request in requests:
                 sent = _written(case, request, buffer)
                 prepared.append((sent, Arguments(buffer, sum(sent.document))))
         self._child.results.prepare(len(prepared))
-        exchanges: list[Exchange] = []
+        exchanges: list[RoundTrip] = []
         launches = [Launches("", self._carrying, 0) for _ in requests]
         launches[len(cases) - 1] = Launches(proof or "", self._carrying, skip)
         for number, (sent, arguments) in enumerate(prepared):
-            arguments.place(arena)
-            begin, within_s = partial(arguments.complete, arena), self._limits.call_wall_s
+            arguments.place(shared_buffer)
+            begin, within_s = partial(arguments.complete, shared_buffer), self._limits.call_wall_s
             answer = _answering(sent, launches[number])
             exchanges.append(self._child.exchange(*sent.document, within_s, answer, keep=number, begin=begin))
-            if isinstance(exchanges[-1].answer, Ended):
+            if isinstance(exchanges[-1].answer, ProgramEnd):
                 must_have_had_its_time(exchanges[-1], self._reference_ends, function, requests[number][0])
                 break
         # not before all are over: to read an answer takes as long as a call
@@ -165,7 +165,7 @@ class ChildSubject:
 
     def records(self) -> tuple[Trace, ...]:
         """The observer's records of the calls since the last time; see `grader.harness.context.Subject`."""
-        encoder = Encoder(self._child.arena.arguments)
+        encoder = Encoder(self._child.shared_buffer.arguments)
         exchange = self._child.exchange(*encoder.close({"do": "records"}), self._limits.call_wall_s)
         return read_records(self._child, exchange)
 
@@ -192,14 +192,14 @@ class ChildSubject:
 
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more; see `grader.harness.context.Subject`."""
-        sent = _written(case, {"do": "again"}, self._child.arena.arguments)
+        sent = _written(case, {"do": "again"}, self._child.shared_buffer.arguments)
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
         return read_answer(self._child, exchange, "again")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sent:
-    """A request as it lies in the arena, or will lie there."""
+    """A request as it lies in the shared buffer, or will lie there."""
 
     document: tuple[int, int]
     """Where it starts, and how long it is, in bytes."""
@@ -238,15 +238,15 @@ def _answering(sent: _Sent, launches: Launches) -> Answer:
     return partial(answered, {**sent.outside, LAUNCH: launches})
 
 
-def answers(child: Child) -> bool:
+def answers(child: StudentProcess) -> bool:
     """Whether a child that has run nothing of the student's can be called and stopped."""
-    encoder = Encoder(child.arena.arguments)
+    encoder = Encoder(child.shared_buffer.arguments)
     document = encoder.close({"do": "again", "args": [], "kwargs": {}})
-    return not isinstance(child.exchange(*document, child.limits.call_wall_s).answer, Ended)
+    return not isinstance(child.exchange(*document, child.limits.call_wall_s).answer, ProgramEnd)
 
 
 def must_have_had_its_time(
-    exchange: Exchange,
+    exchange: RoundTrip,
     reference_ends: ReferenceEnds | None,
     function: str = "",
     case: InputCase | None = None,
@@ -256,7 +256,7 @@ def must_have_had_its_time(
     Raises:
         NotObservedError: the reference does not end in its time either.
     """
-    if not isinstance(exchange.answer, Ended) or not exchange.answer.starved:
+    if not isinstance(exchange.answer, ProgramEnd) or not exchange.answer.starved:
         return
     if reference_ends is not None and not reference_ends(function, case):
         raise NotObservedError(
@@ -266,7 +266,7 @@ def must_have_had_its_time(
 
 
 def run_program(
-    child: Child,
+    child: StudentProcess,
     script: str,
     argv: tuple[str, ...],
     wall_s: float,
@@ -274,7 +274,7 @@ def run_program(
 ) -> Run:
     """Run a file of the submission as a program in this child, then end the child."""
     with closing(child):
-        encoder = Encoder(child.arena.arguments)
+        encoder = Encoder(child.shared_buffer.arguments)
         document = encoder.close({"do": "run", "script": script, "argv": list(argv)})
         exchange = child.exchange(*document, wall_s)
         must_have_had_its_time(exchange, reference_ends)

@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 
 from grader.contracts import Sandbox
 from grader.errors import NotObservedError
-from grader.harness.child import Child
 from grader.harness.context import InputCase
 from grader.harness.server import SubjectServer
-from grader.harness.setup import Setup
+from grader.harness.server_spec import ServerSpec
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -49,7 +49,7 @@ def try_out(sandbox: Sandbox, *, python: str, site: Sequence[str]) -> Trial:
                 sandbox,
                 python=python,
                 site=tuple(site),
-                setup=Setup(),
+                setup=ServerSpec(),
                 workspaces={"submission": workspace},
                 limits=limits,
             )
@@ -65,7 +65,7 @@ def try_out(sandbox: Sandbox, *, python: str, site: Sequence[str]) -> Trial:
 
 def _check(server: SubjectServer, limits: Limits) -> float:
     begun = time.perf_counter()
-    with ChildSubject(Child(server, "submission", limits), "trial", limits) as subject:
+    with ChildSubject(StudentProcess(server, "submission", limits), "trial", limits) as subject:
         call = subject.call("answer", InputCase(name="answer", args=()))
     if call.outcome is not Outcome.OBSERVED or call.value != 42:
         note = call.note or subject.imported.note

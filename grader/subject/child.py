@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import landlock, linux, seccomp
-from .protocol import Calls, Reply, Request
+from .protocol import CallRequest, Calls, Reply
 from .questions import Questions
 from .wire import Decoder, Encoder, TooLarge
 
@@ -75,15 +75,15 @@ def play_devices() -> None:
         virtual_gpus.install(int(os.environ["VIRTUAL_GPUS"]))
 
 
-def serve(calls: Calls, arena: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:
+def serve(calls: Calls, shared_buffer: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:
     """Answer requests until the worker has no more; never returns."""
     arguments_bytes = order["arguments_bytes"]
-    whole = memoryview(arena)
+    whole = memoryview(shared_buffer)
     arguments, results = whole[:arguments_bytes], whole[arguments_bytes:]
     questions = Questions(calls)
     student = _Student(folders, questions, devices=bool(order["devices"]))
     while True:
-        request = Request.read(calls.recv())
+        request = CallRequest.read(calls.recv())
         if request is None:
             os._exit(0)
         questions.nonce = request.nonce

@@ -32,7 +32,7 @@ from .protocol import (
     MESSAGE_BYTES,
     RESTLESS,
     THAW,
-    Ended,
+    EndMessage,
     Freeze,
     Frozen,
     Wake,
@@ -61,14 +61,14 @@ _LOOK = b"look"
 def run(
     control: socket.socket,
     order: dict[str, Any],
-    arena: int,
+    shared_buffer: int,
     freezer: Sequence[int],
     student: Callable[[], NoReturn],
 ) -> NoReturn:
     """Be pid 1: never returns.
 
     `order` has `namespaced`, `workspace`, `uid` (or None), `limits`, `cores` (empty for all) and
-    `arguments_bytes`; `arena` is the shared memory for arguments and results; `freezer` are the open files
+    `arguments_bytes`; `shared_buffer` is the memory for arguments and results; `freezer` are the open files
     of a cgroup, or nothing: `cgroup.freeze`, `cgroup.events`, `cgroup.procs`, `cpu.stat`, its folder, and
     where there is one `cgroup.kill`; `student` runs in the process below.
     """
@@ -104,8 +104,8 @@ def run(
         folders = _DISKS if order["namespaced"] else ()
         cores = order["cores"] or os.sched_getaffinity(0)
         used_ns = cgroup_usage(freezer[3]) if in_cgroup else ProcessesUsage()
-        watch = Watch(Meter(arena, folders), population, order["limits"], cores, used_ns)
-        wakefulness = Wakefulness(arena, order["arguments_bytes"], pid)
+        watch = Watch(Meter(shared_buffer, folders), population, order["limits"], cores, used_ns)
+        wakefulness = Wakefulness(shared_buffer, order["arguments_bytes"], pid)
         most = 2 * order["limits"]["user_processes"]
         _supervise(control, pid, population, stopper, watch, wakefulness, most)
     except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
@@ -185,7 +185,7 @@ def _supervise(
             ready = {fd for fd, _ in wait.poll(watch.due_ms())}
             if child in ready:
                 _, status, usage = os.wait4(pid, 0)
-                control.send(Ended(status, usage.ru_maxrss * 1024).pack())
+                control.send(EndMessage(status, usage.ru_maxrss * 1024).pack())
                 return
             message = control.recv(MESSAGE_BYTES) if ready else _LOOK
             freeze = Freeze.read(message)

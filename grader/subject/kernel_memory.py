@@ -40,9 +40,9 @@ class _Objects:
 class KernelMemory:
     """Looks at the processes in turn, for a bounded time; the others count with what they had before."""
 
-    def __init__(self, arena_inode: int, *, own_network: bool) -> None:
+    def __init__(self, shared_buffer_inode: int, *, own_network: bool) -> None:
         """With `own_network` every socket of the network namespace belongs to the check."""
-        self._arena_inode = arena_inode
+        self._shared_buffer_inode = shared_buffer_inode
         self._own_network = own_network
         self._most_of_a_socket = sockets.most_of_one() if own_network else sockets.most_of_a_sender()
         self._most_mappings = sockets.setting("vm/max_map_count", 65530)
@@ -54,7 +54,7 @@ class KernelMemory:
         """Bytes of memory files and shared anonymous memory at the last look, resident or not."""
 
     def most(self, processes: int, descriptors: int) -> int:
-        """Bound `used` and `shared` together, the arena included, by totals that are quick to read."""
+        """Bound `used` and `shared` together, shared buffer included, by totals quick to read."""
         number = sockets.number() if self._own_network else descriptors
         return (
             _shared_on_this_machine()
@@ -94,7 +94,7 @@ class KernelMemory:
         for process in processes:
             for inode, size in process.shared.items():
                 shared[inode] = max(size, shared.get(inode, 0))
-        shared.pop(self._arena_inode, None)
+        shared.pop(self._shared_buffer_inode, None)
         self.shared = sum(shared.values())
 
 

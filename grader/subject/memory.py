@@ -29,14 +29,14 @@ class Meter:
     Files of the system that processes map do not count: the kernel can drop them at any time.
     """
 
-    def __init__(self, arena: int, folders: Iterable[str]) -> None:
-        """`arena` is the shared memory for arguments and results, which is ours; `folders` lie in memory.
+    def __init__(self, shared_buffer: int, folders: Iterable[str]) -> None:
+        """`shared_buffer` is our memory for arguments and results; `folders` lie in memory.
 
         A check with such folders has a network namespace as well.
         """
-        self._arena = arena
+        self._shared_buffer = shared_buffer
         self._folders = tuple(folders)
-        self._kernel = KernelMemory(os.fstat(arena).st_ino, own_network=bool(self._folders))
+        self._kernel = KernelMemory(os.fstat(shared_buffer).st_ino, own_network=bool(self._folders))
         self._kernel_due = 0.0
         self._most_at_look = 0
 
@@ -48,13 +48,13 @@ class Meter:
         """
         living = dict(map(_living, members))
         members, statuses = tuple(living), list(living.values())
-        arena = os.fstat(self._arena).st_blocks * _BLOCK
-        resident = _sum(statuses, *_RESIDENT) - min(arena, _sum(statuses, b"RssShmem"))
+        shared_buffer = os.fstat(self._shared_buffer).st_blocks * _BLOCK
+        resident = _sum(statuses, *_RESIDENT) - min(shared_buffer, _sum(statuses, b"RssShmem"))
         descriptors = sum(map(_descriptors, members))
         objects = _sum(statuses, b"VmPTE") + descriptors * DESCRIPTOR_BYTES
         objects += sum(status.get(b"Threads", 0) for status in statuses) * THREAD_BYTES
         folders = sum(map(_used, self._folders))
-        most = self._kernel.most(len(members), descriptors) - arena
+        most = self._kernel.most(len(members), descriptors) - shared_buffer
         if resident + objects + folders + most <= limit:
             return 0
         # several short calls may end before a look is due
@@ -73,7 +73,7 @@ class Meter:
         tables = [_rollup(pid) for pid in members]
         private = sum(t.get("Pss_Anon", t.get("Pss", 0)) + t.get("SwapPss", 0) for t in tables)
         private += sum(t.get("Private_Hugetlb", 0) + t.get("Shared_Hugetlb", 0) for t in tables)
-        shared = sum(t.get("Pss_Shmem", 0) for t in tables) - arena
+        shared = sum(t.get("Pss_Shmem", 0) for t in tables) - shared_buffer
         # what lies in a file may be mapped as well: the larger of the two counts it once
         used = private + max(shared, folders + self._kernel.shared) + objects + self._kernel.used
         return used if used > limit else 0

@@ -3,7 +3,7 @@
 All sockets are SOCK_SEQPACKET and all pipes O_DIRECT: a message arrives whole or not at all. The student's
 process has pipes alone: with a message in a socket comes whatever file its sender adds, and who takes the
 message closes that file, which lasts as long as its sender likes (SO_LINGER). Values never travel here; they
-lie in the arena, shared memory whose size is sealed: first `arguments_bytes` that only the worker writes
+lie in the shared buffer, whose size is sealed: first `arguments_bytes` that only the worker writes
 while everything stands still, then the room for one result.
 """
 
@@ -89,7 +89,7 @@ class Frozen(NamedTuple):
         return cls(*_unpack(message, _FROZEN, 5)) if message.startswith(_FROZEN) else None
 
 
-class Ended(NamedTuple):
+class EndMessage(NamedTuple):
     """Pid 1 -> worker: the student's process ended by itself."""
 
     status: int
@@ -102,7 +102,7 @@ class Ended(NamedTuple):
         return _ENDED + _pack(self)
 
     @classmethod
-    def read(cls, message: bytes) -> Ended | None:
+    def read(cls, message: bytes) -> EndMessage | None:
         """The news in a message; None for anything else."""
         return cls(*_unpack(message, _ENDED, 2)) if message.startswith(_ENDED) else None
 
@@ -121,8 +121,8 @@ def _unpack(message: bytes, word: bytes, count: int) -> tuple[int, ...]:
 NONCE_BYTES = 8
 
 
-class Request(NamedTuple):
-    """Worker -> child: the document of one call lies at `start` of the arena."""
+class CallRequest(NamedTuple):
+    """Worker -> child: the document of one call lies at `start` of the shared buffer."""
 
     nonce: bytes
     start: int
@@ -133,7 +133,7 @@ class Request(NamedTuple):
         return self.nonce + struct.pack("<QQ", self.start, self.length)
 
     @classmethod
-    def read(cls, message: bytes) -> Request | None:
+    def read(cls, message: bytes) -> CallRequest | None:
         """The request in a message; None for anything else."""
         try:
             return cls(message[:NONCE_BYTES], *struct.unpack("<QQ", message[NONCE_BYTES:]))
@@ -205,5 +205,5 @@ class Calls:
         self.reading = self.writing = -1
 
 
-Reply = Request
+Reply = CallRequest
 """Child -> worker: done; the document of the result lies at `start` of the room for results."""

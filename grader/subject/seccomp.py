@@ -208,7 +208,7 @@ class Where(NamedTuple):
         return [*masked, *(_Instruction(_EQUAL, v, skip + last - i) for i, v in enumerate(self.not_among))]
 
 
-class Rule(NamedTuple):
+class SyscallRule(NamedTuple):
     """A call that is refused with an error."""
 
     call: str
@@ -224,47 +224,47 @@ class Rule(NamedTuple):
         return body
 
 
-def _rules(network: bool, pinned: bool) -> Iterable[Rule]:
+def _rules(network: bool, pinned: bool) -> Iterable[SyscallRule]:
     for call in CALLS.keys() - _CONDITIONAL:
-        yield Rule(call, errno.ENOSYS if call in _MISSING else errno.EPERM)
-    yield Rule("clone", errno.EPERM, (Where(0, bits=_NEW_NAMESPACES),))
+        yield SyscallRule(call, errno.ENOSYS if call in _MISSING else errno.EPERM)
+    yield SyscallRule("clone", errno.EPERM, (Where(0, bits=_NEW_NAMESPACES),))
     # whoever ends is left to pid 1 and seen, not to a process of the program's that ignores SIGCHLD
-    yield Rule("clone", errno.EINVAL, (Where(0, bits=_CLONE_PARENT),))
-    yield Rule("prctl", errno.EINVAL, (Where(0, equals=linux.PR_SET_CHILD_SUBREAPER),))
-    yield Rule("personality", errno.EPERM, (Where(0, not_among=_LINUX_PERSONALITY),))
+    yield SyscallRule("clone", errno.EINVAL, (Where(0, bits=_CLONE_PARENT),))
+    yield SyscallRule("prctl", errno.EINVAL, (Where(0, equals=linux.PR_SET_CHILD_SUBREAPER),))
+    yield SyscallRule("personality", errno.EPERM, (Where(0, not_among=_LINUX_PERSONALITY),))
     # whoever counts its memory from outside must be able to read of it
-    yield Rule("prctl", errno.EPERM, (Where(0, equals=linux.PR_SET_DUMPABLE),))
+    yield SyscallRule("prctl", errno.EPERM, (Where(0, equals=linux.PR_SET_DUMPABLE),))
     # pid 1 of a check has the same user where we are not root: it must not be starved or cut short
-    yield Rule("prlimit64", errno.EPERM, (Where(0, not_among=(_OWN,)),))
+    yield SyscallRule("prlimit64", errno.EPERM, (Where(0, not_among=(_OWN,)),))
     if pinned:  # said to have been done: libraries that place their threads do without
-        yield Rule("sched_setaffinity", 0)
+        yield SyscallRule("sched_setaffinity", 0)
     for call in _PRIORITIES:
-        yield Rule(call, errno.EPERM, (Where(0, equals=_PID_1),))
-    yield Rule("setpriority", errno.EPERM, (Where(0, not_among=(os.PRIO_PROCESS,)),))
-    yield Rule("setpriority", errno.EPERM, (Where(1, equals=_PID_1),))
+        yield SyscallRule(call, errno.EPERM, (Where(0, equals=_PID_1),))
+    yield SyscallRule("setpriority", errno.EPERM, (Where(0, not_among=(os.PRIO_PROCESS,)),))
+    yield SyscallRule("setpriority", errno.EPERM, (Where(1, equals=_PID_1),))
     yield from _wake_ups()
     yield from _hidden_memory()
     yield from _kept_busy()
     yield from _sockets(network)
 
 
-def _wake_ups() -> Iterable[Rule]:
+def _wake_ups() -> Iterable[SyscallRule]:
     """Ways to have the kernel send SIGCONT to a program that was stopped, when none of it runs any more.
 
     The others are `timer_create` and `mq_notify`, which are refused altogether.
     """
     sigcont = int(signal.SIGCONT)
     # sent when there is something to read or room to write: whoever empties the pipe for its output does that
-    yield Rule("fcntl", errno.EINVAL, (Where(1, equals=fcntl.F_SETSIG),))
+    yield SyscallRule("fcntl", errno.EINVAL, (Where(1, equals=fcntl.F_SETSIG),))
     at_the_parents_end = (Where(0, equals=linux.PR_SET_PDEATHSIG), Where(1, equals=sigcont))
-    yield Rule("prctl", errno.EINVAL, at_the_parents_end)
-    yield Rule("clone", errno.EINVAL, (Where(0, equals=sigcont, mask=_EXIT_SIGNAL),))
+    yield SyscallRule("prctl", errno.EINVAL, at_the_parents_end)
+    yield SyscallRule("clone", errno.EINVAL, (Where(0, equals=sigcont, mask=_EXIT_SIGNAL),))
     # a terminal that hangs up continues the leader of its session; its other end may lie in our sockets
     for command in _TERMINALS.values():
-        yield Rule("ioctl", errno.EPERM, (Where(1, equals=command),))
+        yield SyscallRule("ioctl", errno.EPERM, (Where(1, equals=command),))
 
 
-def _hidden_memory() -> Iterable[Rule]:
+def _hidden_memory() -> Iterable[SyscallRule]:
     """Ways to have the kernel hold memory that it tells nobody of.
 
     The others are refused altogether: `vmsplice`, whose pipe keeps 2 MiB for a byte of a huge page that is no
@@ -273,16 +273,16 @@ def _hidden_memory() -> Iterable[Rule]:
     """
     # files of a thread that has a table of its own are not among those of its process
     own_files = Where(0, equals=_CLONE_THREAD, mask=_CLONE_THREAD | _CLONE_FILES)
-    yield Rule("clone", errno.EINVAL, (own_files,))
-    yield Rule("close_range", errno.EINVAL, (Where(2, bits=_CLOSE_RANGE_UNSHARE),))
+    yield SyscallRule("clone", errno.EINVAL, (own_files,))
+    yield SyscallRule("close_range", errno.EINVAL, (Where(2, bits=_CLOSE_RANGE_UNSHARE),))
     # the same by a queue of a socket
     zero_copy = (Where(1, equals=socket.SOL_SOCKET), Where(2, equals=_SO_ZEROCOPY))
-    yield Rule("setsockopt", errno.ENOPROTOOPT, zero_copy)
+    yield SyscallRule("setsockopt", errno.ENOPROTOOPT, zero_copy)
     # a table as large as the caller likes, from Linux 6.16 on
-    yield Rule("prctl", errno.EINVAL, (Where(0, equals=_PR_FUTEX_HASH),))
+    yield SyscallRule("prctl", errno.EINVAL, (Where(0, equals=_PR_FUTEX_HASH),))
 
 
-def _kept_busy() -> Iterable[Rule]:
+def _kept_busy() -> Iterable[SyscallRule]:
     """Ways to have the kernel send again and again what its receiver throws away, also when nobody lives.
 
     Seen: signed segments (TCP_MD5SIG) to a receiver with another key, resent every second (TCP_RTO_MAX_MS)
@@ -297,32 +297,36 @@ def _kept_busy() -> Iterable[Rule]:
     kernel wake 900 `epoll`, for a second and more after the program stands.
     """
     linger = (Where(1, equals=socket.SOL_SOCKET), Where(2, equals=int(socket.SO_LINGER)))
-    yield Rule("setsockopt", 0, linger)
+    yield SyscallRule("setsockopt", 0, linger)
     tcp = Where(1, equals=socket.IPPROTO_TCP)
-    yield Rule("setsockopt", errno.ENOPROTOOPT, (tcp, Where(2, not_among=_TCP_OPTIONS)))
+    yield SyscallRule("setsockopt", errno.ENOPROTOOPT, (tcp, Where(2, not_among=_TCP_OPTIONS)))
     for level, options in _DROPPING.items():
         for option in options:
-            yield Rule("setsockopt", errno.ENOPROTOOPT, (Where(1, equals=level), Where(2, equals=option)))
+            yield SyscallRule(
+                "setsockopt", errno.ENOPROTOOPT, (Where(1, equals=level), Where(2, equals=option))
+            )
 
 
-def _sockets(network: bool) -> Iterable[Rule]:
+def _sockets(network: bool) -> Iterable[SyscallRule]:
     if not network:
-        yield Rule("socket", errno.EAFNOSUPPORT)
+        yield SyscallRule("socket", errno.EAFNOSUPPORT)
         # one of datagrams could be connected anew, to any socket of the machine that has a name
         kinds = (int(socket.SOCK_STREAM), int(socket.SOCK_SEQPACKET))
-        yield Rule("socketpair", errno.EPROTONOSUPPORT, (Where(1, not_among=kinds, mask=_SOCKET_KIND),))
+        yield SyscallRule(
+            "socketpair", errno.EPROTONOSUPPORT, (Where(1, not_among=kinds, mask=_SOCKET_KIND),)
+        )
         return
     netlink = int(socket.AF_NETLINK)
     families = (int(socket.AF_UNIX), int(socket.AF_INET), int(socket.AF_INET6), netlink)
-    yield Rule("socket", errno.EAFNOSUPPORT, (Where(0, not_among=families),))
+    yield SyscallRule("socket", errno.EAFNOSUPPORT, (Where(0, not_among=families),))
     # TCP and UDP: the kernel does not tell how much others hold
     protocols = (0, int(socket.IPPROTO_TCP), int(socket.IPPROTO_UDP))
     for family in (socket.AF_INET, socket.AF_INET6):
         other = (Where(0, equals=int(family)), Where(2, not_among=protocols))
-        yield Rule("socket", errno.EPROTONOSUPPORT, other)
+        yield SyscallRule("socket", errno.EPROTONOSUPPORT, other)
     # listing interfaces goes through it, which distributed libraries do when they start
     listing = (Where(0, equals=netlink), Where(2, not_among=(_NETLINK_ROUTE,)))
-    yield Rule("socket", errno.EPROTONOSUPPORT, listing)
+    yield SyscallRule("socket", errno.EPROTONOSUPPORT, listing)
 
 
 def supported() -> bool:
@@ -339,7 +343,7 @@ def program(*, network: bool, pinned: bool = False) -> bytes:
     return assembled(_rules(network, pinned))
 
 
-def assembled(rules: Iterable[Rule]) -> bytes:
+def assembled(rules: Iterable[SyscallRule]) -> bytes:
     """The instructions that refuse by these rules, and end who calls in another architecture's convention."""
     architecture, column = _ARCHITECTURES[os.uname().machine]
     code = [

@@ -142,8 +142,8 @@ def _what_is_wrong(trial: int) -> str:
 def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> None:
     """Start pid 1 of one check.
 
-    `fds` are the sockets of pid 1 and child, arena, pipe for output, pipes for requests and for replies, and
-    the files of a freezer.
+    `fds` are the sockets of pid 1 and child, shared buffer, pipe for output, pipes for requests and replies,
+    and the files of a freezer.
     """
     inits, greeting = (socket.socket(fileno=fd) for fd in fds[:2])
 
@@ -176,7 +176,7 @@ def _student(
     order: dict[str, Any], greeting: socket.socket, calls: Calls, memory: int, outputs: int
 ) -> NoReturn:
     try:
-        arena = mmap.mmap(memory, order["arena_bytes"])
+        shared_buffer = mmap.mmap(memory, order["shared_buffer_bytes"])
         workspace = init.WORKSPACE if order["namespaced"] else order["workspace"]
         folders = [order["given"], workspace] if order["given"] else [workspace]
         _volunteer_for_the_out_of_memory_killer()
@@ -194,6 +194,6 @@ def _student(
     greeting.send(HELLO)
     greeting.close()
     try:
-        child.serve(calls, arena, order, folders)
+        child.serve(calls, shared_buffer, order, folders)
     finally:
         os._exit(0)

@@ -26,9 +26,9 @@ READ_BYTES = 64 * 1024
 class Wakefulness:
     """Pid 1 on the core on which the student's process last ran."""
 
-    def __init__(self, arena: int, arguments_bytes: int, pid: int) -> None:
-        """`arena` is the open memory file, of which the first `arguments_bytes` are for arguments."""
-        self._arguments = mmap.mmap(arena, arguments_bytes, prot=mmap.PROT_READ)
+    def __init__(self, shared_buffer: int, arguments_bytes: int, pid: int) -> None:
+        """`shared_buffer` is the open memory file, of which the first `arguments_bytes` are for arguments."""
+        self._arguments = mmap.mmap(shared_buffer, arguments_bytes, prot=mmap.PROT_READ)
         self._pid = pid
         self._cores: set[int] | None = None
         """Where this process may run at other times; None while it does."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from grader.subject import linux
 
 if TYPE_CHECKING:
-    from grader.worker.kept import Kept
+    from grader.worker.server_cache import ServerCache
 
 STOP_WITHIN_S = 60
 """How long after it was told to end, or its host has ended, the kernel ends a worker that still runs."""
@@ -78,10 +78,10 @@ def _end_with_host() -> None:
 
 def _serve() -> int:
     from grader.model.job import DONE
-    from grader.worker.kept import Kept
+    from grader.worker.server_cache import ServerCache
 
     try:
-        with closing(Kept()) as kept:
+        with closing(ServerCache()) as kept:
             if len(sys.argv) == 3:
                 return _examined(sys.argv[1], sys.argv[2], kept)
             for line in sys.stdin:
@@ -95,7 +95,7 @@ def _serve() -> int:
     return 0
 
 
-def _examined(job: str, outbox: str, kept: Kept) -> int:
+def _examined(job: str, outbox: str, kept: ServerCache) -> int:
     from grader.errors import GraderError
     from grader.worker.exam import run
 

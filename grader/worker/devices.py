@@ -14,7 +14,7 @@ from grader.cuda.health import probe
 from grader.cuda.state import bus_carried, memory_used, state
 from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
-from grader.harness.setup import NOTHING, Lent, virtual_gpus
+from grader.harness.server_spec import NOTHING, DeviceGrant, virtual_gpus
 from grader.machine.lease import Lease, Leases
 from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
@@ -23,7 +23,7 @@ GPU = "gpu"
 WAIT_S = 1800.0
 """How long an exam waits for devices, or cores, that others have leased."""
 
-SIMULATED = Lent(simulated=True, environment=(("NUMBA_ENABLE_CUDASIM", "1"),))
+SIMULATED = DeviceGrant(simulated=True, environment=(("NUMBA_ENABLE_CUDASIM", "1"),))
 """numba reads the variable when it is imported."""
 
 _BUILT_FOR_GPUS = re.compile(r"^(cuda|hip)\b[^=]*= *['\"]", re.MULTILINE)
@@ -103,7 +103,7 @@ class Devices:
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
         return f"{lacks}, and no virtual ones: {unplayed}" if unplayed else lacks
 
-    def lend(self, needed: Mapping[str, int], *, torch: bool = False) -> Lent:
+    def lend(self, needed: Mapping[str, int], *, torch: bool = False) -> DeviceGrant:
         """What such an item gets; waits for a lease. Of what is `lacking`, what stands in for it.
 
         Raises:
@@ -184,7 +184,7 @@ def gpus_for(tasks: Iterable[Task]) -> int:
     return len(whole_gpus()) if any(task.devices for task in tasks) else 0
 
 
-def foreseen(needed: Mapping[str, int]) -> Lent | None:
+def foreseen(needed: Mapping[str, int]) -> DeviceGrant | None:
     """What an item will be lent, where that can be told before there is a lease: it needs all GPUs there are.
 
     A server that only imports does not touch them, and may be started while somebody else has the lease.
@@ -193,7 +193,7 @@ def foreseen(needed: Mapping[str, int]) -> Lent | None:
     return _lent(found) if found and needed.get(GPU, 0) == len(found) else None
 
 
-def _lent(gpus: Sequence[Gpu]) -> Lent:
+def _lent(gpus: Sequence[Gpu]) -> DeviceGrant:
     environment = {
         VISIBLE: ",".join(gpu.uuid for gpu in gpus),
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
@@ -201,7 +201,7 @@ def _lent(gpus: Sequence[Gpu]) -> Lent:
         **({"LD_LIBRARY_PATH": ":".join(folders)} if (folders := driver_folders()) else {}),
     }
     buses = [gpu.bus_bytes_per_s for gpu in gpus]
-    return Lent(
+    return DeviceGrant(
         devices=nodes(gpus),
         environment=tuple(environment.items()),
         count=len(gpus),

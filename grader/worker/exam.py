@@ -13,23 +13,23 @@ from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, Exa
 from grader.errors import CourseError, NotObservedError
 from grader.grading.digests import course_digest
 from grader.grading.plan import cores_of
+from grader.harness.server_spec import ServerSpec, of_tool
 from grader.harness.servers import Servers
-from grader.harness.setup import Setup, of_tool
 from grader.machine.cores import Cores
 from grader.model.evidence import Exam
 from grader.model.job import Job, Task
 from grader.worker.beside import Beside, Shares, shares
 from grader.worker.devices import Devices, foreseen, gpus_for
 from grader.worker.environment import environment
-from grader.worker.kept import Kept
+from grader.worker.server_cache import ServerCache
 from grader.worker.turns import in_turn
 
 if TYPE_CHECKING:
     from grader.harness.builds import Builds
-    from grader.harness.children import Children
+    from grader.harness.process_pool import ProcessPool
 
 
-def run(job_file: Path, outbox: Path, kept: Kept) -> None:
+def run(job_file: Path, outbox: Path, kept: ServerCache) -> None:
     """Observe every item of a job and append each observation to `evidence.jsonl` in the outbox.
 
     The job's file is taken away. Every item gets a record; what cannot be observed says whose fault that is.
@@ -50,16 +50,16 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
             servers.warm_up(setup)
         machine = environment()  # before we keep off most of it
         # not before it is known that somebody needs them: a run over quick items is short
-        from grader.worker.quiet import OwnCores, Watched
+        from grader.worker.quiet import OwnCores, WatchedCores
 
         wanted = cores_of(job.tasks, plugins.checks, job.limits, gpus=gpus_for(job.tasks))
         own = resources.enter_context(closing(OwnCores(wanted, _who(job), _say, job.cores)))
         beside = resources.enter_context(closing(Beside(job, given if own.beside else Shares(), own.beside)))
         # numpy comes with these: the servers import theirs meanwhile
-        from grader.harness.children import Children
+        from grader.harness.process_pool import ProcessPool
         from grader.worker.items import Items
 
-        children = resources.enter_context(closing(Children(servers, job.limits, own.cores)))
+        children = resources.enter_context(closing(ProcessPool(servers, job.limits, own.cores)))
         devices = resources.enter_context(
             closing(Devices(_who(job), retire=children.retire_devices, say=_say, lent=job.lent))
         )
@@ -70,7 +70,7 @@ def run(job_file: Path, outbox: Path, kept: Kept) -> None:
         builds = _builds(job, children)
         if builds is not None:
             resources.enter_context(closing(builds))
-        quiet = Watched(own.cores, devices)
+        quiet = WatchedCores(own.cores, devices)
         items = Items(job, plugins.checks, children, devices, quiet, builds)
         for observation in in_turn(job.tasks, items, beside):
             evidence.write(ItemObserved(exam=job.id, observation=observation))
@@ -88,7 +88,7 @@ def _who(job: Job) -> str:
     return f"{job.submission.assignment} of {job.submission.student}"
 
 
-def _builds(job: Job, children: Children) -> Builds | None:
+def _builds(job: Job, children: ProcessPool) -> Builds | None:
     """Builds the submission and the reference, if the assignment says how."""
     if job.build is None:
         return None
@@ -98,26 +98,28 @@ def _builds(job: Job, children: Children) -> Builds | None:
     return Builds(job.build, children, job.limits, cache_folder() / "builds")
 
 
-def _setups(tasks: Sequence[Task], job: Job) -> list[Setup]:
+def _setups(tasks: Sequence[Task], job: Job) -> list[ServerSpec]:
     """The servers for these tasks, in the order in which they are needed: first those without devices.
 
     Those with products, for numbers of cores, and with devices of which a lease will tell, come later.
     """
-    plain: list[Setup] = []
-    lent: list[Setup] = []
+    plain: list[ServerSpec] = []
+    lent: list[ServerSpec] = []
     for task in tasks:
         plain += [of_tool(task.tool)] if task.tool else []
         if task.built or "cores" in task.options:
             continue
         preloads = [job.preloads.get(module, ()) for module in task.calls]
         if not task.devices:
-            plain += [Setup(preloads=modules) for modules in preloads]
+            plain += [ServerSpec(preloads=modules) for modules in preloads]
         elif devices := foreseen(task.devices):
             lent += [devices.setup(modules) for modules in preloads]
-    return [*dict.fromkeys(plain or [Setup()]), *dict.fromkeys(lent)]
+    return [*dict.fromkeys(plain or [ServerSpec()]), *dict.fromkeys(lent)]
 
 
-def _exam(job: Job, machine: Mapping[str, Any], setup: Setup, servers: Servers, devices: Devices) -> Exam:
+def _exam(
+    job: Job, machine: Mapping[str, Any], setup: ServerSpec, servers: Servers, devices: Devices
+) -> Exam:
     """The exam's own facts, once it is known which sandbox works here."""
     facts: dict[str, Any] = dict(machine)
     try:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from grader.config.decode import decode
 from grader.contracts import CheckKind
 from grader.errors import CourseError, NotObservedError
-from grader.harness.children import Children
 from grader.harness.context import Quiet
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
-from grader.harness.setup import ON_CPU, Lent
+from grader.harness.process_pool import ProcessPool
+from grader.harness.server_spec import ON_CPU, DeviceGrant
 from grader.model.job import Job, Task
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
@@ -35,7 +35,7 @@ class Items:
         self,
         job: Job,
         kinds: Mapping[str, CheckKind],
-        children: Children,
+        children: ProcessPool,
         devices: Devices,
         quiet: Quiet,
         builds: Builds | None = None,
@@ -146,7 +146,7 @@ class Items:
             note, fault = f"a bug in check kind {kind.name}: {type(error).__name__}: {error}", Fault.GRADER
         return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault)
 
-    def _context(self, task: Task, lent: Lent) -> ItemContext:
+    def _context(self, task: Task, lent: DeviceGrant) -> ItemContext:
         return ItemContext(
             self._job,
             task.item,
@@ -157,7 +157,7 @@ class Items:
             make=partial(self._make, self._builds, lent) if self._builds else build_nothing,
         )
 
-    def _make(self, builds: Builds, lent: Lent, whose: str, *, simulated: bool = False) -> Built:
+    def _make(self, builds: Builds, lent: DeviceGrant, whose: str, *, simulated: bool = False) -> Built:
         """Have it built for the devices of an item; a GPU that the item has not got can be built for, too."""
         if simulated or lent.simulated:
             return builds.of(whose, simulated=True)

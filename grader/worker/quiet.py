@@ -53,7 +53,7 @@ class OwnCores:
             self._lease.close()
 
 
-class Watched:
+class WatchedCores:
     """`grader.harness.context.Quiet` over the leased cores and GPUs."""
 
     def __init__(self, cores: tuple[int, ...], devices: Devices) -> None:

@@ -20,9 +20,9 @@ import pytest
 
 from grader.coursecode import course_module
 from grader.errors import CourseError
-from grader.harness.children import Children
 from grader.harness.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
+from grader.harness.process_pool import ProcessPool
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
@@ -90,7 +90,7 @@ def context(tmp_path):
             workspaces={SUBMISSION: workspace, REFERENCE: FOLDER / "reference"},
             limits=job.limits,
         )
-        children = Children(servers, job.limits)
+        children = ProcessPool(servers, job.limits)
         opened.extend((children, servers))
         return ItemContext(job, "network.trains", children)
 

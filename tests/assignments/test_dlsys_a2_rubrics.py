@@ -14,10 +14,10 @@ from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
 from grader.config.rubric import load_rubric
 from grader.coursecode import course_module
-from grader.harness.children import Children
 from grader.harness.compare import compare
 from grader.harness.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
+from grader.harness.process_pool import ProcessPool
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
@@ -220,7 +220,7 @@ def context(tmp_path):
             given=FOLDER / "given",
             limits=job.limits,
         )
-        children = Children(servers, job.limits)
+        children = ProcessPool(servers, job.limits)
         opened.extend((children, servers))
         return ItemContext(job, "mlp.numpy", children)
 

@@ -9,11 +9,11 @@ import pytest
 
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
-from grader.harness.children import Children
 from grader.harness.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
+from grader.harness.process_pool import ProcessPool
+from grader.harness.server_spec import virtual_gpus
 from grader.harness.servers import Servers
-from grader.harness.setup import virtual_gpus
 from grader.model.job import Job
 from grader.model.observation import Outcome
 from grader.model.submission import Submission
@@ -89,7 +89,7 @@ def observe(tmp_path):
             given=FOLDER / "given",
             limits=job.limits,
         )
-        children = Children(servers, job.limits)
+        children = ProcessPool(servers, job.limits)
         opened.extend((children, servers))
         return {item.id: observed(item, job, children) for item in items}
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.harness.children import Children
 from grader.harness.context import REFERENCE, SUBMISSION, Call, InputCase
 from grader.harness.item_context import ItemContext
+from grader.harness.process_pool import ProcessPool
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
@@ -124,7 +124,7 @@ class RealContexts:
             shown.mkdir()
         self._servers: dict[bool, Servers] = {}
         """By whether the course has files that every program is shown."""
-        self._open: list[Children] = []
+        self._open: list[ProcessPool] = []
 
     def make(self, folder: Path, files: Mapping[str, str], course: Mapping[str, str]) -> ItemContext:
         """Write the files of a submission and of an assignment, and link to them in a folder."""
@@ -149,7 +149,7 @@ class RealContexts:
             seed="5eed",
         )
         servers = self._serving(any(path.startswith("given/") for path in course), job.limits)
-        self._open.append(Children(servers, job.limits))
+        self._open.append(ProcessPool(servers, job.limits))
         return ItemContext(job, "item", self._open[-1])
 
     def _serving(self, given: bool, limits: Limits) -> Servers:

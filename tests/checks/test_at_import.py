@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.harness.children import Children
 from grader.harness.item_context import ItemContext
+from grader.harness.process_pool import ProcessPool
 from grader.model.observation import Outcome
 from grader.subject.tools import at_import
 
@@ -49,7 +49,7 @@ def test_an_import_that_takes_too_long_names_the_students_line(real_context):
     code = "import time\nSTEPS = 3\nfor epoch in range(100):\n    time.sleep(1)\n"
     context = real_context({"train.py": code}, DRIVER)
     limits = replace(context.limits, import_wall_s=1.0)
-    children = Children(context._children.servers, limits)
+    children = ProcessPool(context._children.servers, limits)
     try:
         with ItemContext(context._job, "item", children).subject("driver") as subject:
             assert subject.imported.outcome is Outcome.TIMED_OUT

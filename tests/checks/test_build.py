@@ -8,17 +8,16 @@ from textwrap import dedent
 
 import pytest
 
-from grader.checks.build import PYTHON_3, Build
+from grader.checks.build import PYTHON_3, BuildKind
 from grader.errors import CourseError, NotObservedError
 from grader.harness.builds import Builds
-from grader.harness.children import Children
 from grader.harness.context import REFERENCE, SUBMISSION, InputCase
 from grader.harness.item_context import ItemContext
+from grader.harness.process_pool import ProcessPool
+from grader.harness.server_spec import DeviceGrant
 from grader.harness.servers import Servers
-from grader.harness.setup import Lent
 from grader.harness.toolchain import toolchain
-from grader.model.assignment import Build as Plan
-from grader.model.assignment import Limits
+from grader.model.assignment import Build, Limits
 from grader.model.job import Job
 from grader.model.observation import Outcome
 from grader.model.submission import Submission
@@ -26,10 +25,10 @@ from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
 from grader.sandbox.process import ProcessSandbox
 
-PLAN = Plan(
+PLAN = Build(
     command=("make",), products=("lib/lib.so",), variable="LIBRARY", programs=("make", "gcc"), wall_s=30.0
 )
-OPTIONS = Build.Options()
+OPTIONS = BuildKind.Options()
 MAKEFILE = "lib/lib.so: src/work.c\n\tmkdir -p lib\n\tgcc -Wall -shared -fPIC -o $@ src/work.c\n"
 DRIVER = """
     import ctypes, os
@@ -71,7 +70,7 @@ def contexts(tmp_path):
             limits=limits,
             as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
         )
-        children = Children(servers, limits)
+        children = ProcessPool(servers, limits)
         builds = Builds(plan, children, limits, tmp_path / "cache")
         opened.append((children, servers, builds))
         submission = Submission(student="s", assignment="a", archive="s.tar.gz", digest="d", files=())
@@ -90,7 +89,7 @@ def contexts(tmp_path):
         def built(whose, *, simulated=False):
             return builds.of(whose, **{**built_for, "simulated": simulated})
 
-        return ItemContext(job, "item", children, lent=Lent(built=True), make=built)
+        return ItemContext(job, "item", children, lent=DeviceGrant(built=True), make=built)
 
     yield make
     for resources in opened:
@@ -99,11 +98,11 @@ def contexts(tmp_path):
 
 
 def observe(context, options=OPTIONS):
-    return Build().observe(options, context)
+    return BuildKind().observe(options, context)
 
 
 def award(observation, options=OPTIONS):
-    return Build().award(options, observation, {})
+    return BuildKind().award(options, observation, {})
 
 
 def call(subject):
@@ -157,8 +156,8 @@ def test_warnings_are_counted_once_and_cost_what_the_rubric_says(contexts):
     told = "the first: src/work.c:1:24: unused variable 'unused' [-Wunused-variable]"
     assert award(observation).fraction == 1.0
     assert award(observation).reason == f"built; 1 warning, {told}"
-    assert award(observation, Build.Options(warnings_at_most=1)).fraction == 1.0
-    refused = award(observation, Build.Options(warnings_at_most=0))
+    assert award(observation, BuildKind.Options(warnings_at_most=1)).fraction == 1.0
+    refused = award(observation, BuildKind.Options(warnings_at_most=0))
     assert (refused.fraction, refused.reason) == (0.0, f"1 warning, and 0 may be; {told}")
 
 
@@ -336,13 +335,13 @@ def test_a_file_for_python_2_is_named_where_the_rubric_asks_for_it(contexts):
     observation = observe(contexts({"src/work.c": RIGHT, **old}))
     assert observation.outcome is Outcome.OBSERVED
     assert award(observation).fraction == 1.0
-    lost = award(observation, Build.Options(python=("*.py",)))
+    lost = award(observation, BuildKind.Options(python=("*.py",)))
     assert lost.fraction == 0.0
     assert lost.reason == (
         "net.py:2: is written for Python 2 (Missing parentheses in call to 'print')"
     )  # and not driver.py, which the course has as well
     assert lost.hint == PYTHON_3
-    assert award(observation, Build.Options(python=("src/*.py",))).fraction == 1.0
+    assert award(observation, BuildKind.Options(python=("src/*.py",))).fraction == 1.0
 
 
 def test_an_assignment_that_says_not_how_it_is_built_is_the_courses_fault(contexts):
@@ -377,7 +376,7 @@ def test_the_time_that_building_takes_is_the_submissions_own(contexts):
 
 # CUDA
 
-CUDA = Plan(
+CUDA = Build(
     command=("nvcc", "-arch={arch}", "-shared", "-Xcompiler", "-fPIC", "-o", "lib.so", "work.cu"),
     products=("lib.so",),
     variable="LIBRARY",
@@ -423,7 +422,7 @@ def test_what_kernels_may_spill_is_bounded_if_the_rubric_says_so(contexts):
     source = f"__global__ void k(float *p, int n) {{ {many} __syncthreads(); p[0] = {used}; }}\n"
     observation = observe(contexts({"work.cu": source}, GIVEN, tight, architecture="sm_90"))
     assert award(observation).fraction == 1.0
-    lost = award(observation, Build.Options(spill_bytes_at_most=0))
+    lost = award(observation, BuildKind.Options(spill_bytes_at_most=0))
     spilled = observation.facts["kernels"][0]["spill_bytes"]
     assert spilled > 0
     assert (lost.fraction, lost.reason) == (0.0, f"k spills {spilled} bytes, and may spill 0")
@@ -449,7 +448,7 @@ def test_a_name_that_cuda_13_took_away_is_named_and_a_header_may_help(contexts):
     assert lost.fraction == 0.0
     assert lost.reason.startswith('work.cu:2: identifier "cudaThreadSynchronize" is undefined')
     assert "CUDA 13 has no cudaThreadSynchronize; cudaDeviceSynchronize does the same" in lost.reason
-    earned = award(observation, Build.Options(compatibility=True))
+    earned = award(observation, BuildKind.Options(compatibility=True))
     assert earned.fraction == 1.0
     assert earned.reason == "built for sm_90, with the help of a header of old names"
 
@@ -528,5 +527,5 @@ def test_where_there_is_no_nvcc_a_build_for_the_cpu_serves_if_the_rubric_says_so
     context = contexts({"work.cu": kernel}, {"given/driver.py": driver}, CUDA)
     with pytest.raises(NotObservedError, match="nvcc is not on this machine"):
         observe(context)
-    observation = observe(context, Build.Options(on_cpu=True))
+    observation = observe(context, BuildKind.Options(on_cpu=True))
     assert (observation.outcome, observation.simulated) == (Outcome.OBSERVED, True)

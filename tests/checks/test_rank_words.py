@@ -4,7 +4,7 @@ import pytest
 
 from grader.checks.rank_words import verdict
 from grader.harness.context import Call
-from grader.harness.ranks import Launched, Place, Rank
+from grader.harness.ranks import LaunchedRanks, Place, Rank
 from grader.model.observation import Outcome
 
 CALLED = Place(file="train.py", line=17, source="dist.all_reduce(x)", called="all_reduce")
@@ -35,7 +35,7 @@ def alive(number, place=CALLED, still_s=12.0) -> Rank:
 
 def say(*ranks, how="ended", main=None, status=0):
     call = Call(outcome=Outcome.OBSERVED)
-    return verdict(Launched(call=call, how=how, status=status, main=main, ranks=ranks), 60.0)
+    return verdict(LaunchedRanks(call=call, how=how, status=status, main=main, ranks=ranks), 60.0)
 
 
 def test_nothing_is_said_of_what_ended_well():

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from grader.checks.report import AtLeast, Measured, Ratio, Report
+from grader.checks.report import AtLeast, ClaimedRatio, MeasuredTime, ReportKind
 from grader.config.decode import decode
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import measuring
 from grader.packing.pdf import pdf
 from grader.subject.tools import report
 
-KIND = Report()
-RATIO = Ratio(of=("max_cpu", "max_gpu"))
+KIND = ReportKind()
+RATIO = ClaimedRatio(of=("max_cpu", "max_gpu"))
 RIGHT = """
 We measured all three functions. The max_kernel gives each of 1000 blocks a row.
 max_cpu: 1.234 s
@@ -27,7 +27,7 @@ COURSE = {"reference/work.py": ""}
 
 
 def options(**keys):
-    return Report.Options(**{"file": "hw1.*", **keys})
+    return ReportKind.Options(**{"file": "hw1.*", **keys})
 
 
 def facts_of(text, tmp_path, chosen):
@@ -53,7 +53,7 @@ def test_a_right_report_earns_everything(award):
     found = award(
         RIGHT + PICTURE,
         terms=("max_kernel", "matmul|max_numba"),
-        ratios=(RATIO, Ratio(of=("max_numba", "max_gpu"))),
+        ratios=(RATIO, ClaimedRatio(of=("max_numba", "max_gpu"))),
         pages=AtLeast(at_least=1),
         pictures=AtLeast(at_least=1),
         min_words=20,
@@ -159,7 +159,7 @@ def test_words_are_counted_where_no_spaces_are_and_in_any_letters(award, text):
 
 
 def test_requirements_can_earn_their_share(award):
-    other = Ratio(of=("max_numba", "max_gpu"))
+    other = ClaimedRatio(of=("max_numba", "max_gpu"))
     found = award(RIGHT.replace("1.42", "7.5"), ratios=(RATIO, other), min_words=1000, credit="per_case")
     assert found.fraction == pytest.approx(1 / 3)
     assert "; its times of max_numba and max_gpu give 0.0312 s / 0.022 s = 1.42" in found.reason
@@ -185,8 +185,8 @@ def test_points_that_a_person_gave_stand_above_all(tmp_path):
     assert KIND.award(chosen, judged, {}).fraction == 0.75
 
 
-MEASURED = Measured(of=("max_cpu", "max_gpu"), by="speedup", within=3.0)
-DECIDES = Measured(of=("max_cpu", "max_gpu"), by="speedup", within=3.0, decides=True)
+MEASURED = MeasuredTime(of=("max_cpu", "max_gpu"), by="speedup", within=3.0)
+DECIDES = MeasuredTime(of=("max_cpu", "max_gpu"), by="speedup", within=3.0, decides=True)
 
 
 def speedup(ratio, **keys):
@@ -250,8 +250,8 @@ def test_timed_calls_that_were_right_are_a_measurement(award):
 
 def test_only_the_claim_that_the_times_explain_is_held_against_the_measurement(award):
     text = RIGHT + "On 8 cores max_gpu is still 9.1 times as fast as max_numba."
-    other = Measured(of=("max_numba", "max_gpu"), by="speedup", within=3.0)
-    rules = {"ratios": (RATIO, Ratio(of=other.of)), "measured": (other,)}
+    other = MeasuredTime(of=("max_numba", "max_gpu"), by="speedup", within=3.0)
+    rules = {"ratios": (RATIO, ClaimedRatio(of=other.of)), "measured": (other,)}
     (flag,) = [flag for flag in award(text, speedup(9.0), **rules).flags if "measured" in flag]
     assert flag.startswith("claims 1.42 for max_numba over max_gpu, ")
 
@@ -285,14 +285,14 @@ def test_what_is_measured_is_one_of_the_ratios_and_only_judges():
         "ratios": [{"of": ["max_cpu", "max_gpu"]}],
         "measured": [{"of": ["max_gpu", "max_cpu"], "by": "max.gpu.speedup"}],
     }
-    _, problems = decode(Report.Options, data)
+    _, problems = decode(ReportKind.Options, data)
     assert "measured [max_gpu, max_cpu] is none of the ratios; name one of them" in str(problems[0])
     assert "measured" not in measuring(options(ratios=(RATIO,), measured=(MEASURED,)))
 
 
 def test_a_ratio_has_two_names():
     data = {"file": "hw1.pdf", "ratios": [{"of": ["max_cpu"]}]}
-    _, problems = decode(Report.Options, data)
+    _, problems = decode(ReportKind.Options, data)
     assert "needs two names in of, got 1" in str(problems[0])
 
 

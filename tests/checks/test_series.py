@@ -138,7 +138,7 @@ CHEATS = {
     """,
     "by what the observer holds": """
     def observed():
-        return any(one._doing for one in gc.get_objects() if type(one).__name__ == "Exchange")
+        return any(one._doing for one in gc.get_objects() if type(one).__name__ == "InputExchange")
     def work(A, B): return by_gpu(A, B) if observed() else by_cpu(A, B)
     """,
     "by what the file system and the environment say": """
@@ -160,7 +160,7 @@ def test_who_computes_on_the_host_in_timed_calls_does_so_in_an_exchange(measured
 def test_a_launch_that_comes_first_to_see_what_becomes_of_it_shows_nothing(measured):
     series = measured("""
     def observed():
-        return any(one._doing for one in gc.get_objects() if type(one).__name__ == "Exchange")
+        return any(one._doing for one in gc.get_objects() if type(one).__name__ == "InputExchange")
     def work(A, B):
         result = by_cpu(A, B)
         return by_gpu(A, B) if observed() else result
@@ -171,7 +171,7 @@ def test_a_launch_that_comes_first_to_see_what_becomes_of_it_shows_nothing(measu
 def test_a_launch_that_comes_first_with_a_part_of_the_inputs_shows_little(measured):
     series = measured("""
     def observed():
-        return any(one._doing for one in gc.get_objects() if type(one).__name__ == "Exchange")
+        return any(one._doing for one in gc.get_objects() if type(one).__name__ == "InputExchange")
     def work(A, B):
         a, b = cuda.to_device(A[:1].copy()), cuda.to_device(B[:1].copy())
         max_kernel[(1, 1), (8, 8)](a, b, cuda.device_array_like(a))

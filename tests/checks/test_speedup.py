@@ -21,7 +21,7 @@ from grader.model.trace import Trace, Watched
 from grader.subject.population import DescendantPopulation
 from grader.subject.watch import ProcessesUsage
 from grader.worker.devices import Devices
-from grader.worker.quiet import Watched as CoresWatched
+from grader.worker.quiet import WatchedCores
 
 OPTIONS = Speedup.Options(of="work.fast", over="work.slow", inputs="numbers", at_least=5.0)
 
@@ -391,7 +391,7 @@ def quiet_machine(monkeypatch):
         return Readings(busy_s=dict.fromkeys(others, 0.0) | {first: busy_s}, steal_s={})
 
     monkeypatch.setattr("grader.machine.quiet.readings", counted)
-    return CoresWatched((), Devices("a test", retire=lambda: None, say=print))
+    return WatchedCores((), Devices("a test", retire=lambda: None, say=print))
 
 
 BESIDE = """

@@ -16,9 +16,9 @@ pathlib.Path({told!r}).touch()
 HOST = """
 import pathlib
 from grader.contracts import EngineSettings
-from grader.engines.local import Local
+from grader.engines.local import LocalEngine
 
-with Local().open(EngineSettings()):
+with LocalEngine().open(EngineSettings()):
     while not pathlib.Path({told!r}).exists():
         pass
 """

@@ -10,8 +10,8 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from grader.harness.children import Children, Order
 from grader.harness.context import SUBMISSION, InputCase, Subject
+from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
@@ -45,7 +45,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             limits=limits,
         )
         resources.enter_context(closing(servers))
-        children = resources.enter_context(closing(Children(servers, limits)))
+        children = resources.enter_context(closing(ProcessPool(servers, limits)))
         devices = Devices("a test", retire=children.retire_devices, say=print)
         resources.enter_context(closing(devices))
         lent = devices.lend({"gpu": 1})
@@ -58,7 +58,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             for name, content in (files or {}).items():
                 (workspace / name).write_bytes(content)
             setup = lent.setup(preloads or ("numpy", "numba", "numba.cuda"))
-            order = Order(whose=SUBMISSION, module="work", setup=setup, observed=observed)
+            order = ProcessSpec(whose=SUBMISSION, module="work", setup=setup, observed=observed)
             return children.subject(order)
 
         yield begin

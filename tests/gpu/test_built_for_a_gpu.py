@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from grader.harness.builds import Builds
-from grader.harness.children import Children, Order
 from grader.harness.context import REFERENCE, SUBMISSION, InputCase
+from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.servers import Servers
 from grader.model.assignment import Build, Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
@@ -74,7 +74,7 @@ def test_a_library_with_a_kernel_is_built_for_the_leased_gpu_and_loaded(tmp_path
             limits=LIMITS,
         )
         resources.enter_context(closing(servers))
-        children = resources.enter_context(closing(Children(servers, LIMITS)))
+        children = resources.enter_context(closing(ProcessPool(servers, LIMITS)))
         devices = Devices("a test", retire=children.retire_devices, say=print)
         resources.enter_context(closing(devices))
         lent = devices.lend({"gpu": 1})
@@ -85,7 +85,7 @@ def test_a_library_with_a_kernel_is_built_for_the_leased_gpu_and_loaded(tmp_path
         assert [kernel["architecture"] for kernel in built.kernels] == [architecture]
         setup = built.shown_to(lent.setup(("numpy",)))
         x = np.arange(1000, dtype=np.float32)
-        with children.subject(Order(whose=SUBMISSION, module="driver", setup=setup)) as subject:
+        with children.subject(ProcessSpec(whose=SUBMISSION, module="driver", setup=setup)) as subject:
             call = subject.call("twice", InputCase(name="a case", args=(x,)))
         assert call.note == ""
         np.testing.assert_array_equal(call.value, 2 * x)

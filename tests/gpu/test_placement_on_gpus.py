@@ -18,8 +18,8 @@ import pytest
 
 from grader.coursecode import course_module
 from grader.cuda.gpus import gpus
-from grader.harness.children import Children, Order
 from grader.harness.context import SUBMISSION, Subject
+from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -65,7 +65,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             limits=limits,
         )
         resources.enter_context(closing(servers))
-        children = resources.enter_context(closing(Children(servers, limits)))
+        children = resources.enter_context(closing(ProcessPool(servers, limits)))
         devices = Devices("a test", retire=children.retire_devices, say=print)
         resources.enter_context(closing(devices))
         children.device_memory = devices.memory_used
@@ -79,7 +79,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             for name, content in (files or {}).items():
                 (workspace / name).write_text(content)
             setup = devices.lend({"gpu": count}).setup(("numpy", "torch"))
-            order = Order(whose=SUBMISSION, module="work", setup=setup, observed=observed)
+            order = ProcessSpec(whose=SUBMISSION, module="work", setup=setup, observed=observed)
             return children.subject(order)
 
         yield begin

@@ -12,9 +12,9 @@ import pytest
 
 from grader.checks.ranks import Ranks
 from grader.cuda.gpus import gpus
-from grader.harness.children import Children
 from grader.harness.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
+from grader.harness.process_pool import ProcessPool
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
@@ -74,7 +74,7 @@ def context(tmp_path: Path) -> Iterator[Callable[[str], ItemContext]]:
             limits=limits,
         )
         resources.enter_context(closing(servers))
-        children = resources.enter_context(closing(Children(servers, limits)))
+        children = resources.enter_context(closing(ProcessPool(servers, limits)))
         devices = Devices("a test", retire=children.retire_devices, say=print)
         resources.enter_context(closing(devices))
         children.device_memory = devices.memory_used

@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from grader.harness.child import Child
 from grader.harness.server import SubjectServer
-from grader.harness.setup import Setup
+from grader.harness.server_spec import ServerSpec
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox
@@ -28,7 +28,7 @@ def start(sandbox, workspace: Path, limits: Limits = LIMITS) -> SubjectServer:
         sandbox,
         python=interpreter().executable,
         site=interpreter().site,
-        setup=Setup(preloads=("numpy", "numpy.random")),
+        setup=ServerSpec(preloads=("numpy", "numpy.random")),
         workspaces={"submission": workspace},
         limits=limits,
         as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
@@ -93,7 +93,7 @@ class Classroom:
         else:
             server = self._warm.server(self.sandbox)
             server.within = {"submission": self.workspace.name}
-        return ChildSubject(Child(server, "submission", limits, cores=cores), "work", limits)
+        return ChildSubject(StudentProcess(server, "submission", limits, cores=cores), "work", limits)
 
     def close(self) -> None:
         for server in self._servers:

@@ -53,8 +53,8 @@ def test_a_thread_that_wants_the_inputs_early_sees_them_only_when_the_clock_runs
     )
     with classroom.submit(code) as subject:
         subject.call("prepare", case())
-        arena = subject._child.arena
-        arena.arguments[:8] = b"SECRET!!"
+        shared_buffer = subject._child.shared_buffer
+        shared_buffer.arguments[:8] = b"SECRET!!"
         time.sleep(0.3)  # the worker thinks, or times the other subject of the round
         called = time.clock_gettime(time.CLOCK_MONOTONIC)
         call = subject.call("when", case(np.frombuffer(b"SECRET!!", np.uint8)))
@@ -76,7 +76,7 @@ def test_a_thread_that_fills_in_the_result_late_finds_everything_standing_still(
     with classroom.submit(code) as subject:
         assert subject.call("late", case()).outcome is Outcome.OBSERVED
         child = subject._child
-        ticks = np.frombuffer(child.arena.result, np.uint64)
+        ticks = np.frombuffer(child.shared_buffer.result, np.uint64)
         before = int(ticks[1000])
         assert before > 0, "the attack itself does not work"
         time.sleep(0.2)
@@ -119,7 +119,7 @@ def test_processes_that_keep_forking_are_brought_to_a_stand_all_of_them(classroo
     )
     with classroom.submit(code) as subject:
         assert subject.call("fork_on", case()).outcome is Outcome.OBSERVED
-        ticks = np.frombuffer(subject._child.arena.result, np.uint64)
+        ticks = np.frombuffer(subject._child.shared_buffer.result, np.uint64)
         before = ticks[1000:1004].tolist()
         assert min(before) > 0, "the attack itself does not work"
         time.sleep(0.2)
@@ -196,7 +196,7 @@ def test_the_shared_memory_cannot_be_pulled_away_from_under_the_worker(classroom
         + """
     def shrink():
         tried = []
-        try: loot("arena").resize(4096); tried.append("resize")
+        try: loot("shared_buffer").resize(4096); tried.append("resize")
         except (OSError, SystemError, ValueError, BufferError): pass
         for name in os.listdir("/proc/self/fd"):
             try: os.ftruncate(int(name), 0); tried.append(name)
@@ -206,7 +206,7 @@ def test_the_shared_memory_cannot_be_pulled_away_from_under_the_worker(classroom
     )
     with classroom.submit(code) as subject:
         assert subject.call("shrink", case()).value == []
-        assert len(bytes(subject._child.arena.result)) == Limits().result_mb * 2**20
+        assert len(bytes(subject._child.shared_buffer.result)) == Limits().result_mb * 2**20
 
 
 def test_a_child_reaches_no_memory_but_its_own(classroom):
@@ -268,7 +268,7 @@ def test_a_child_sees_nothing_of_the_machine_and_cannot_write_where_the_next_one
         found, environment, fds = subject.call("look", case()).value
         assert found == []
         assert not {name for name in environment if "GRADER" in name or "TOKEN" in name}
-        assert fds <= 7  # three standard ones, two pipes, the arena (sealed), the listing itself
+        assert fds <= 7  # three standard ones, two pipes, the shared buffer (sealed), the listing itself
         subject.call("leave", case())
         assert subject.call("find", case()).value == ["/tmp/left", "/dev/shm/left"]
     with classroom.submit(code) as subject:

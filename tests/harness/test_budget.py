@@ -3,7 +3,7 @@
 import pytest
 
 from grader.harness.budget import PATIENCE, CallBudget
-from grader.harness.endings import Ended
+from grader.harness.endings import ProgramEnd
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_limit_counts_what_the_program_used_itself(turns, answer, verdict):
         budget.charge(wall_s, delay_s, lambda: True)
     outcome = budget.verdict(answer)
     if verdict in ("late", "starved"):
-        assert isinstance(outcome, Ended)
+        assert isinstance(outcome, ProgramEnd)
         assert outcome.starved is (verdict == "starved")
     else:
         assert outcome == verdict

@@ -2,10 +2,10 @@
 
 import pytest
 
-from grader.harness.children import Children, Order
 from grader.harness.context import InputCase
+from grader.harness.process_pool import ProcessPool, ProcessSpec
+from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
-from grader.harness.setup import Setup
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.sandbox.bubblewrap import BubblewrapSandbox
@@ -24,7 +24,7 @@ def die():
     import os
     os._exit(1)
 """
-NUMPY = Setup(preloads=("numpy",))
+NUMPY = ServerSpec(preloads=("numpy",))
 NOTHING = InputCase(name="nothing", args=())
 
 
@@ -42,14 +42,14 @@ def children(request, tmp_path):
         limits=Limits(),
         as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
     )
-    children = Children(servers, Limits())
+    children = ProcessPool(servers, Limits())
     yield children
     children.close()
     servers.close()
 
 
 def up(children, whose="submission", group=""):
-    with children.subject(Order(whose=whose, module="work", setup=NUMPY, group=group)) as subject:
+    with children.subject(ProcessSpec(whose=whose, module="work", setup=NUMPY, group=group)) as subject:
         return subject.call("up", NOTHING).value, subject.output
 
 
@@ -65,7 +65,7 @@ def test_a_group_shares_a_child_and_each_item_sees_its_own_output(children):
 
 
 def test_a_child_that_died_is_replaced(children):
-    with children.subject(Order(whose="submission", module="work", setup=NUMPY, group="g")) as subject:
+    with children.subject(ProcessSpec(whose="submission", module="work", setup=NUMPY, group="g")) as subject:
         assert subject.call("die", NOTHING).outcome is Outcome.CRASHED
         assert not subject.alive
     assert up(children, group="g")[0] == 1

@@ -7,7 +7,7 @@ import pytest
 
 from grader.errors import CourseError
 from grader.harness.compare import compare
-from grader.harness.context import Foreign
+from grader.harness.context import OpaqueValue
 from grader.harness.render import value_text
 from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.unused import UNUSED
@@ -68,12 +68,12 @@ def test_legitimate_variety_agrees(actual, expected):
         (None, [1, 2], "returned None; expected a list of 2 items"),
         (0, None, "got 0, expected None"),
         (
-            Foreign(type_name="torch.Tensor"),
+            OpaqueValue(type_name="torch.Tensor"),
             MATRIX,
             "returned a torch.Tensor; expected an array of shape (3, 4)",
         ),
         (
-            [MATRIX, Foreign(type_name="object")],
+            [MATRIX, OpaqueValue(type_name="object")],
             [MATRIX, MATRIX],
             "item 1 is an object; expected an array of shape (3, 4)",
         ),
@@ -209,7 +209,7 @@ def test_no_expected_value_is_a_wildcard(special):
         assert agrees is bool(np.array_equal([wrong], [special], equal_nan=True))
 
 
-@pytest.mark.parametrize("anything", [0, None, "text", [1, [2]], MATRIX, Foreign(type_name="object")])
+@pytest.mark.parametrize("anything", [0, None, "text", [1, [2]], MATRIX, OpaqueValue(type_name="object")])
 def test_what_is_unused_is_neither_looked_at_nor_counted(anything):
     expected = [UNUSED, np.arange(3.0), {"a": UNUSED, "b": 1}]
     found = compare([anything, np.arange(3), {"a": anything, "b": 1}], expected)
@@ -241,7 +241,7 @@ def test_an_infinite_error_is_reported_as_infinite():
         pytest.param(np.array(["2020-01-01"], dtype="M8[D]"), id="dates"),
         pytest.param(np.longdouble(2), id="a longdouble"),
         pytest.param("\ud800\x1b[2J\n" * 1000, id="text with escapes and lone surrogates"),
-        pytest.param(Foreign(type_name="evil\x1b[2J\n" * 100), id="a type with a hostile name"),
+        pytest.param(OpaqueValue(type_name="evil\x1b[2J\n" * 100), id="a type with a hostile name"),
         pytest.param({"\x1b[2J": nested(1, 5000)}, id="a hostile key"),
         pytest.param(NAN, id="NaN"),
     ],

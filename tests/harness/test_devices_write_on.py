@@ -11,11 +11,11 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from grader.harness.child import Child
 from grader.harness.context import SUBMISSION, InputCase
 from grader.harness.results import Copy
 from grader.harness.server import SubjectServer
-from grader.harness.setup import Lent
+from grader.harness.server_spec import DeviceGrant
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -61,7 +61,7 @@ def server(tmp_path_factory) -> Iterator[SubjectServer]:
         BubblewrapSandbox(),
         python=interpreter().executable,
         site=interpreter().site,
-        setup=Lent(devices=PLAYED, count=1).setup(("numpy",)),
+        setup=DeviceGrant(devices=PLAYED, count=1).setup(("numpy",)),
         workspaces={SUBMISSION: workspace},
         limits=LIMITS,
         as_root=True,
@@ -73,7 +73,7 @@ def server(tmp_path_factory) -> Iterator[SubjectServer]:
 
 @pytest.fixture
 def subject(server) -> Iterator[ChildSubject]:
-    with ChildSubject(Child(server, SUBMISSION, LIMITS), "work", LIMITS) as subject:
+    with ChildSubject(StudentProcess(server, SUBMISSION, LIMITS), "work", LIMITS) as subject:
         assert subject.imported.outcome is Outcome.OBSERVED, subject.imported.note
         yield subject
 
@@ -84,7 +84,7 @@ def device_writes(subject: ChildSubject, monkeypatch, values: np.ndarray) -> Non
 
     def then_written(*args, **kwargs):
         result = exchange(*args, **kwargs)
-        np.frombuffer(subject._child.arena.result, values.dtype, values.size)[:] = values
+        np.frombuffer(subject._child.shared_buffer.result, values.dtype, values.size)[:] = values
         return result
 
     monkeypatch.setattr(subject._child, "exchange", then_written)
@@ -159,7 +159,7 @@ def test_pid_1_leaves_the_core_of_the_program_when_that_goes_on(subject):
 def test_a_program_that_is_over_its_memory_is_told_so_at_the_next_call_at_the_latest(server, monkeypatch):
     monkeypatch.setattr("grader.harness.server.DRIVER_MB", 0)
     limits = replace(LIMITS, memory_mb=80)
-    with ChildSubject(Child(server, SUBMISSION, limits), "work", limits) as subject:
+    with ChildSubject(StudentProcess(server, SUBMISSION, limits), "work", limits) as subject:
         calls = [subject.call("take", case(90 * 2**20)), subject.call("double", case(1))]
     assert calls[-1].outcome is Outcome.OUT_OF_MEMORY, calls
 
@@ -174,21 +174,21 @@ def test_what_lies_there_before_a_call_in_a_row_begins_is_not_all_of_its_argumen
     seen = []
 
     def woken(child, arguments_bytes):
-        seen.append(np.frombuffer(child.arena.arguments, np.int64, 100_000).copy())
+        seen.append(np.frombuffer(child.shared_buffer.arguments, np.int64, 100_000).copy())
 
-    monkeypatch.setattr(Child, "_wake", woken)
+    monkeypatch.setattr(StudentProcess, "_wake", woken)
     cases = [case(np.random.default_rng(n).integers(0, 2**60, 100_000)) for n in range(4)]
     subject.burst("double", cases)
     assert all((early != one.args[0]).any() for one, early in zip(cases, seen, strict=True))
 
 
 def test_results_that_are_kept_stay_as_they_are_while_later_ones_are_larger(server):
-    child = Child(server, SUBMISSION, LIMITS)
+    child = StudentProcess(server, SUBMISSION, LIMITS)
     try:
         results = child.results
         kept = []
         for number, size in ((0, 10_000), (0, 50_000), (1, 20_000), (2, 100_000)):
-            child.arena.result[:size] = bytes([number + 1]) * size
+            child.shared_buffer.result[:size] = bytes([number + 1]) * size
             kept[number:] = [results.read(Reply(b"", 0, size), keep=number)]
         results.prepare(5)
         for number, result in enumerate(kept):

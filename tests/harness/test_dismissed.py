@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.harness import child as harness_child
-from grader.harness.children import Children, Order
+from grader.harness import student_process as harness_child
 from grader.harness.context import InputCase
+from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.server import SubjectServer
+from grader.harness.server_spec import OBSERVER, ServerSpec
 from grader.harness.servers import Servers
-from grader.harness.setup import OBSERVER, Setup
 from grader.harness.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -40,8 +40,8 @@ def nothing():
 NOTHING = InputCase(name="nothing", args=())
 
 
-def order(module: str, group: str = "") -> Order:
-    return Order(whose="submission", module=module, setup=Setup(), group=group)
+def order(module: str, group: str = "") -> ProcessSpec:
+    return ProcessSpec(whose="submission", module=module, setup=ServerSpec(), group=group)
 
 
 @pytest.fixture(params=[BubblewrapSandbox, NamespacesSandbox], ids=lambda kind: kind.name)
@@ -59,7 +59,7 @@ def children(request, tmp_path):
         limits=Limits(),
         as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
     )
-    children = Children(servers, Limits())
+    children = ProcessPool(servers, Limits())
     yield children
     children.close()
     servers.close()
@@ -69,13 +69,13 @@ def children(request, tmp_path):
 def inits(monkeypatch):
     """Handles of pid 1 of every child, in the order in which they were ready."""
     handles = []
-    ready = harness_child.Child.ready
+    ready = harness_child.StudentProcess.ready
 
     def noted(self):
         ready(self)
         handles.append(os.dup(self._init_pidfd))
 
-    monkeypatch.setattr(harness_child.Child, "ready", noted)
+    monkeypatch.setattr(harness_child.StudentProcess, "ready", noted)
     yield handles
     for handle in handles:
         os.close(handle)
@@ -141,15 +141,15 @@ def test_whoever_interrupts_the_waiting_leaves_nothing_open(children, monkeypatc
         pass
     children.close()
     before = open_files()
-    end = harness_child.Child.end
+    end = harness_child.StudentProcess.end
 
     def interrupted(self):
-        monkeypatch.setattr(harness_child.Child, "end", end)
+        monkeypatch.setattr(harness_child.StudentProcess, "end", end)
         raise KeyboardInterrupt
 
     with children.subject(order("quick")):
         pass
-    monkeypatch.setattr(harness_child.Child, "end", interrupted)
+    monkeypatch.setattr(harness_child.StudentProcess, "end", interrupted)
     with pytest.raises(KeyboardInterrupt), children.subject(order("quick")):
         pass
     children.close()
@@ -160,7 +160,7 @@ def test_what_the_kernel_kills_of_one_program_excuses_no_other(children, monkeyp
     kills = [0]
     monkeypatch.setattr(harness_child, "oom_kills", lambda: kills[0])
     monkeypatch.setattr("grader.harness.endings.oom_kills", lambda: kills[0])
-    end = harness_child.Child.end
+    end = harness_child.StudentProcess.end
 
     def killed(self):
         kills[0] += 1
@@ -168,16 +168,18 @@ def test_what_the_kernel_kills_of_one_program_excuses_no_other(children, monkeyp
 
     with children.subject(order("quick")):
         pass
-    monkeypatch.setattr(harness_child.Child, "end", killed)
+    monkeypatch.setattr(harness_child.StudentProcess, "end", killed)
     with children.subject(order("next")) as subject:
         assert kills == [1]
-        monkeypatch.setattr(harness_child.Child, "end", end)
+        monkeypatch.setattr(harness_child.StudentProcess, "end", end)
         assert "SIGKILL" in subject.call("kill", NOTHING).note
 
 
 def test_one_with_devices_is_waited_for_at_once(children, inits, monkeypatch):
     monkeypatch.setattr(SubjectServer, "has_devices", True)
-    with children.servers.serving(Setup(preloads=(OBSERVER,))) as server:
-        with ChildSubject(harness_child.Child(server, "submission", Limits()), "quick", Limits()) as subject:
+    with children.servers.serving(ServerSpec(preloads=(OBSERVER,))) as server:
+        with ChildSubject(
+            harness_child.StudentProcess(server, "submission", Limits()), "quick", Limits()
+        ) as subject:
             assert subject.imported.outcome is Outcome.OBSERVED
         assert ended(inits[0])

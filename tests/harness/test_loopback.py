@@ -4,10 +4,10 @@ import socket
 
 import pytest
 
-from grader.harness.child import Child
 from grader.harness.context import InputCase
 from grader.harness.server import SubjectServer
-from grader.harness.setup import Setup
+from grader.harness.server_spec import ServerSpec
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.sandbox.interpreter import interpreter
@@ -67,7 +67,7 @@ def test_two_rooms_have_two_loopbacks(any_classroom):
             here = outside.getsockname()[1]
             assert one.call("reach", case(here)).value == "Connection refused"
         server = any_classroom.server()  # another room
-        with ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as other:
+        with ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as other:
             assert other.call("reach", case(port)).value == "Connection refused"
 
 
@@ -97,13 +97,13 @@ def test_a_process_group_of_gloo_is_formed_in_a_room(any_classroom, host):
         any_classroom.sandbox,
         python=interpreter().executable,
         site=interpreter().site,
-        setup=Setup(preloads=("torch",)),
+        setup=ServerSpec(preloads=("torch",)),
         workspaces={"submission": any_classroom.workspace},
         limits=LIMITS,
     )
     try:
         server.ready()
-        with ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject:
+        with ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as subject:
             assert subject.call("both", case(host)).value == [0, 0]
             # and no warnings of names that cannot be found
             assert sorted(subject.output.splitlines()) == ["rank 0: 3.0", "rank 1: 3.0"]

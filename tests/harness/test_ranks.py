@@ -10,7 +10,7 @@ from grader.errors import NotObservedError
 from grader.harness import ranks
 from grader.harness.context import Call
 from grader.harness.ranks import RanksOrder, launch
-from grader.harness.setup import RUN_RANKS, TORCHRUN, Setup
+from grader.harness.server_spec import RUN_RANKS, TORCHRUN, ServerSpec
 from grader.model.observation import Outcome
 
 ORDER = RanksOrder(file="main.py", processes=2, within_s=5.0, blocked_s=1.0, output_kb=64)
@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_is_told(answered):
 
 
 def test_only_torchrun_wants_torch(monkeypatch):
-    plain = Setup(preloads=("numpy",))
+    plain = ServerSpec(preloads=("numpy",))
     monkeypatch.setattr(ranks, "find_spec", lambda name: name)
     assert ORDER.setup(plain).preloads == (RUN_RANKS, TORCHRUN, "numpy")
     monkeypatch.setattr(ranks, "find_spec", lambda name: None)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grader.harness.context import Foreign, InputCase
+from grader.harness.context import InputCase, OpaqueValue
 from grader.harness.render import call_text, describe, record, value_text
 
 
@@ -39,8 +39,8 @@ def test_a_call_reads_as_python_source():
         ({"a": [1, ()]}, "{'a': [1, ()]}"),
         pytest.param(10**5000, "<an integer of 16610 bits>", id="a giant integer"),
         ("\ud800\x1b[2J", "'\\ud800\\x1b[2J'"),
-        (Foreign(type_name="torch.Tensor"), "<torch.Tensor>"),
-        (Foreign(type_name="a\x1b\n"), "<a\\x1b\\n>"),
+        (OpaqueValue(type_name="torch.Tensor"), "<torch.Tensor>"),
+        (OpaqueValue(type_name="a\x1b\n"), "<a\\x1b\\n>"),
     ],
 )
 def test_a_value_reads_as_python_writes_it(value, text):
@@ -82,8 +82,8 @@ def test_nesting_is_shown_six_levels_deep():
         (np.zeros((3, 4)), "an array of shape (3, 4)"),
         ((1,), "a tuple of 1 item"),
         ([1, 2], "a list of 2 items"),
-        (Foreign(type_name="set"), "a set"),
-        (Foreign(type_name="object"), "an object"),
+        (OpaqueValue(type_name="set"), "a set"),
+        (OpaqueValue(type_name="object"), "an object"),
         (None, "None"),
         (0.5, "0.5"),
     ],

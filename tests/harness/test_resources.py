@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from grader.harness.child import Child
 from grader.harness.context import REFERENCE, SUBMISSION, InputCase
 from grader.harness.server import SubjectServer
-from grader.harness.setup import Setup
+from grader.harness.server_spec import ServerSpec
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -320,13 +320,13 @@ def test_the_memory_of_a_driver_is_not_charged_to_the_program(bubblewrap, tmp_pa
         BubblewrapSandbox(),
         python=interpreter().executable,
         site=interpreter().site,
-        setup=Setup(preloads=("_grader_subject.driver",), devices=devices),
+        setup=ServerSpec(preloads=("_grader_subject.driver",), devices=devices),
         workspaces={"submission": tmp_path},
         limits=LIMITS,
     )
     server.ready()
     try:
-        with ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject:
+        with ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as subject:
             assert subject.call("touch", case()).outcome is outcome
     finally:
         server.close()
@@ -353,7 +353,7 @@ def test_threads_that_a_submission_left_standing_keep_none_from_the_reference(bu
         BubblewrapSandbox(),
         python=interpreter().executable,
         site=interpreter().site,
-        setup=Setup(preloads=("numpy",)),
+        setup=ServerSpec(preloads=("numpy",)),
         workspaces={SUBMISSION: tmp_path, REFERENCE: tmp_path},
         limits=limits,
         as_root=True,
@@ -361,8 +361,8 @@ def test_threads_that_a_submission_left_standing_keep_none_from_the_reference(bu
     with closing(room):
         room.ready()
         with (
-            ChildSubject(Child(room, SUBMISSION, limits), "work", limits) as submission,
-            ChildSubject(Child(room, REFERENCE, limits), "work", limits) as reference,
+            ChildSubject(StudentProcess(room, SUBMISSION, limits), "work", limits) as submission,
+            ChildSubject(StudentProcess(room, REFERENCE, limits), "work", limits) as reference,
         ):
             assert submission.call("hoard", case()).value < limits.processes
             assert submission.call("begin", case()).outcome is Outcome.CRASHED, "nothing was used up"

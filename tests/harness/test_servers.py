@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from grader.errors import CourseError, NotObservedError, RootError
-from grader.harness.child import Child
 from grader.harness.context import InputCase
+from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
-from grader.harness.setup import Setup
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.sandbox.bubblewrap import BubblewrapSandbox, _arguments
@@ -50,8 +50,8 @@ def children() -> list[str]:
 
 def one_check(room: Servers, function: str = "one") -> None:
     with (
-        room.serving(Setup()) as server,
-        ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject,
+        room.serving(ServerSpec()) as server,
+        ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as subject,
     ):
         subject.call(function, NOTHING)
 
@@ -79,10 +79,10 @@ def test_no_descriptor_and_no_process_is_left_of_many_checks(tmp_path, sandbox, 
 
 def test_without_namespaces_two_subjects_at_once_have_a_server_each(tmp_path):
     room = servers(tmp_path, ProcessSandbox())
-    with room.serving(Setup()) as one:
-        with room.serving(Setup()) as other:
+    with room.serving(ServerSpec()) as one:
+        with room.serving(ServerSpec()) as other:
             assert one is not other
-        with ChildSubject(Child(one, "submission", LIMITS), "work", LIMITS) as subject:
+        with ChildSubject(StudentProcess(one, "submission", LIMITS), "work", LIMITS) as subject:
             assert subject.call("one", NOTHING).value == 1
     room.close()
 
@@ -92,10 +92,10 @@ def test_a_server_that_broke_is_replaced_for_the_next_check(tmp_path):
     room = servers(tmp_path, BubblewrapSandbox())
 
     def use_a_broken_one() -> None:
-        with room.serving(Setup()) as broken:
+        with room.serving(ServerSpec()) as broken:
             broken._process._process.kill()
             assert broken._control.recv(1) == b"", "it ends with its wall"
-            broken.spawn("submission", arguments_bytes=0, arena_bytes=0, fds=[])
+            broken.spawn("submission", arguments_bytes=0, shared_buffer_bytes=0, fds=[])
 
     with pytest.raises(NotObservedError, match="the subject server ended with status"):
         use_a_broken_one()
@@ -112,7 +112,7 @@ def test_once_a_layer_worked_a_weaker_one_is_never_taken(tmp_path, monkeypatch):
     )
     with (
         pytest.raises(NotObservedError, match="ended with status 1"),
-        room.serving(Setup(preloads=("json",))),
+        room.serving(ServerSpec(preloads=("json",))),
     ):
         pass
     assert room.isolation == "bubblewrap"
@@ -147,7 +147,7 @@ def test_where_no_sandbox_works_every_reason_is_told(tmp_path, monkeypatch):
     room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
     with (
         pytest.raises(NotObservedError, match=r"no bubblewrap; sandbox process: .*status 1"),
-        room.serving(Setup()),
+        room.serving(ServerSpec()),
     ):
         pass
     assert room.isolation == "none"
@@ -200,7 +200,7 @@ def test_a_library_that_raises_on_import_is_told_apart_from_a_sandbox_that_does_
     room = servers(tmp_path, BubblewrapSandbox(), ProcessSandbox())
     with (
         pytest.raises(CourseError, match=r"cannot import this\.that"),
-        room.serving(Setup(preloads=("this.that",))),
+        room.serving(ServerSpec(preloads=("this.that",))),
     ):
         pass
     assert (room.isolation, room.missing) == ("bubblewrap", [])

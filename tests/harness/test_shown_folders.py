@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from grader.harness.child import Child
 from grader.harness.context import InputCase
 from grader.harness.server import SubjectServer
-from grader.harness.setup import OBSERVER, Setup
+from grader.harness.server_spec import OBSERVER, ServerSpec
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject
 from grader.model.assignment import Limits
 from grader.sandbox.interpreter import interpreter
@@ -46,7 +46,7 @@ def test_a_folder_that_is_shown_is_where_the_variable_says(any_classroom, tmp_pa
         any_classroom.sandbox,
         python=interpreter().executable,
         site=interpreter().site,
-        setup=Setup(
+        setup=ServerSpec(
             preloads=("numpy",),
             mounts=(("/shown", str(shown)),),
             environment=(("SHOWN", "/shown:/shownot"),),
@@ -57,7 +57,7 @@ def test_a_folder_that_is_shown_is_where_the_variable_says(any_classroom, tmp_pa
     )
     try:
         server.ready()
-        with ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject:
+        with ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as subject:
             content, usual, where = subject.call("look", InputCase(name="a", args=())).value
     finally:
         server.close()
@@ -74,13 +74,13 @@ def test_a_program_with_a_device_names_its_threads_in_proc_as_the_driver_of_a_gp
         any_classroom.sandbox,
         python=interpreter().executable,
         site=interpreter().site,
-        setup=Setup(preloads=(OBSERVER,), devices=("/dev/null",)),
+        setup=ServerSpec(preloads=(OBSERVER,), devices=("/dev/null",)),
         workspaces={"submission": any_classroom.workspace},
         limits=LIMITS,
     )
     try:
         server.ready()
-        with ChildSubject(Child(server, "submission", LIMITS), "work", LIMITS) as subject:
+        with ChildSubject(StudentProcess(server, "submission", LIMITS), "work", LIMITS) as subject:
             assert subject.call("name", InputCase(name="a", args=())).value == "named"
     finally:
         server.close()
@@ -92,5 +92,5 @@ def test_a_child_may_have_more_room_than_its_server_gives(classroom):
         "import resource\nlook = lambda: resource.getrlimit(resource.RLIMIT_FSIZE)[0]\n"
     )
     more = replace(LIMITS, file_mb=321)
-    with ChildSubject(Child(server, "submission", more), "work", more) as subject:
+    with ChildSubject(StudentProcess(server, "submission", more), "work", more) as subject:
         assert subject.call("look", InputCase(name="a", args=())).value == 321 * 2**20

@@ -24,7 +24,7 @@ from tests.harness.test_attacks import LOOT
 def _stopped_by(request, monkeypatch):
     """Each way to stop a program, where the machine has it."""
     if request.param == "signals":
-        monkeypatch.setattr("grader.harness.child.new_freezer", lambda: None)
+        monkeypatch.setattr("grader.harness.student_process.new_freezer", lambda: None)
     elif (freezer := new_freezer()) is None:
         pytest.skip("no cgroup v2 may be made here")
     else:
@@ -103,7 +103,7 @@ def test_a_thread_held_in_vfork_stands_and_nothing_of_the_program_runs_then(clas
         call = subject.call("work_on", case())
         assert call.outcome in (Outcome.OBSERVED, Outcome.CRASHED), call.note
         if call.outcome is Outcome.OBSERVED:
-            ticks = np.frombuffer(subject._child.arena.result, np.uint64)
+            ticks = np.frombuffer(subject._child.shared_buffer.result, np.uint64)
             before = int(ticks[1000])
             time.sleep(0.2)
             assert int(ticks[1000]) == before > 0
@@ -220,7 +220,7 @@ def test_a_program_that_kills_itself_has_not_run_out_of_memory(any_classroom):
 
 
 def test_what_the_machine_ended_for_want_of_memory_is_not_the_programs_doing(classroom, monkeypatch):
-    monkeypatch.setattr("grader.harness.child.oom_kills", lambda: 0)
+    monkeypatch.setattr("grader.harness.student_process.oom_kills", lambda: 0)
     with classroom.submit("def die():\n    import os; os.kill(os.getpid(), 9)") as subject:
         monkeypatch.setattr("grader.harness.endings.oom_kills", lambda: 1)
         with pytest.raises(NotObservedError, match="out of memory"):
@@ -248,7 +248,7 @@ def test_the_last_words_of_pid_1_are_read_though_it_left_ours_unread(classroom):
         assert select.select([child._init], [], [], 10)[0]
         child._say(THAW)
         assert select.select([child._init_pidfd], [], [], 20)[0]
-        assert protocol.Ended.read(child._word(1.0)) is not None
+        assert protocol.EndMessage.read(child._word(1.0)) is not None
 
 
 # --- limits of time on a busy machine

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from grader.errors import NotObservedError
-from grader.harness.child import Child
-from grader.harness.context import Foreign, InputCase
+from grader.harness.context import InputCase, OpaqueValue
+from grader.harness.student_process import StudentProcess
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 
@@ -80,10 +80,10 @@ def test_a_value_with_opinions_of_its_own_comes_back_as_a_foreign_name(classroom
     with classroom.submit(code) as subject:
         value = subject.call("evil", case()).value
     assert value == [
-        Foreign(type_name="work.Evil"),
-        Foreign(type_name="work.Float"),
-        Foreign(type_name="object"),
-        Foreign(type_name="numpy.ndarray of dtype object"),
+        OpaqueValue(type_name="work.Evil"),
+        OpaqueValue(type_name="work.Float"),
+        OpaqueValue(type_name="object"),
+        OpaqueValue(type_name="numpy.ndarray of dtype object"),
     ]
 
 
@@ -185,7 +185,7 @@ def test_a_workspace_that_the_students_user_cannot_read_is_our_fault_and_not_a_c
     server = classroom.server()
     classroom.workspace.chmod(0o000)
     with pytest.raises(NotObservedError, match=r"set-up: .*Permission denied"):
-        Child(server, "submission", Limits())
+        StudentProcess(server, "submission", Limits())
     classroom.workspace.chmod(0o755)
 
 
@@ -199,7 +199,7 @@ def test_why_a_child_failed_is_told_also_if_its_pid_1_has_ended_by_then(classroo
     classroom.workspace.chmod(0o000)
     monkeypatch.setattr(os, "pidfd_open", too_late)
     with pytest.raises(NotObservedError, match=r"set-up: .*Permission denied"):
-        Child(server, "submission", Limits())
+        StudentProcess(server, "submission", Limits())
     classroom.workspace.chmod(0o755)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from grader.harness.child import Child
 from grader.harness.server import SubjectServer
-from grader.harness.setup import of_tool
+from grader.harness.server_spec import of_tool
+from grader.harness.student_process import StudentProcess
 from grader.harness.tool import run_tool
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
@@ -35,7 +35,9 @@ def test_a_pdf_is_rendered_in_every_layer(layer, tmp_path):
     )
     try:
         server.ready()
-        call = run_tool(Child(server, "submission", LIMITS), "report", ("hw1.pdf", ["max_kernel"], []))
+        call = run_tool(
+            StudentProcess(server, "submission", LIMITS), "report", ("hw1.pdf", ["max_kernel"], [])
+        )
     finally:
         server.close()
     assert (call.outcome, call.note) == (Outcome.OBSERVED, "")

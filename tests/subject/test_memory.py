@@ -44,24 +44,24 @@ def program(code: str = "", *fds: int) -> Iterator[list[int]]:
 
 
 @pytest.fixture
-def arena() -> Iterator[int]:
-    fd = os.memfd_create("arena")
+def shared_buffer() -> Iterator[int]:
+    fd = os.memfd_create("shared buffer")
     os.ftruncate(fd, 256 * MIB)
     yield fd
     os.close(fd)
 
 
-def used(arena: int, *pids: int) -> int:
-    return Meter(arena, ()).used_above(len(pids) * MIB, pids) // MIB
+def used(shared_buffer: int, *pids: int) -> int:
+    return Meter(shared_buffer, ()).used_above(len(pids) * MIB, pids) // MIB
 
 
-def test_private_memory_counts_and_the_limit_is_what_may_be_used(arena):
+def test_private_memory_counts_and_the_limit_is_what_may_be_used(shared_buffer):
     with program("kept = bytearray(b'1') * (64 << 20)") as pids:
-        assert 64 <= used(arena, *pids) < 64 + INTERPRETER
-        assert Meter(arena, ()).used_above(1024 * MIB, pids) == 0
+        assert 64 <= used(shared_buffer, *pids) < 64 + INTERPRETER
+        assert Meter(shared_buffer, ()).used_above(1024 * MIB, pids) == 0
 
 
-def test_memory_that_a_fork_shares_counts_once(arena):
+def test_memory_that_a_fork_shares_counts_once(shared_buffer):
     code = """
         kept = bytearray(b"1") * (64 << 20)
         lifeline, end = os.pipe()
@@ -74,25 +74,25 @@ def test_memory_that_a_fork_shares_counts_once(arena):
     """
     with program(code) as pids:
         assert len(pids) == 4
-        assert 64 <= used(arena, *pids) < 64 + 2 * INTERPRETER
+        assert 64 <= used(shared_buffer, *pids) < 64 + 2 * INTERPRETER
 
 
-def test_shared_memory_counts(arena):
+def test_shared_memory_counts(shared_buffer):
     with program("kept = touched(-1, 64 << 20)") as pids:
-        assert 64 <= used(arena, *pids) < 64 + INTERPRETER
+        assert 64 <= used(shared_buffer, *pids) < 64 + INTERPRETER
 
 
-def test_a_memory_file_counts_once_whether_it_is_mapped_or_not_and_whoever_has_it(arena):
+def test_a_memory_file_counts_once_whether_it_is_mapped_or_not_and_whoever_has_it(shared_buffer):
     file = os.memfd_create("m")
     os.write(file, bytes(64 * MIB))
     with program("", file) as holder, program(f"kept = touched({file}, 64 << 20)", file) as mapper:
         for who in (holder, mapper):
-            assert 64 <= used(arena, *who) < 64 + INTERPRETER
-        assert 64 <= used(arena, *holder, *mapper) < 64 + 2 * INTERPRETER
+            assert 64 <= used(shared_buffer, *who) < 64 + INTERPRETER
+        assert 64 <= used(shared_buffer, *holder, *mapper) < 64 + 2 * INTERPRETER
     os.close(file)
 
 
-def test_a_process_counts_whose_first_thread_has_ended(arena):
+def test_a_process_counts_whose_first_thread_has_ended(shared_buffer):
     code = """
         import threading, time
         kept = bytearray(b"1") * (64 << 20)
@@ -111,10 +111,10 @@ def test_a_process_counts_whose_first_thread_has_ended(arena):
         ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
     """
     with program(code) as pids:
-        assert 128 <= Meter(arena, ()).used_above(32 * MIB, pids) // MIB < 128 + INTERPRETER
+        assert 128 <= Meter(shared_buffer, ()).used_above(32 * MIB, pids) // MIB < 128 + INTERPRETER
 
 
-def test_a_memory_file_counts_that_a_program_was_started_from(arena):
+def test_a_memory_file_counts_that_a_program_was_started_from(shared_buffer):
     file = os.memfd_create("m", 0)
     source = Path(shutil.which("sleep")).read_bytes()
     os.write(file, source.ljust(64 * MIB))
@@ -122,18 +122,18 @@ def test_a_memory_file_counts_that_a_program_was_started_from(arena):
     with subprocess.Popen(["sleep", "60"], executable=path) as process:
         try:
             os.close(file)
-            assert 60 <= used(arena, process.pid) < 64 + INTERPRETER
+            assert 60 <= used(shared_buffer, process.pid) < 64 + INTERPRETER
         finally:
             process.kill()
 
 
-def test_the_arena_is_not_the_programs(arena):
-    with program(f"kept = touched({arena}, 128 << 20)", arena) as pids:
-        assert os.fstat(arena).st_blocks * 512 == 128 * MIB
-        assert used(arena, *pids) < INTERPRETER
+def test_the_shared_buffer_is_not_the_programs(shared_buffer):
+    with program(f"kept = touched({shared_buffer}, 128 << 20)", shared_buffer) as pids:
+        assert os.fstat(shared_buffer).st_blocks * 512 == 128 * MIB
+        assert used(shared_buffer, *pids) < INTERPRETER
 
 
-def test_a_process_that_is_gone_uses_nothing(arena):
+def test_a_process_that_is_gone_uses_nothing(shared_buffer):
     with program() as pids:
-        assert used(arena, *pids) > 0
-    assert used(arena, *pids) == 0
+        assert used(shared_buffer, *pids) > 0
+    assert used(shared_buffer, *pids) == 0

@@ -18,8 +18,8 @@ from grader.model.observation import Outcome
 from grader.model.submission import Submission
 from grader.worker import devices, exam
 from grader.worker.beside import Beside, Shares, shares
-from grader.worker.kept import Kept
 from grader.worker.quiet import OwnCores
+from grader.worker.server_cache import ServerCache
 
 ROOT = Path(__file__).resolve().parents[2]
 SOME = frozenset({"relu", "softmax", "reduce", "add"})
@@ -112,7 +112,7 @@ def test_both_workers_give_one_record_for_each_item(utils, tmp_path, monkeypatch
     monkeypatch.setattr(exam, "shares", lambda job, kinds, cores: Shares(apart=job.tasks[1:]))
     file = tmp_path / "job.json"
     file.write_text(dumps(utils))
-    exam.run(file, tmp_path, Kept())
+    exam.run(file, tmp_path, ServerCache())
     evidence = read_evidence(tmp_path / EVIDENCE)
     assert evidence.observations.keys() == set(UTILS)
     assert {one.outcome for one in evidence.observations.values()} == {Outcome.OBSERVED}

@@ -16,7 +16,7 @@ from grader.plugins import Plugins
 from grader.scoring.score import passed
 from grader.worker import devices, exam
 from grader.worker.beside import Beside
-from grader.worker.kept import Kept
+from grader.worker.server_cache import ServerCache
 
 ROOT = Path(__file__).resolve().parents[2]
 ITEMS = (
@@ -67,7 +67,7 @@ def examined(reference_job, tmp_path, monkeypatch, gpu):
         job = replace(job, tasks=tuple(replace(task, devices={"gpu": 1}) for task in job.tasks))
         file = tmp_path / "job.json"
         file.write_text(dumps(job))
-        exam.run(file, tmp_path, Kept())
+        exam.run(file, tmp_path, ServerCache())
         assert not Leases().active()
         assert came_back == given[0][0], "the second one did what it was given"
         evidence = read_evidence(tmp_path / EVIDENCE)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.errors import NotObservedError
-from grader.harness.setup import NOTHING, Setup, virtual_gpus
+from grader.harness.server_spec import NOTHING, ServerSpec, virtual_gpus
 from grader.machine.lease import Leases
 from grader.model.job import Job, Task
 from grader.model.observation import Case, Observation, Outcome
@@ -167,9 +167,9 @@ def test_only_servers_whose_devices_are_known_are_started_before_the_lease(machi
         preloads={"work": ("numba",)},
     )
     plain, lent = exam._setups(tasks, job)
-    assert plain == Setup(preloads=("numba",))
+    assert plain == ServerSpec(preloads=("numba",))
     assert lent == Devices("a test", retire=print, say=print).lend({"gpu": 1}).setup(("numba",))
-    assert exam._setups(tasks[2:], job) == [Setup()]
+    assert exam._setups(tasks[2:], job) == [ServerSpec()]
 
 
 def test_what_later_items_do_not_need_is_given_back(machine, gpu):

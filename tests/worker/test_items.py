@@ -8,7 +8,7 @@ import pytest
 
 from grader.harness.built import Built
 from grader.harness.item_context import Unwatched
-from grader.harness.setup import OBSERVER, SIMULATOR, VIRTUAL_GPUS
+from grader.harness.server_spec import OBSERVER, SIMULATOR, VIRTUAL_GPUS
 from grader.model.job import Job, Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option

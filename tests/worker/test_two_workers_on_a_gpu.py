@@ -14,7 +14,7 @@ from grader.plugins import Plugins
 from grader.scoring.score import passed
 from grader.worker import exam
 from grader.worker.beside import Beside
-from grader.worker.kept import Kept
+from grader.worker.server_cache import ServerCache
 
 pytestmark = pytest.mark.gpu
 
@@ -34,7 +34,7 @@ def test_both_see_what_one_would(reference_job, tmp_path, monkeypatch):
     monkeypatch.setattr(Beside, "give", told)
     file = tmp_path / "job.json"
     file.write_text(dumps(job))
-    exam.run(file, tmp_path, Kept())
+    exam.run(file, tmp_path, ServerCache())
     observations = read_evidence(tmp_path / EVIDENCE).observations
     assert observations.keys() == set(ITEMS)
     assert {one.outcome for one in observations.values()} == {Outcome.OBSERVED}

@@ -29,7 +29,7 @@ BYTES = 2**30
 Content = np.ndarray[Any, Any]
 
 
-class Array(Protocol):
+class DeviceArray(Protocol):
     """An argument of a launch whose content can be read and written."""
 
     def read(self) -> Content:
@@ -67,10 +67,10 @@ class _Noted(NamedTuple):
     carries: tuple[Any, ...] | None
 
 
-class Exchange:
+class InputExchange:
     """What is noted of one call, and put into the launches of the other."""
 
-    def __init__(self, array_of: Callable[[Any], Array | None], settle: Callable[[], None]) -> None:
+    def __init__(self, array_of: Callable[[Any], DeviceArray | None], settle: Callable[[], None]) -> None:
         """`array_of` finds the array in an argument, None for a number; `settle` waits for the devices."""
         self._array_of = array_of
         self._settle = settle
@@ -139,7 +139,7 @@ class Exchange:
             self._inputs = [v.copy() for v in self._arguments if isinstance(v, np.ndarray) and v.ndim]
 
     def _put(
-        self, number: int, arrays: Sequence[Array | None], before: Sequence[Content | None]
+        self, number: int, arrays: Sequence[DeviceArray | None], before: Sequence[Content | None]
     ) -> dict[int, Content]:
         """Write the noted inputs into the arguments that carry inputs; by place."""
         if number >= len(self._noted) or len(self._noted[number]) != len(before):
@@ -165,7 +165,7 @@ class Exchange:
         return put
 
     def _clear(
-        self, arrays: Sequence[Array | None], before: list[Content | None], put: dict[int, Content]
+        self, arrays: Sequence[DeviceArray | None], before: list[Content | None], put: dict[int, Content]
     ) -> None:
         """Zero what still holds the noted call's result: a kernel that writes it again must be seen."""
         for place, (array, own) in enumerate(zip(arrays, before, strict=True)):

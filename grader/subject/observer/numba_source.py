@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..driver import synchronise
-from .exchange import Array, Content, Exchange, HostArray
+from .exchange import Content, DeviceArray, HostArray, InputExchange
 from .names import kernel_name
 from .record import LAUNCHES, launch
 
@@ -21,7 +21,7 @@ class NumbaLaunches:
     def __init__(self) -> None:
         self.launched: Launched = []
         """Since the list was last replaced; read later, so that a launch costs little."""
-        self.exchange = Exchange(_array_of, synchronise)
+        self.exchange = InputExchange(_array_of, synchronise)
         self.installed = False
 
     def install(self) -> None:
@@ -69,7 +69,7 @@ class _DeviceArray:
         self._array.copy_to_device(content)
 
 
-def _array_of(argument: Any) -> Array | None:
+def _array_of(argument: Any) -> DeviceArray | None:
     """The array in an argument of a launch; None for a number."""
     from numpy import ndarray
 

@@ -19,7 +19,7 @@ from .torch_exchange import TorchExchange
 from .virtual_source import Virtual, virtual_gpus
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Where a record comes from."""
 
     name: str
@@ -53,7 +53,7 @@ class Source(Protocol):
         ...
 
 
-def _first_source(names: tuple[str, ...]) -> tuple[Source | None, str]:
+def _first_source(names: tuple[str, ...]) -> tuple[RecordSource | None, str]:
     """The first of them that can be had here, and otherwise why none can."""
     missing = []
     for kind in (Cupti, TorchProfiler):

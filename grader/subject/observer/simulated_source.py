@@ -6,7 +6,7 @@ import sys
 from itertools import count
 from typing import Any
 
-from .exchange import Array, Exchange, HostArray
+from .exchange import DeviceArray, HostArray, InputExchange
 from .record import HOST, LAUNCHES, Record, launch
 
 _UNSEEN = ("allocations", "sites", "frees", "peak_bytes", "synchronisations", "api", "api_before")
@@ -38,14 +38,14 @@ class Simulated:
 
     def __init__(self, device: Any) -> None:
         self._device = device
-        self.exchange = Exchange(self._array_of, lambda: None)
+        self.exchange = InputExchange(self._array_of, lambda: None)
 
     def watch(self) -> None:
         """A call begins."""
         self._device.forget()
         self._device.around_launches(self.exchange.launch)
 
-    def _array_of(self, argument: Any) -> Array | None:
+    def _array_of(self, argument: Any) -> DeviceArray | None:
         elements = self._device.elements_of(argument)
         return None if elements is None else HostArray(elements)
 

@@ -27,7 +27,7 @@ FRAMES = 60
 TEXT = 1000
 
 
-class Rank:
+class BootRank:
     """This process, once it knows who it is."""
 
     def __init__(self, folder: str) -> None:
@@ -96,7 +96,7 @@ def boot() -> None:
     if not folder:
         return
     global current  # noqa: PLW0603 - programs ask for it
-    current = rank = Rank(folder)
+    current = rank = BootRank(folder)
     by_torchrun = os.environ.get(LAUNCHER) == "torchrun"
     if by_torchrun:
         name = os.environ.get("RANK", "")
@@ -115,7 +115,7 @@ def boot() -> None:
         sys.excepthook = raised
 
 
-def name_children(rank: Rank) -> None:
+def name_children(rank: BootRank) -> None:
     """Have the processes that the program starts by multiprocessing know which rank they are."""
     from multiprocessing import process
 
@@ -168,6 +168,6 @@ def write(path: str, plain: Any) -> None:
     os.rename(f"{path}.part", path)
 
 
-current: Rank | None = None
+current: BootRank | None = None
 if __name__ == "sitecustomize":
     boot()

@@ -38,7 +38,7 @@ def _read_text(name: str) -> str:
 _TEXTS = {name: _read_text(source) for name, source in _MODULES.items()}
 
 
-class Launch:
+class RankLauncher:
     """One launch of one program."""
 
     def __init__(self, order: Mapping[str, Any], folders: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from .atomics import atomic
 from .barriers import FUNCTIONS
 from .launch import device
 from .memory import const, local, shared
-from .schedule import Order
+from .schedule import ThreadOrder
 
 __all__ = ["around_launches", "copies", "elements_of", "forget", "launches", "run_in"]
 
@@ -33,7 +33,7 @@ def run_in(order: str, seed: int) -> None:
 
     A kernel without a race gives the same in all of them. Raises ValueError for any other order.
     """
-    device.order = Order(order, seed)
+    device.order = ThreadOrder(order, seed)
 
 
 def around_launches(around: Callable[[Sequence[Any], Callable[[], None]], None]) -> None:

@@ -25,16 +25,16 @@ def poison(array: Any) -> Any:
     return array
 
 
-def view(array: Any, *, interrupted: bool = False) -> View:
+def view(array: Any, *, interrupted: bool = False) -> ArrayView:
     """What a kernel gets for an array; with `interrupted`, other threads may go on behind every load."""
     if array.dtype.names:
         array = array.view(np.recarray)  # for a[i].x, which numba understands as a[i]["x"]
     plain = array.dtype.kind in "fcb" or array.dtype.itemsize >= 8
-    kind = _QUICK.get(array.ndim, View) if plain else View
+    kind = _QUICK.get(array.ndim, ArrayView) if plain else ArrayView
     return kind(array, interrupted)
 
 
-class View:
+class ArrayView:
     """An array of any shape and type; no index may be negative or too large."""
 
     __slots__ = ("_array", "_interrupted", "dtype", "ndim", "shape", "size")
@@ -86,7 +86,7 @@ class View:
 
     def _store(self, index: Any, value: Any) -> None:
         self._refuse_negative(index)
-        if isinstance(value, View):
+        if isinstance(value, ArrayView):
             value = value._array  # noqa: SLF001  # of our own kind
         try:
             self._array[index] = value
@@ -120,7 +120,7 @@ def _each(index: Any) -> tuple[Any, ...]:
     return index if type(index) is tuple else (index,)
 
 
-class _Vector(View):
+class _Vector(ArrayView):
     """One dimension, and elements that need no more than a look at the index: this is where the time goes."""
 
     __slots__ = ()
@@ -146,7 +146,7 @@ class _Vector(View):
         self._store(index, value)
 
 
-class _Matrix(View):
+class _Matrix(ArrayView):
     """The same with two dimensions."""
 
     __slots__ = ()

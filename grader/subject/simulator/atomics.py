@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import View
+from .arrays import ArrayView
 
 _STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -29,15 +29,15 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
 Functions."""
 
 
-def _atomic(step: Callable[[Any, Any], Any]) -> Callable[[View, Any, Any], Any]:
+def _atomic(step: Callable[[Any, Any], Any]) -> Callable[[ArrayView, Any, Any], Any]:
     return lambda array, index, value: array.exchange(index, lambda old: step(old, value))
 
 
-def _cas(array: View, index: Any, old: Any, value: Any) -> Any:
+def _cas(array: ArrayView, index: Any, old: Any, value: Any) -> Any:
     return array.exchange(index, lambda present: value if present == old else present)
 
 
-def _compare_and_swap(array: View, old: Any, value: Any) -> Any:
+def _compare_and_swap(array: ArrayView, old: Any, value: Any) -> Any:
     return _cas(array, (0,) * array.ndim, old, value)
 
 

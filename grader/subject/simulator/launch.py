@@ -27,7 +27,7 @@ class Device:
     """The simulated device: how it runs kernels from now on, and which ones were launched."""
 
     def __init__(self) -> None:
-        self.order = schedule.Order("forward", 0)
+        self.order = schedule.ThreadOrder("forward", 0)
         self.around: Around = lambda args, run: run()
         self.launched: list[dict[str, Any]] = []
         self._busy = threading.Lock()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import schedule
-from .arrays import View, poison, view
+from .arrays import ArrayView, poison, view
 from .limits import refuse_shared
 from .numbas import kernelapi
 
@@ -24,7 +24,7 @@ def _dtype(wanted: Any) -> np.dtype[Any]:
     return dtype
 
 
-class Shared:
+class SharedMemory:
     """Memory that the threads of a block have together; each block finds it poisoned."""
 
     _dynamic_bytes = 0
@@ -36,7 +36,7 @@ class Shared:
         self._dynamic_bytes = dynamic_bytes
         self.bytes = dynamic_bytes
 
-    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> View:
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> ArrayView:
         """The array of this place in the program, the same for all threads; of size 0, all dynamic memory."""
         del alignment
         arrays = schedule.shared()
@@ -65,10 +65,10 @@ class Shared:
         return poison(array) if new else array
 
 
-class Local:
+class LocalMemory:
     """Memory of one thread alone; it finds it poisoned."""
 
-    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> View:
+    def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> ArrayView:
         """A new array."""
         del alignment
         return view(poison(np.empty(shape, _dtype(dtype))))
@@ -77,13 +77,13 @@ class Local:
 class Const:
     """Memory that a kernel only reads."""
 
-    def array_like(self, array: Any) -> View:
+    def array_like(self, array: Any) -> ArrayView:
         """What a host array holds."""
         copy = np.array(array)
         copy.flags.writeable = False
         return view(copy)
 
 
-shared = Shared()
-local = Local()
+shared = SharedMemory()
+local = LocalMemory()
 const = Const()

@@ -22,7 +22,7 @@ BETWEEN_PAUSES = 16
 """Where threads are interrupted: after one to so many loads."""
 
 
-class Order:
+class ThreadOrder:
     """Which of the threads that could go on does so first: `forward`, `reversed` or `shuffled`.
 
     Shuffled threads are interrupted as well, between a load and what they make of it: where two of them work
@@ -47,7 +47,7 @@ class Order:
 class _Grid:
     """A launch while it runs; its greenlets all come back to the one that made it."""
 
-    def __init__(self, kernel: Callable[..., object], args: Sequence[Any], order: Order) -> None:
+    def __init__(self, kernel: Callable[..., object], args: Sequence[Any], order: ThreadOrder) -> None:
         self.hub = getcurrent()
         self.order = order
         self.thread: Thread
@@ -119,7 +119,9 @@ class _Grid:
 _running: _Grid | None = None
 
 
-def run(kernel: Callable[..., object], args: Sequence[Any], shape: tuple[Index, Index], order: Order) -> None:
+def run(
+    kernel: Callable[..., object], args: Sequence[Any], shape: tuple[Index, Index], order: ThreadOrder
+) -> None:
     """Run a kernel with all threads of a grid, one grid at a time; `shape` is its blocks and their threads.
 
     What a thread raises comes out of it with that thread's place before its text; the others are given up.

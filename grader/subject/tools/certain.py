@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from .names import Module, Scope, Use
+from .names import ModuleNames, Scope, Use
 
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _LATER = (
@@ -21,7 +21,7 @@ _LATER = (
 Part: TypeAlias = Iterable[ast.AST | None]
 
 
-def certain_calls(module: Module, roots: Iterable[ast.AST]) -> set[Use]:
+def certain_calls(module: ModuleNames, roots: Iterable[ast.AST]) -> set[Use]:
     """Line and full name of each call of a library's function that takes place whatever the arguments are.
 
     Whatever stands under a condition, behind a `return` under one, in a `try`, or in a function that is only
@@ -32,7 +32,7 @@ def certain_calls(module: Module, roots: Iterable[ast.AST]) -> set[Use]:
 
 
 class _Calls:
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: ModuleNames) -> None:
         self._module = module
         self._entered: set[ast.AST] = set()
 

@@ -98,7 +98,7 @@ class Scope:
             self._aliases[name] = set(sorted(self._aliases.get(name, set()) | found)[:_CANDIDATES])
 
 
-class Module:
+class ModuleNames:
     """A file: what it defines, and what of that a piece of code reaches."""
 
     def __init__(self, tree: ast.Module) -> None:

@@ -24,7 +24,7 @@ SCAN = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class PageView:
     """What a reader sees of one page."""
 
     text: str = ""
@@ -43,18 +43,18 @@ class View:
     opened: bool = True
 
 
-def view(page: Any, late: Callable[[], bool]) -> View:
+def view(page: Any, late: Callable[[], bool]) -> PageView:
     """Render a page with and without its parts; `late` says when it is given up."""
     try:
         return _view(page, late)
     except LateError:
-        return View(opened=False, drawn=True, depicted=True)
+        return PageView(opened=False, drawn=True, depicted=True)
 
 
-def _view(page: Any, late: Callable[[], bool]) -> View:
+def _view(page: Any, late: Callable[[], bool]) -> PageView:
     width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
     if not (0 < width < SIDE_POINTS and 0 < height < SIDE_POINTS):
-        return View(opened=False, drawn=True, depicted=True)
+        return PageView(opened=False, drawn=True, depicted=True)
     canvas = Canvas(page, width, height, late)
     characters = Characters(page, canvas, late)
     images = list(pictures(page, width * height))
@@ -67,7 +67,7 @@ def _view(page: Any, late: Callable[[], bool]) -> View:
     shown = [one for one in images if one.shows(canvas, whole, textless, bare)]
     reading = characters.read(scan=sum(one.area for one in shown) >= SCAN * width * height)
     undrawable = characters.undrawable or _has_fields(page)
-    return View(
+    return PageView(
         text=reading.text,
         unveiled=reading.unveiled,
         hidden=reading.hidden,

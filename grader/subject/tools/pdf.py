@@ -9,7 +9,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from .page import View, view
+from .page import PageView, view
 
 PAGES_READ = 200
 READ_WITHIN_S = 20.0
@@ -102,10 +102,10 @@ def _contents(opened: Any, pages: int) -> Document:
     return document
 
 
-def _page(opened: Any, number: int, until: float) -> View:
+def _page(opened: Any, number: int, until: float) -> PageView:
     page = pdfium.FPDF_LoadPage(opened, number)
     if not page:
-        return View(opened=False, drawn=True, depicted=True)  # one damaged page takes no other with it
+        return PageView(opened=False, drawn=True, depicted=True)  # one damaged page takes no other with it
     try:
         return view(page, lambda: time.monotonic() > until)
     finally:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..init import GIVEN
-from ..ranks.launch import Launch
+from ..ranks.launch import RankLauncher
 
 
 def main(order: Mapping[str, Any]) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def main(order: Mapping[str, Any]) -> dict[str, Any]:
 
     `order` has `file`, `arguments`, `processes`, `launcher` (`torchrun`, or `spawn` for a program that starts
     its processes itself), `within_s`, `blocked_s` (seconds in which nobody computes), `output_bytes` (of each
-    process), `environment` and `inputs` (arrays and numbers by name). The answer is that of `Launch.run`.
+    process), `environment` and `inputs` (arrays and numbers by name). Answers as `RankLauncher.run` does.
     """
     own = os.getcwd()
-    return Launch(order, [GIVEN, own] if os.path.isdir(GIVEN) else [own]).run()
+    return RankLauncher(order, [GIVEN, own] if os.path.isdir(GIVEN) else [own]).run()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .certain import certain_calls
-from .names import Module
+from .names import ModuleNames
 
 USES = 2000
 NAMES = 50
@@ -41,12 +41,12 @@ def main(path: str, function: str) -> dict[str, Any]:
         return {"problem": f"cannot be read as Python ({error or type(error).__name__})", "line": 0}
     lines = re.split(r"\r\n|\r|\n", content.decode("utf-8-sig", "replace"))
     try:
-        return _look(Module(tree), tree, function, lines)
+        return _look(ModuleNames(tree), tree, function, lines)
     except RecursionError:
         return {"problem": "nested too deeply to be looked at", "line": 0}
 
 
-def _look(module: Module, tree: ast.Module, function: str, lines: Sequence[str]) -> dict[str, Any]:
+def _look(module: ModuleNames, tree: ast.Module, function: str, lines: Sequence[str]) -> dict[str, Any]:
     roots: tuple[ast.AST, ...] = (tree,)
     decorators: tuple[ast.expr, ...] = ()
     if function:
@@ -71,7 +71,7 @@ def _look(module: Module, tree: ast.Module, function: str, lines: Sequence[str])
     }
 
 
-def _decorator(module: Module, node: ast.expr) -> Iterator[dict[str, Any]]:
+def _decorator(module: ModuleNames, node: ast.expr) -> Iterator[dict[str, Any]]:
     keywords = {}
     line = node.lineno
     if isinstance(node, ast.Call):

@@ -33,7 +33,7 @@ def refusing(name: str) -> Callable[..., NoReturn]:
     return refused
 
 
-class Devices:
+class VirtualDevices:
     """All of them; none before they are installed."""
 
     def __init__(self) -> None:
@@ -81,4 +81,4 @@ class Devices:
         return relabel(tensor, index)
 
 
-devices = Devices()
+devices = VirtualDevices()

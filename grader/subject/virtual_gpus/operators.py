@@ -9,7 +9,7 @@ from typing import Any
 from .devices import devices, refuse
 from .memory import on_host
 from .placement import placement
-from .table import OPERATORS, Rule
+from .table import OPERATORS, OperatorRule
 from .torches import aten, below_autograd, overload_name, schema, torch
 
 _SAME = "Expected all tensors to be on the same device"
@@ -36,7 +36,7 @@ class Operator:
         if self.name not in OPERATORS:
             refuse(str(overload))
         self._rule = OPERATORS[self.name]
-        own = "" if self._rule is Rule.STRUCTURED else f"{overload_name(overload)}_"
+        own = "" if self._rule is OperatorRule.STRUCTURED else f"{overload_name(overload)}_"
         self._method = _METHODS.get(self.name, f"wrapper_CUDA_{own}{described.name.removeprefix('aten::')}")
         self._names = tuple(argument.name for argument in described.arguments)
         self.outs = tuple(argument.name for argument in described.arguments if argument.is_out)
@@ -79,7 +79,7 @@ class Operator:
 
     def _device(self, tensors: list[tuple[str, Any]]) -> int:
         """The one that they are on. Raises RuntimeError, in torch's words, if there are several."""
-        if self._rule in {Rule.STRUCTURED, Rule.ONE_DEVICE}:
+        if self._rule in {OperatorRule.STRUCTURED, OperatorRule.ONE_DEVICE}:
             first = tensors[0][1].device
             for name, tensor in tensors:
                 if tensor.device != first:
@@ -87,7 +87,7 @@ class Operator:
                     method = f"(when checking argument in method {self._method})"
                     raise RuntimeError(f"{_SAME}, but got {name} is on {where} {method}")
             return int(first.index)
-        if self._rule is Rule.INDEXED:
+        if self._rule is OperatorRule.INDEXED:
             indexed = tensors[0][1].device
             for name, tensor in tensors:
                 if name == "indices" and tensor.device not in {indexed, _HOST}:
@@ -153,7 +153,7 @@ def outright() -> Iterator[tuple[str, Any]]:
     want the given tensor larger than torch makes it.
     """
     for name, rule in OPERATORS.items():
-        if rule is Rule.ELEMENTWISE and name not in _REDUCED:
+        if rule is OperatorRule.ELEMENTWISE and name not in _REDUCED:
             continue
         for packet in filter(None, (getattr(aten, spelling, None) for spelling in (name, f"{name}_"))):
             for overload in map(partial(getattr, packet), packet.overloads()):

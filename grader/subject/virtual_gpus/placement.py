@@ -9,7 +9,7 @@ from typing import Any
 from .devices import devices
 
 
-class Placement:
+class TensorPlacement:
     """Counts since the last `forget`."""
 
     def __init__(self) -> None:
@@ -57,4 +57,4 @@ class Placement:
             }
 
 
-placement = Placement()
+placement = TensorPlacement()

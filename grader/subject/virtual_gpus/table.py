@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Rule(Enum):
+class OperatorRule(Enum):
     """What an operator says of arguments on several devices (native_functions.yaml, `device_check`)."""
 
     ELEMENTWISE = "one device, and scalars of the host (TensorIterator)"
@@ -14,13 +14,13 @@ class Rule(Enum):
     INDEXED = "one device, and indices of the host"
 
 
-def _rule(rule: Rule, names: str) -> dict[str, Rule]:
+def _rule(rule: OperatorRule, names: str) -> dict[str, OperatorRule]:
     return dict.fromkeys(names.split(), rule)
 
 
 OPERATORS = (
     _rule(
-        Rule.ELEMENTWISE,
+        OperatorRule.ELEMENTWISE,
         """
         abs add addcdiv addcmul all amax amin any arange argmax argmin bernoulli binary_cross_entropy
         binary_cross_entropy_backward bitwise_and bitwise_not bitwise_or bitwise_xor ceil clamp clamp_max
@@ -35,7 +35,7 @@ OPERATORS = (
         """,
     )
     | _rule(
-        Rule.STRUCTURED,
+        OperatorRule.STRUCTURED,
         """
         _log_softmax _log_softmax_backward_data _softmax _softmax_backward_data addmm addmv avg_pool2d
         avg_pool2d_backward baddbmm bmm cat gather max_pool2d_with_indices
@@ -43,7 +43,7 @@ OPERATORS = (
         """,
     )
     | _rule(
-        Rule.ONE_DEVICE,
+        OperatorRule.ONE_DEVICE,
         """
         _adaptive_avg_pool2d _adaptive_avg_pool2d_backward _slow_conv2d_forward _thnn_fused_lstm_cell
         _thnn_fused_lstm_cell_backward_impl convolution convolution_backward count_nonzero dot
@@ -52,7 +52,7 @@ OPERATORS = (
         native_layer_norm native_layer_norm_backward nonzero sort vdot
         """,
     )
-    | _rule(Rule.INDEXED, "_index_put_impl index")
+    | _rule(OperatorRule.INDEXED, "_index_put_impl index")
 )
 """By name, without the overload and without the underscore of those that work in place. What torch composes
 of them is played as well: `matmul`, `linear`, `matrix_power`, `lstm`, `batch_norm`, losses, optimizers, …"""

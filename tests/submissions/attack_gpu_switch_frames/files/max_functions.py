@@ -39,7 +39,7 @@ def observed():
             return True
         if document is None and frame.f_locals.get("proof"):
             return True
-        if type(student).__name__ == "Exchange" and student._doing:
+        if type(student).__name__ == "InputExchange" and student._doing:
             return True
         frame = frame.f_back
     return False

@@ -19,14 +19,14 @@ from dataclasses import replace
 from functools import partial
 
 from grader.errors import NotObservedError
-from grader.harness.arena import Arena
 from grader.harness.budget import CallBudget, others_at_work
 from grader.harness.connections import pair, pipes
-from grader.harness.endings import BROKE, CUT, Ended, LostError, read_end
-from grader.harness.exchange import Exchange
+from grader.harness.endings import BROKE, CUT, LostError, ProgramEnd, read_end
+from grader.harness.exchange import RoundTrip
 from grader.harness.output import Output
-from grader.harness.results import NONE, Results
+from grader.harness.results import NONE, ResultCopies
 from grader.harness.server import SubjectServer
+from grader.harness.shared_buffer import SharedBuffer
 from grader.machine.freezer import new_freezer
 from grader.machine.memory import oom_kills
 from grader.model.assignment import Limits
@@ -37,11 +37,11 @@ from grader.subject.protocol import (
     MESSAGE_BYTES,
     NONCE_BYTES,
     THAW,
+    CallRequest,
     Freeze,
     Frozen,
     Question,
     Reply,
-    Request,
     Wake,
 )
 
@@ -58,7 +58,7 @@ Begin = Callable[[], None]
 _CREDENTIALS = struct.Struct("iii")
 
 
-class Child:
+class StudentProcess:
     """Pid 1 and the student's process below it; both stand still except during `exchange`."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Child:
         Raises:
             NotObservedError: the machine does not give it the namespaces it needs.
         """
-        self.ended: Ended | None = None
+        self.ended: ProgramEnd | None = None
         self.ran_s = 0.0
         """How long it was not frozen."""
         self.given = server.given
@@ -95,10 +95,10 @@ class Child:
         """`oom_kills()` before anything of the program ran."""
         self._answer: Answer | None = None
         with ExitStack() as resources:
-            self.arena = resources.enter_context(
-                closing(Arena(arguments_bytes=ARGUMENTS_BYTES, result_bytes=limits.result_mb * 2**20))
+            self.shared_buffer = resources.enter_context(
+                closing(SharedBuffer(arguments_bytes=ARGUMENTS_BYTES, result_bytes=limits.result_mb * 2**20))
             )
-            self.results = Results(self.arena, copied=server.has_devices)
+            self.results = ResultCopies(self.shared_buffer, copied=server.has_devices)
             self.output = resources.enter_context(closing(Output(limits.output_kb * 1024)))
             # removed at last, when nothing is in it any more
             freezer = resources.enter_context(closing(made)).fds if (made := new_freezer()) else ()
@@ -108,10 +108,10 @@ class Child:
             with inits, greeting, closing(calls):
                 server.spawn(
                     workspace,
-                    arguments_bytes=self.arena.arguments_bytes,
-                    arena_bytes=self.arena.size,
+                    arguments_bytes=self.shared_buffer.arguments_bytes,
+                    shared_buffer_bytes=self.shared_buffer.size,
                     fds=[
-                        *(inits.fileno(), greeting.fileno(), self.arena.fd, self.output.write_end),
+                        *(inits.fileno(), greeting.fileno(), self.shared_buffer.fd, self.output.write_end),
                         *(calls.reading, calls.writing, *freezer),
                     ],
                     cores=cores,
@@ -192,7 +192,7 @@ class Child:
         *,
         keep: int | None = None,
         begin: Begin = lambda: None,
-    ) -> Exchange:
+    ) -> RoundTrip:
         """Continue everything, hand over the document at `start` of the arguments, stop everything again.
 
         `begin` is called when the clock begins, and then `answer` makes an answer of each question.
@@ -207,7 +207,7 @@ class Child:
             NotObservedError: something broke, and a child that holds nothing of the student's broke too.
         """
         if self.ended is not None:
-            return Exchange(answer=self.ended, wall_s=0.0)
+            return RoundTrip(answer=self.ended, wall_s=0.0)
         # what the kernel killed of those that ended meanwhile was not this program's
         if self._dismissed.wait() or self._oom_kills is None:
             self._oom_kills = oom_kills()
@@ -217,11 +217,11 @@ class Child:
         self._answer = answer
         begun = time.perf_counter()
         try:
-            exchange = self._ask(Request(os.urandom(NONCE_BYTES), start, length), within_s, keep, begin)
+            exchange = self._ask(CallRequest(os.urandom(NONCE_BYTES), start, length), within_s, keep, begin)
         except LostError as error:
-            exchange = Exchange(answer=self._blame(str(error)), wall_s=time.perf_counter() - begun)
+            exchange = RoundTrip(answer=self._blame(str(error)), wall_s=time.perf_counter() - begun)
         self.ran_s += exchange.wall_s
-        if isinstance(exchange.answer, Ended):
+        if isinstance(exchange.answer, ProgramEnd):
             self.ended = exchange.answer
             self.end()
             self.output.drain()
@@ -234,14 +234,14 @@ class Child:
             sandbox_cpu_s=(self._stand.init_cpu_ns - before.init_cpu_ns) / 1e9,
         )
 
-    def _ask(self, request: Request, within_s: float, keep: int | None, begin: Begin) -> Exchange:
+    def _ask(self, request: CallRequest, within_s: float, keep: int | None, begin: Begin) -> RoundTrip:
         """Send a request; let the program go on until it answers, ends or has had its time."""
         if self._has_devices and (ended := self._wake(request.start + request.length)):
-            return Exchange(answer=ended, wall_s=0.0)
+            return RoundTrip(answer=ended, wall_s=0.0)
         try:
             self._calls.send(request.pack())
         except OSError:  # pid 1, which holds the other end as well, is gone, or it is filled
-            return Exchange(answer=self._end_or_cut(), wall_s=0.0)
+            return RoundTrip(answer=self._end_or_cut(), wall_s=0.0)
         budget = CallBudget(within_s)
         at_work = partial(others_at_work, self._cores or os.sched_getaffinity(0))
         while True:
@@ -252,16 +252,16 @@ class Child:
             deadline_ns = begun_ns + int(budget.left_s * 1e9)
             answer = self._await(request.nonce, deadline_ns)
             done_ns = _now_ns()
-            if isinstance(answer, Ended):
-                return Exchange(answer=answer, wall_s=budget.wall_s + (done_ns - begun_ns) / 1e9)
+            if isinstance(answer, ProgramEnd):
+                return RoundTrip(answer=answer, wall_s=budget.wall_s + (done_ns - begun_ns) / 1e9)
             stand = self._freeze(max(deadline_ns, done_ns) + int(STAND_WITHIN_S * 1e9))
-            if isinstance(stand, Ended):
+            if isinstance(stand, ProgramEnd):
                 if answer is None or stand.outcome is Outcome.TIMED_OUT:
-                    return Exchange(answer=stand, wall_s=budget.wall_s + (_now_ns() - begun_ns) / 1e9)
+                    return RoundTrip(answer=stand, wall_s=budget.wall_s + (_now_ns() - begun_ns) / 1e9)
                 self.ended = stand  # it ended behind its answer, which counts
                 result = self.results.read(answer, keep)
                 wall_s = budget.wall_s + (_now_ns() - begun_ns) / 1e9
-                return Exchange(answer=answer, wall_s=wall_s, result=result)
+                return RoundTrip(answer=answer, wall_s=wall_s, result=result)
             self._stand = stand
             reply = answer or self._reply(request.nonce)
             result = self.results.read(reply, keep) if reply else NONE
@@ -272,15 +272,15 @@ class Child:
             verdict = budget.verdict(reply)
             if verdict is not None:
                 freeze_s = max(0, end_ns - done_ns) / 1e9
-                return Exchange(answer=verdict, wall_s=budget.wall_s, freeze_s=freeze_s, result=result)
+                return RoundTrip(answer=verdict, wall_s=budget.wall_s, freeze_s=freeze_s, result=result)
             budget.resume(at_work)
 
-    def _wake(self, arguments_bytes: int) -> Ended | None:
+    def _wake(self, arguments_bytes: int) -> ProgramEnd | None:
         """Have the program's core awake, and the arguments in its caches; how it ended, if it did."""
         self._say(Wake(arguments_bytes).pack())
         return None if (word := self._word(ANSWER_WITHIN_S)) == AWAKE else self._how_it_ended(word)
 
-    def _await(self, nonce: bytes, deadline_ns: int) -> Reply | Ended | None:
+    def _await(self, nonce: bytes, deadline_ns: int) -> Reply | ProgramEnd | None:
         """Its answer, or how it ended; None if there is neither in time."""
         wait = select.poll()
         for end in (self._calls.reading, self._init.fileno(), self.output.read_end):
@@ -314,16 +314,18 @@ class Child:
                 return reply
         return None
 
-    def _end_or_cut(self) -> Ended:
+    def _end_or_cut(self) -> ProgramEnd:
         """How it ended, if pid 1 says so."""
         news = select.select([self._init], [], [], 0)[0]
         return self._how_it_ended(self._word(0.0)) if news else CUT
 
-    def _how_it_ended(self, message: bytes) -> Ended:
+    def _how_it_ended(self, message: bytes) -> ProgramEnd:
         before = self._oom_kills or 0
-        return read_end(message, self.limits, own_bytes=self.arena.used_bytes, oom_kills_before=before)
+        return read_end(
+            message, self.limits, own_bytes=self.shared_buffer.used_bytes, oom_kills_before=before
+        )
 
-    def _blame(self, what: str) -> Ended:
+    def _blame(self, what: str) -> ProgramEnd:
         """Try the same place with a child that holds nothing of the student's.
 
         Raises:
@@ -334,7 +336,7 @@ class Child:
             raise NotObservedError(f"sandbox: pid 1 of a check: {what}")
         return BROKE
 
-    def _freeze(self, deadline_ns: int) -> Frozen | Ended:
+    def _freeze(self, deadline_ns: int) -> Frozen | ProgramEnd:
         """Have pid 1 bring everything to a stand.
 
         Raises:
@@ -372,7 +374,7 @@ class Child:
     def stop(self, note: str) -> None:
         """End it before its time; every later request is answered with how it ended."""
         if self.ended is None:
-            self.ended = Ended(outcome=Outcome.CRASHED, note=note)
+            self.ended = ProgramEnd(outcome=Outcome.CRASHED, note=note)
             self.end()
             self.output.drain()
 

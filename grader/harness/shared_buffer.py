@@ -15,7 +15,7 @@ _F_ADD_SEALS = 1033
 _SPOILED = 0xFF
 
 
-class Arena:
+class SharedBuffer:
     """First the room for arguments, which only we fill, then the room for one result.
 
     Memory is taken only where something was written.
@@ -24,7 +24,7 @@ class Arena:
     def __init__(self, *, arguments_bytes: int, result_bytes: int) -> None:
         self.arguments_bytes = arguments_bytes
         self.size = arguments_bytes + result_bytes
-        self.fd = os.memfd_create("arena", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        self.fd = os.memfd_create("shared buffer", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.fd, self.size)
         fcntl.fcntl(self.fd, _F_ADD_SEALS, _SEALS)
         self._map = mmap.mmap(self.fd, self.size)

@@ -8,23 +8,23 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from grader.errors import NotObservedError
-from grader.harness.child import Child
 from grader.harness.context import SUBMISSION, Burst, Call, InputCase, Proof, Subject
+from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
-from grader.harness.setup import Setup
+from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ChildSubject, DeviceMemory, ReferenceEnds, answers
 from grader.model.assignment import Limits
 from grader.model.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class ProcessSpec:
     """Which child is wanted."""
 
     whose: str
     module: str
     """The file that is imported, without `.py`."""
-    setup: Setup
+    setup: ServerSpec
     observed: bool = False
     """Whether everything that it does on devices is recorded, at the cost of its time."""
     group: str = ""
@@ -35,7 +35,7 @@ class Order:
     """Says what the program does while it is imported, where that takes too long."""
 
 
-class Children:
+class ProcessPool:
     """Hands out subjects. The items of a group pay for an import and a compilation once."""
 
     def __init__(self, servers: Servers, limits: Limits, cores: tuple[int, ...] = ()) -> None:
@@ -47,13 +47,13 @@ class Children:
         self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
         """Likewise; see `grader.harness.context.CheckContext`."""
         self._limits = limits
-        self._shared: dict[Order, tuple[ChildSubject, ExitStack]] = {}
-        self._own: list[Child] = []
-        self._ahead: dict[tuple[str, Setup], Child] = {}
+        self._shared: dict[ProcessSpec, tuple[ChildSubject, ExitStack]] = {}
+        self._own: list[StudentProcess] = []
+        self._ahead: dict[tuple[str, ServerSpec], StudentProcess] = {}
         """Forked while the item before was looked at, and given to the next one of its kind."""
 
     @contextmanager
-    def subject(self, order: Order) -> Iterator[Subject]:
+    def subject(self, order: ProcessSpec) -> Iterator[Subject]:
         """A child with the file imported: the group's, if there is one and it still lives, or a fresh one."""
         if not order.group:
             with ExitStack() as resources:
@@ -63,18 +63,20 @@ class Children:
             self._shared.pop(order)[1].close()
         if order in self._shared:
             shared = self._shared[order][0]
-            yield Shared(shared, len(shared.output))
+            yield GroupView(shared, len(shared.output))
         else:
             resources = ExitStack()
             self._shared[order] = self._start(order, resources), resources
-            yield Shared(self._shared[order][0], 0)
+            yield GroupView(self._shared[order][0], 0)
 
     @contextmanager
-    def program(self, setup: Setup, whose: str = SUBMISSION, limits: Limits | None = None) -> Iterator[Child]:
+    def program(
+        self, setup: ServerSpec, whose: str = SUBMISSION, limits: Limits | None = None
+    ) -> Iterator[StudentProcess]:
         """Start a fresh child of the submission or the reference for a program that is run, not imported."""
         limits = limits or self._limits
         with self.servers.serving(setup) as server:
-            child = Child(server, whose, limits, control=partial(self._works, setup, whose, limits))
+            child = StudentProcess(server, whose, limits, control=partial(self._works, setup, whose, limits))
             if whose == SUBMISSION:
                 self._own.append(child)
             yield child
@@ -98,7 +100,7 @@ class Children:
         self._end_where(lambda setup: bool(setup.devices))
         self.servers.end_where(lambda setup: bool(setup.devices))
 
-    def _end_where(self, applies: Callable[[Setup], bool]) -> None:
+    def _end_where(self, applies: Callable[[ServerSpec], bool]) -> None:
         for whose, setup in [key for key in self._ahead if applies(key[1])]:
             if child := self._waiting(whose, setup):
                 child.close()
@@ -106,7 +108,7 @@ class Children:
             self._shared.pop(order)[1].close()
         self.servers.dismissed.wait()
 
-    def _waiting(self, whose: str, setup: Setup) -> Child | None:
+    def _waiting(self, whose: str, setup: ServerSpec) -> StudentProcess | None:
         """The child that was forked ahead, if its server still serves."""
         child = self._ahead.pop((whose, setup), None)
         if child is not None:
@@ -116,11 +118,11 @@ class Children:
                 return None
         return child
 
-    def _start(self, order: Order, resources: ExitStack) -> ChildSubject:
+    def _start(self, order: ProcessSpec, resources: ExitStack) -> ChildSubject:
         server = resources.enter_context(self.servers.serving(order.setup))
         cores = self.cores[: order.setup.cores or max(1, self._limits.cores)]
         fork = partial(
-            Child,
+            StudentProcess,
             server,
             order.whose,
             self._limits,
@@ -144,20 +146,20 @@ class Children:
         )
         return resources.enter_context(subject)
 
-    def _works(self, setup: Setup, whose: str, limits: Limits) -> bool:
+    def _works(self, setup: ServerSpec, whose: str, limits: Limits) -> bool:
         """Whether a fresh child, in which no student code runs, can be started, called and stopped there."""
         for _ in range(2):  # a server that the program may have broken is replaced after the first
             with (
                 suppress(NotObservedError),
                 self.servers.serving(setup) as server,
-                closing(Child(server, whose, limits)) as child,
+                closing(StudentProcess(server, whose, limits)) as child,
             ):
                 return answers(child)
         return False
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class GroupView:
     """A shared subject as one item sees it: with what was printed since."""
 
     subject: ChildSubject

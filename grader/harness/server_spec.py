@@ -16,7 +16,7 @@ TORCHRUN = "torch.distributed.run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class ServerSpec:
     """A server is kept for each of these: whatever is read when a library is imported is part of it."""
 
     preloads: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ def _not_counted() -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lent:
+class DeviceGrant:
     """What an item gets of the machine beside memory and time."""
 
     devices: tuple[str, ...] = ()
@@ -61,16 +61,16 @@ class Lent:
     built: bool = False
     """Whether its programs find what the assignment's build makes."""
 
-    def setup(self, preloads: tuple[str, ...]) -> Setup:
+    def setup(self, preloads: tuple[str, ...]) -> ServerSpec:
         """The server for a file that wants these modules imported first."""
-        plain = Setup(preloads=preloads, devices=self.devices, environment=self.environment)
+        plain = ServerSpec(preloads=preloads, devices=self.devices, environment=self.environment)
         if self.simulated:
             return plain.importing(*self.by)
         return plain.importing(OBSERVER) if self.devices else plain
 
 
-NOTHING = Lent()
-ON_CPU = Lent(
+NOTHING = DeviceGrant()
+ON_CPU = DeviceGrant(
     simulated=True,
     built=True,
     by=(OBSERVER,),
@@ -80,9 +80,9 @@ ON_CPU = Lent(
 """For programs whose kernels are compiled for the CPU; they print what goes wrong in a kernel."""
 
 
-def virtual_gpus(count: int) -> Lent:
+def virtual_gpus(count: int) -> DeviceGrant:
     """For programs of torch, whose operators the CPU computes under the names of so many GPUs."""
-    return Lent(
+    return DeviceGrant(
         simulated=True,
         count=count,
         by=(VIRTUAL_GPUS, OBSERVER),
@@ -90,6 +90,6 @@ def virtual_gpus(count: int) -> Lent:
     )
 
 
-def of_tool(name: str) -> Setup:
+def of_tool(name: str) -> ServerSpec:
     """The server of one of our own tools imports it: its child could not find it any more."""
-    return Setup(preloads=(f"_grader_subject.tools.{name}",))
+    return ServerSpec(preloads=(f"_grader_subject.tools.{name}",))

@@ -12,14 +12,14 @@ from grader.config.codec import dumps
 from grader.contracts import Sandbox
 from grader.errors import CourseError, NotObservedError
 from grader.harness.context import REFERENCE, SUBMISSION
+from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
-from grader.harness.setup import Setup
 from grader.model.job import Job
 from grader.plugins import Plugins
 from grader.sandbox.interpreter import interpreter
 
 
-class Kept:
+class ServerCache:
     """Servers run no student's code and hold nothing of a check: the next submission may use them."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ def _shown(job: Job, servers: Servers) -> Iterator[None]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _told_more(setup: Setup) -> bool:
+def _told_more(setup: ServerSpec) -> bool:
     return bool(setup.devices or setup.mounts)
 
 
