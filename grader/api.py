@@ -10,13 +10,13 @@ from grader.model.assignment import Assignment, Build, Limits
 from grader.model.unused import UNUSED
 
 if TYPE_CHECKING:
-    from grader.harness.context import InputCase
+    from grader.contracts.call import InputCase
 
 __all__ = ["UNUSED", "Assignment", "Build", "CourseError", "Limits", "case", "hookimpl"]
 
 
 def case(name: str, /, *args: Any, **kwargs: Any) -> InputCase:
     """One set of arguments of an input family, with the name that students read in their report."""
-    from grader.harness.context import InputCase
+    from grader.contracts.call import InputCase
 
     return InputCase(name=name, args=args, kwargs=kwargs)
