@@ -10,21 +10,29 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.api import CourseError, case
-from grader.checks.calls import cases_of
-from grader.checks.interval import Interval, median, median_interval
-from grader.checks.manual import award_given
-from grader.checks.requirements import Requirement, award_requirements
-from grader.contracts.check import CheckKind
-from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, option
-from grader.model.score import Award
+from grader.api.check import (
+    Award,
+    CheckKind,
+    FunctionName,
+    InputsName,
+    Interval,
+    Observation,
+    Outcome,
+    Quantity,
+    Requirement,
+    award_given,
+    award_requirements,
+    cases_of,
+    median,
+    median_interval,
+    option,
+)
 
 from .claims import claimed
 from .matches_on_cpu import NO_TORCH
 
 if TYPE_CHECKING:
-    from grader.contracts.call import Call, InputCase
-    from grader.contracts.context import CheckContext, Subject
+    from grader.api.check import Call, CheckContext, InputCase, Subject
 
 TABLE = "times_beside"
 """Under which name the cells stand among the facts; `grader.reports.times_beside` draws them."""

@@ -13,6 +13,7 @@ from grader.model.job import Job, Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.submission import Submission
+from grader.testing.kinds import AwardOnly
 from grader.worker import devices
 from grader.worker.devices import Devices
 from grader.worker.items import Items
@@ -46,7 +47,7 @@ class Made:
         return Built(outcome=Outcome.OBSERVED, folder="/cache/x", variable="LIBRARY")
 
 
-class Looks:
+class Looks(AwardOnly):
     """A kind that keeps the set-up of its programs."""
 
     name = "looks"
@@ -58,6 +59,12 @@ class Looks:
 
     def __init__(self):
         self.setups = {}
+
+    def award(self, options, observation, related):
+        raise NotImplementedError
+
+    def simulates(self, options):
+        return bool(options.simulated_inputs)
 
     def observe(self, options, context):
         if options.builds:
