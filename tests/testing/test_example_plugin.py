@@ -48,7 +48,7 @@ def test_pip_installs_it_beside_grader_and_its_own_tests_hold(tmp_path):
         bin_folder / "pip", "install", "-q", "-c", clone / "constraints.txt", clone, example, cwd=clone
     )
     assert installed.returncode == 0, installed.stderr
-    listed = run(bin_folder / "grader", "plugins", cwd=tmp_path)
+    listed = run(bin_folder / "grader", "--course", clone, "plugins", cwd=tmp_path)
     assert re.search(rf"{tmp_path}/venv/\S+/lectern/plugin.py", listed.stdout), listed.stdout
     tests = shutil.copytree(EXAMPLE / "tests", tmp_path / "tests")
     done = run(bin_folder / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", tests, cwd=tmp_path)
