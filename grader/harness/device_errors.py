@@ -1,4 +1,4 @@
-"""What CUDA's errors mean, in a student's words."""
+"""CUDA's errors as outcomes, with a sentence for students."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def explain(text: str) -> tuple[Outcome, str] | None:
     named = _NAMED.search(text)
     if named is None and "CUDA" not in text:
         return None
-    said = named.group(1).replace("_", "").lower() if named else text
+    message = named.group(1).replace("_", "").lower() if named else text
     for pattern, outcome, sentence in _MEANINGS:
-        if re.search(pattern, said):
+        if re.search(pattern, message):
             return outcome, sentence
     return (Outcome.CRASHED, f"the GPU says {named.group(0)}") if named else None

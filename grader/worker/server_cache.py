@@ -78,7 +78,7 @@ class ServerCache:
                 SUBMISSION: Path(job.stage or job.workspace),
                 REFERENCE: folder / "reference",
             },
-            given=given if given.is_dir() else None,
+            course_files=given if given.is_dir() else None,
             limits=job.limits,
             as_root=least == 0,
         )
