@@ -26,7 +26,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(slots=True, kw_only=True)
-class Document:
+class VisibleReport:
     """What a reader sees of a document."""
 
     pages: int
@@ -53,7 +53,7 @@ def is_pdf(head: bytes) -> bool:
     return b"%PDF-" in head[:HEAD_BYTES]
 
 
-def read_pdf(path: str) -> Document:
+def read_pdf(path: str) -> VisibleReport:
     """Open a PDF and look at its pages, at most `PAGES_READ` of them in `READ_WITHIN_S`.
 
     Raises:
@@ -71,18 +71,18 @@ def read_pdf(path: str) -> Document:
         pdfium.FPDF_CloseDocument(opened)
 
 
-def _refused(error: int) -> Document:
+def _refused(error: int) -> VisibleReport:
     if error == pdfium.FPDF_ERR_PASSWORD:
         raise UnreadableError("asks for a password; hand it in without one")
     if error == pdfium.FPDF_ERR_SECURITY:
-        return Document(
+        return VisibleReport(
             pages=0, drawn=True, depicted=True, unread="it is encrypted, and cannot be opened here"
         )
     raise UnreadableError("is damaged, and cannot be opened")
 
 
-def _contents(opened: Any, pages: int) -> Document:
-    document = Document(pages=pages)
+def _contents(opened: Any, pages: int) -> VisibleReport:
+    document = VisibleReport(pages=pages)
     until = time.monotonic() + READ_WITHIN_S
     views = []
     for number in range(min(pages, PAGES_READ)):
