@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.criteria import Criterion, criteria_problem
 from grader.checks.manual import award_given
+from grader.matching.criteria import Criterion, criteria_problem
 from grader.model.observation import Observation
 from grader.model.options import option
 from grader.model.score import Award

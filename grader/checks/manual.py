@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.criteria import Criterion, criteria_problem
 from grader.config.points_file import MANUAL, WAITS
+from grader.matching.criteria import Criterion, criteria_problem
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.score import Award

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.checks.units import unit_problem
+from grader.matching.units import unit_problem
 from grader.model.options import option
 
 LEAST_DIMENSIONS = 2
