@@ -26,8 +26,8 @@ LIMITS = {
     "sandbox and wire, a check / bare script": 0.075,
     "host process, MiB": 120.0,
 }
-"""The third was 10 ms where the bare script took 0.12 to 0.15 s: milliseconds alone measure the machine, which
-takes twice as long for both in some hours."""
+"""The third was 10 ms where the bare script took 0.12 to 0.15 s: milliseconds alone measure the machine,
+which takes twice as long for both in some hours."""
 CHECKS = 40
 
 
