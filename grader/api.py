@@ -16,7 +16,13 @@ __all__ = ["UNUSED", "Assignment", "Build", "CourseError", "Limits", "case", "ho
 
 
 def case(name: str, /, *args: Any, **kwargs: Any) -> InputCase:
-    """One set of arguments of an input family, with the name that students read in their report."""
+    """Name one set of arguments of an input family; students read the name in their report.
+
+    Raises:
+        TypeError: the name is no text.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f'case: the first argument is its name, as in case("one row", …), got {name!r}')
     from grader.harness.context import InputCase
 
     return InputCase(name=name, args=args, kwargs=kwargs)

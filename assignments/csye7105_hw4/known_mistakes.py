@@ -35,7 +35,9 @@ class KnownMistakes:
             "The family in its place where a simulator stands in for the GPUs.", default=InputsName("")
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         mistakes: tuple[OracleName, ...] = option(
             "Oracles of known mistakes, the likeliest first.", default=()

@@ -64,7 +64,9 @@ class KernelLaunch:
             default=InputsName(""),
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         kernel: str = option("The kernel's name; * and ? stand for anything.", judges=True)
         blocks: Shape | None = option(

@@ -71,7 +71,9 @@ class MatchesReference:
             default=InputsName(""),
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         accept: tuple[OracleName, ...] = option(
             "Further oracles, each of them a whole answer that is accepted as well.", default=()

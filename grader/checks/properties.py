@@ -48,6 +48,7 @@ class Properties:
         inputs: InputsName = option("The family of inputs it is called with.")
         expected: OracleName = option(
             "The oracle that gives distributions; if it is not given, the one with the function's own name.",
+            like="of",
             default=OracleName(""),
         )
         precision: Precision = option(PRECISION, default="any")

@@ -52,7 +52,9 @@ class Scaling:
         of: FunctionName = option("The function that is called, as module.function.")
         inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         cores: tuple[int, ...] = option(
             "The numbers of cores, from the fewest on; [1, 2, 4, 8] if left out.",

@@ -73,7 +73,9 @@ class Source:
         )
 
         def __post_init__(self) -> None:
-            """Refuse decorators that cannot be read, and rules on a function where none is named."""
+            """Refuse files of other languages, decorators that cannot be read, rules on no function."""
+            if not self.file.endswith(".py"):
+                raise ValueError(f"file: source reads Python, and {self.file} is not called *.py")
             for text in self.require_decorator:
                 list(_decorators(text))
             if self.require_decorator and not self.function:

@@ -89,7 +89,9 @@ class Speedup:
         over: FunctionName = option("The function it is compared with.")
         inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
         expected: OracleName = option(
-            "The oracle for both; if it is not given, the one with the name of `of`.", default=OracleName("")
+            "The oracle for both; if it is not given, the one with the name of `of`.",
+            like="of",
+            default=OracleName(""),
         )
         at_least: float = option("The ratio that earns the points.", judges=True, above=0)
         band: float = option(

@@ -8,10 +8,9 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from grader.coursecode import course_module
+from grader.coursecode import course_module, line_of
 from grader.errors import CourseError, NotObservedError
 from grader.harness.context import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
 from grader.harness.missing import without_file
@@ -102,7 +101,13 @@ class ItemContext:
 
         draw = self._course_function("inputs.py", family)
         rng = default_rng([int(self.seed, 16), number])
-        return self._course("inputs.py", family, lambda: tuple(draw(rng)))  # type: ignore[no-any-return]
+        cases: tuple[Any, ...] = self._course("inputs.py", family, lambda: tuple(draw(rng)))
+        for case in cases:
+            if not isinstance(case, InputCase):
+                path, kind = Path(self._job.assignment_folder, "inputs.py"), type(case).__name__
+                message = f'gives a {kind}; write yield case("a name", …) with the arguments'
+                raise CourseError(f"{path}:{draw.__code__.co_firstlineno}: {family}: {message}")
+        return cases
 
     def expected(self, oracle: str) -> Callable[..., Any]:
         """A function of `expected.py`, whose exceptions are the course's."""
@@ -293,15 +298,5 @@ class ItemContext:
             raise
         except (Exception, SystemExit) as error:
             path = Path(self._job.assignment_folder, file)
-            line = _line(error.__traceback__, path)
+            line = line_of(error, str(path)) or 1
             raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None
-
-
-def _line(trace: TracebackType | None, file: Path) -> int:
-    """The deepest line of `file` in a traceback; 1 if it is not there."""
-    line = 1
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(file):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
