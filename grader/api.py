@@ -10,7 +10,7 @@ from grader.model.assignment import Assignment, Build, Limits
 from grader.model.unused import UNUSED
 
 if TYPE_CHECKING:
-    from grader.harness.context import InputCase
+    from grader.contracts.call import InputCase
 
 __all__ = ["UNUSED", "Assignment", "Build", "CourseError", "Limits", "case", "hookimpl"]
 
@@ -23,6 +23,6 @@ def case(name: str, /, *args: Any, **kwargs: Any) -> InputCase:
     """
     if not isinstance(name, str):
         raise TypeError(f'case: the first argument is its name, as in case("one row", …), got {name!r}')
-    from grader.harness.context import InputCase
+    from grader.contracts.call import InputCase
 
     return InputCase(name=name, args=args, kwargs=kwargs)

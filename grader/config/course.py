@@ -11,12 +11,13 @@ from typing import Any, TypeAlias
 from grader.config.decode import decode, keys_of, quoted
 from grader.config.extensions import Extensions, read_extensions
 from grader.config.problem import Problem, show_path, suggestion
-from grader.config.roster import Roster, read_roster
+from grader.config.roster import read_roster
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.extras import install_command
 from grader.files import is_file
 from grader.model.options import option
+from grader.model.roster import Roster
 
 FILE = "course.yaml"
 VARIABLE = "GRADER_COURSE"

@@ -15,7 +15,7 @@ from grader.config.facts import AssignmentFacts, read_facts
 from grader.config.problem import suggestion
 from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
 from grader.config.yaml_source import YamlDocument, read_yaml
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
 from grader.model.rubric import Counts, Item, LatePolicy, Rubric

@@ -10,12 +10,15 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from grader.contracts.call import Call, InputCase, Run
+from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
+from grader.contracts.ranks import LaunchedRanks, RanksOrder
 from grader.coursecode import course_module, line_of
 from grader.errors import CourseError, NotObservedError
-from grader.harness.context import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
+from grader.harness.built import with_products
 from grader.harness.missing import without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
-from grader.harness.ranks import LaunchedRanks, RanksOrder, launch
+from grader.harness.ranks import launch, server_spec
 from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
 from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ReferenceEnds, run_program
@@ -25,7 +28,7 @@ from grader.model.job import Job
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.built import Built
+    from grader.contracts.build import Built
 
 _module = cache(course_module)
 
@@ -48,7 +51,7 @@ class Make(Protocol):
     """Has submission or reference built for what the item has been lent."""
 
     def __call__(self, whose: str, *, simulated: bool = False) -> Built:
-        """What came of it; see `grader.harness.context.CheckContext.build`."""
+        """What came of it; see `grader.contracts.context.CheckContext.build`."""
         ...
 
 
@@ -59,7 +62,7 @@ def build_nothing(whose: str, *, simulated: bool = False) -> Built:
 
 
 class ItemContext:
-    """`grader.harness.context.CheckContext` for one item."""
+    """`grader.contracts.context.CheckContext` for one item."""
 
     def __init__(
         self,
@@ -211,7 +214,7 @@ class ItemContext:
             return setup
         built = self._make(whose)
         if built.folder:
-            return built.shown_to(setup)
+            return with_products(built, setup)
         if whose == REFERENCE:
             raise CourseError(f"reference: cannot be built: {built.note}")
         # whether it can be is another item's business, and that one has passed
@@ -233,7 +236,7 @@ class ItemContext:
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""
-        with self._children.program(order.setup(self._setup(order.module, SUBMISSION))) as child:
+        with self._children.program(server_spec(order, self._setup(order.module, SUBMISSION))) as child:
             if not self._children.servers.has_loopback:
                 child.close()
                 layer = self._children.servers.isolation
