@@ -16,7 +16,8 @@ from grader.model.score import Award
 from grader.model.trace import Exchanged, Proven, Series, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Proof
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Proof
 
 NOTE: Proof = "note"
 NOTHING: Proof = ""

@@ -7,6 +7,7 @@ from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
 from grader import __version__
+from grader.contracts.report import Report
 from grader.model.score import Standing
 from grader.reports.markup import SIGNS, chips, look, plain, sign, text
 from grader.reports.sections import has_section, section
@@ -38,7 +39,7 @@ SHOWN = {
 }
 
 
-class Html:
+class Html(Report):
     """Report page: points with their reasons, and for lost points the calls, results and expected values."""
 
     name: ClassVar[str] = "html"

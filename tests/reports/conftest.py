@@ -22,6 +22,7 @@ from grader.model.submission import Submission
 from grader.model.trace import DeviceWork, Launch, Trace, Traffic, Transfer
 from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
+from grader.testing.kinds import AwardOnly
 
 NOW = datetime(2024, 12, 24, 12, 0, tzinfo=UTC)
 DUE = datetime(2024, 12, 19, 8, 0, tzinfo=UTC)
@@ -47,11 +48,10 @@ class Graded:
         return student_view(self.rubric, self.evidence, self.scorecard, **{"now": NOW, **when})
 
 
-class Share:
+class Share(AwardOnly):
     """A kind whose observations say which share they earn."""
 
     name = "share"
-    Options = object
 
     def award(self, options, observation, related):
         share = observation.facts["share"]
