@@ -25,6 +25,8 @@ class TextBlock:
     """The label where the format itself numbers the block, as Word does: `3`, `2.1`, `b`; otherwise empty."""
     level: int = 0
     """How deep a heading or a list entry is nested, from 1 for the outermost; 0 if it is neither."""
+    series: int = 0
+    """The same for all entries that the format counts together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,8 @@ class HiddenText:
     begins: str = ""
     """Its first words."""
     page: int = 1
+    after: int = 0
+    """How many of the document's blocks stand before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
