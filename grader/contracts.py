@@ -15,13 +15,14 @@ from grader.model.job import Job
 
 if TYPE_CHECKING:
     from grader.harness.context import CheckContext
+    from grader.model.drawing import Drawing
     from grader.model.observation import Observation
     from grader.model.score import Award
     from grader.model.view import AudienceView
 
 
 class CheckKind(Protocol):
-    """One kind of check: a half that looks and a half that judges.
+    """One kind of check: `observe` looks, `award` judges, `show` draws.
 
     The module is imported by the host for `Options` and `award`; whatever is heavy (numpy, numba, torch)
     is imported inside `observe`.
@@ -57,6 +58,15 @@ class CheckKind(Protocol):
         `related_optional`. Also called months later.
         """
         ...
+
+    def show(self, options: Any, observation: Observation) -> Iterable[Drawing]:
+        """Draw: the evidence as plain values, which every report renders; nothing unless a kind defines it.
+
+        Called for any outcome, also months later, and with an observation of which all but the outcome was
+        removed because the reader may not know it.
+        """
+        del options, observation
+        return ()
 
 
 class Report(Protocol):

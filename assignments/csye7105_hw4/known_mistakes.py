@@ -66,6 +66,7 @@ class KnownMistakes:
                 returned=value_text(calls[-1].value),
                 expected=value_text(wanted[right]),
                 note=compared[right].note,
+                symptom=compared[right].symptom,
             )
 
         family = options.simulated_inputs if context.simulated else options.inputs

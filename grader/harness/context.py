@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from grader.model.assignment import Limits
-from grader.model.observation import Observation, Outcome
+from grader.model.observation import Observation, Outcome, Symptom
 from grader.model.trace import Trace
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class Call:
     all of exactly these types, or `OpaqueValue`."""
     note: str = ""
     """How it ended if not by returning: one sentence with the exception's text."""
+    symptom: Symptom | None = None
+    """The form of that end, as a device's error names it."""
     traceback: str = ""
     """The student's own frames, shortened."""
     changed_inputs: tuple[str, ...] = ()
