@@ -13,20 +13,22 @@ from grader.checks.calls import cases_of, function_name
 from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 from grader.checks.interval import Interval, median, median_interval
 from grader.checks.manual import award_given
+from grader.contracts.check import CheckKind
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds
-    from grader.harness.context import Call, CheckContext
+    from grader.contracts.call import Call
+    from grader.contracts.context import CheckContext
     from grader.model.drawing import Drawing
 
 LINEAR = 1.25
 """Two GPUs that gain this many times more over one than the reference's: the one was slowed down."""
 
 
-class DeviceSpeedup:
+class DeviceSpeedup(CheckKind):
     """Time the same work on one GPU and on two, in alternating rounds; take the median of the ratios.
 
     Every call has fresh inputs, and its result is held against the oracle. The reference is timed in the same

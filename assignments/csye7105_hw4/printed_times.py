@@ -13,6 +13,7 @@ from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.watched import WATCHED, unrecorded, watched_of
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, option
 from grader.model.score import Award
@@ -23,7 +24,7 @@ from .values import HINTS, MISTAKES, RIGHT, UNSEEN, summed
 from .written_for import imports_of
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
     from grader.model.drawing import Drawing
 
 CLAIM = "subject"
@@ -31,7 +32,7 @@ PROCESSES = ("multiprocessing", "torch.distributed", "torch.multiprocessing", "m
 """What programs of several processes import: an observer sees the first process alone."""
 
 
-class PrintedTimes:
+class PrintedTimes(CheckKind):
     """Run a program under observation, and hold what it computes and the times it prints against the records.
 
     A driver of the course's runs it, keeps the matrices that its functions leave behind and notes when it

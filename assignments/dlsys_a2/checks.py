@@ -13,6 +13,7 @@ from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_exchange
 from grader.checks.watched import WATCHED, idle_or_wrong, off_the_device, watched_of
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import InputsName, option
@@ -20,7 +21,8 @@ from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
     from grader.model.drawing import Drawing
 
 DRIVER = "training"
@@ -38,7 +40,7 @@ Look = Callable[[Case, Any], Case]
 """What is seen in a value that came back: a case as it is, with more in it."""
 
 
-class Learns:
+class Learns(CheckKind):
     """Train networks with the submission's executors, and count what the course's gets right.
 
     On a GPU if the item has one, on NumPy otherwise. A driver trains in the student's process: nothing that

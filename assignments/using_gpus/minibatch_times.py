@@ -15,6 +15,7 @@ from grader.checks.drawings.cores import cores_left_out
 from grader.checks.interval import Interval, median, median_interval
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
+from grader.contracts.check import CheckKind
 from grader.model.drawing import ValueTable
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, option
@@ -24,7 +25,8 @@ from .claims import claimed
 from .matches_on_cpu import NO_TORCH
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Subject
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Subject
     from grader.model.drawing import Drawing
 
 TABLE = "times_beside"
@@ -42,7 +44,7 @@ MOST_STEPS = 20
 MOST_ROUNDS = 60
 
 
-class MinibatchTimes:
+class MinibatchTimes(CheckKind):
     """Let a harness time networks, and time them from outside in the same rounds; hold one against the other.
 
     The clock outside stands around a program of the reference's that trains the same network, and nothing of

@@ -8,8 +8,9 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+from grader.contracts.call import Call, InputCase
+from grader.contracts.context import CheckContext, Subject
 from grader.errors import CourseError
-from grader.harness.context import Call, CheckContext, InputCase, Subject
 from grader.model.observation import Case, Observation, Outcome, Quantity
 
 Look = Callable[[InputCase, tuple[Call, ...]], Case]

@@ -22,7 +22,8 @@ from grader.model.observation import Outcome
 from grader.model.trace import Proven, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Subject
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Subject
     from grader.harness.tolerance import Tolerances
 
 _PLACED_DRAW, _LOADED_DRAW = 1_000_201, 1_000_202

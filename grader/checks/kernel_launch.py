@@ -22,6 +22,7 @@ from grader.checks.watched import (
     watched_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.harness.tolerance import Tolerances
 from grader.model.drawing import Advice
 from grader.model.observation import Observation, Outcome
@@ -30,7 +31,7 @@ from grader.model.score import Award
 from grader.model.trace import Launch, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
     from grader.model.drawing import Drawing
 
 SIDES = 3
@@ -45,7 +46,7 @@ Shape = int | tuple[int, ...]
 """A number of blocks or threads in whatever dimensions, or its three sides."""
 
 
-class KernelLaunch:
+class KernelLaunch(CheckKind):
     """Call a function under observation and hold every kernel that it launched against the rubric.
 
     The rule is over all launches of the call: what is asked for must be there as often as asked, in the shape
@@ -72,7 +73,9 @@ class KernelLaunch:
             default=InputsName(""),
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         kernel: str = option("The kernel's name; * and ? stand for anything.", judges=True)
         blocks: Shape | None = option(
@@ -100,6 +103,10 @@ class KernelLaunch:
             for key, shape in (("blocks", self.blocks), ("threads", self.threads)):
                 if isinstance(shape, tuple) and (not 1 <= len(shape) <= SIDES or min(shape) < 1):
                     raise ValueError(f"{key}: must be a number, or one to three numbers from 1 on")
+
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the simulator."""
+        return bool(options.simulated_inputs)
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call under observation, also with the inputs of another call on the device."""

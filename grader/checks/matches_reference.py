@@ -14,6 +14,7 @@ from grader.checks.exchanged import watch_operation
 from grader.checks.manual import award_given
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.harness.tolerance import PRECISION, Precision, Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity, Symptom
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -21,8 +22,9 @@ from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
     from grader.harness.compare import Comparison
-    from grader.harness.context import Call, CheckContext, InputCase
     from grader.model.drawing import Drawing
 
 
@@ -33,7 +35,7 @@ SLOW_S = 1.0
 RACE = "in other orders of the threads it is right: two of them write one place, or a barrier is missing"
 
 
-class MatchesReference:
+class MatchesReference(CheckKind):
     """Call a function with every case of a family and compare what it returns with `expected.py`.
 
     Lists and tuples, Python numbers and arrays, and results of another precision are taken for what they
@@ -73,7 +75,9 @@ class MatchesReference:
             default=InputsName(""),
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         accept: tuple[OracleName, ...] = option(
             "Further oracles, each of them a whole answer that is accepted as well.", default=()
@@ -117,6 +121,10 @@ class MatchesReference:
             """Refuse `compiled` without inputs for the loops."""
             if self.compiled and not self.loops_over:
                 raise ValueError("compiled needs loops_over: a family of small inputs")
+
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the simulator."""
+        return bool(options.simulated_inputs)
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case and hold the result against every oracle."""

@@ -22,6 +22,7 @@ from grader.checks.watched import (
     with_arrays_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome, Quantity
@@ -30,7 +31,8 @@ from grader.model.score import Award
 from grader.model.trace import DeviceWork, Proven, Trace, Watched, shares_of, works_of
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
     from grader.model.drawing import Drawing
 
 TOLD = 4
@@ -50,7 +52,7 @@ HINTS = {
 """What to try next, by what is wrong."""
 
 
-class Placement:
+class Placement(CheckKind):
     """Call a function under observation and hold what each of the item's devices did against the rubric.
 
     An observer's records tell of every kernel on which device it ran and how long, of every copy from where
@@ -133,10 +135,14 @@ class Placement:
             if self.received and not self.parts:
                 raise ValueError("received: follows from the parts; name their key as parts")
 
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the simulator."""
+        return bool(options.simulated_inputs)
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call once under observation."""
+        from grader.contracts.call import InputCase
         from grader.harness.compare import compare
-        from grader.harness.context import InputCase
 
         if not context.devices and not context.simulated:
             raise CourseError(f"rubric: {context.item}: placement needs devices; add devices: {{gpu: 2}}")

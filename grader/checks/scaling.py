@@ -15,6 +15,7 @@ from grader.checks.drawings.values import number_of
 from grader.checks.interval import Interval, median, median_interval
 from grader.checks.manual import award_given
 from grader.checks.waiting import SHARE
+from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
 from grader.model.drawing import Advice
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity, Symptom
@@ -23,7 +24,7 @@ from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds, Runner
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
     from grader.model.drawing import Drawing
 
 ONE_CORE = (
@@ -33,7 +34,7 @@ ONE_CORE = (
 RACE = "it is right: do two threads write one place, or does one read what another still writes?"
 
 
-class Scaling:
+class Scaling(CheckKind):
     """Time the same call on 1, 2, 4, … cores, in alternating rounds and on fresh inputs.
 
     For each number of cores there is a program of its own, kept on the first so many of the item's cores; its
@@ -60,7 +61,9 @@ class Scaling:
         of: FunctionName = option("The function that is called, as module.function.")
         inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         cores: tuple[int, ...] = option(
             "The numbers of cores, from the fewest on; [1, 2, 4, 8] if left out.",

@@ -27,6 +27,7 @@ from grader.checks.watched import (
     watched_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -36,7 +37,8 @@ from grader.model.trace import Watched
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds, Runner
     from grader.checks.series import SeriesProof
-    from grader.harness.context import Call, CheckContext, Subject
+    from grader.contracts.call import Call
+    from grader.contracts.context import CheckContext, Subject
     from grader.model.drawing import Drawing
 
 
@@ -46,7 +48,7 @@ _NOTICED = 1.1
 """A student whose slow function is so many times slower reads that the ratio is not over it."""
 
 
-class Speedup:
+class Speedup(CheckKind):
     """Time two functions in alternating rounds, each call on fresh inputs; take the median of the ratios.
 
     Where the item has a GPU, the fast function is called under observation first, on inputs of the same kind:
@@ -93,7 +95,9 @@ class Speedup:
         over: FunctionName = option("The function it is compared with.")
         inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
         expected: OracleName = option(
-            "The oracle for both; if it is not given, the one with the name of `of`.", default=OracleName("")
+            "The oracle for both; if it is not given, the one with the name of `of`.",
+            like="of",
+            default=OracleName(""),
         )
         at_least: float = option("The ratio that earns the points.", judges=True, above=0)
         band: float = option(

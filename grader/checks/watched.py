@@ -16,8 +16,9 @@ from grader.model.score import Award
 from grader.model.trace import Exchanged, Proven, Series, Trace, Watched
 
 if TYPE_CHECKING:
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Proof
     from grader.harness.compare import Comparison
-    from grader.harness.context import Call, CheckContext, InputCase, Proof
 
 NOTE: Proof = "note"
 NOTHING: Proof = ""

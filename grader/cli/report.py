@@ -16,7 +16,7 @@ from grader.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
-    from grader.contracts import CheckKind
+    from grader.contracts.check import CheckKind
     from grader.gradebook.book import Gradebook
     from grader.model.rubric import Rubric
 

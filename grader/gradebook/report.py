@@ -13,7 +13,7 @@ from grader.scoring.drawings import drawings_of
 from grader.scoring.redact import staff_view
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind
+    from grader.contracts.check import CheckKind
     from grader.gradebook.book import Gradebook, RecordedGrade
     from grader.model.view import AudienceView
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.harness.context import Call, OpaqueValue
+from grader.contracts.call import Call, OpaqueValue
 from grader.harness.device_errors import explain
 from grader.harness.endings import ProgramEnd
 from grader.harness.exchange import RoundTrip

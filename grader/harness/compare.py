@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from grader.contracts.call import OpaqueValue
 from grader.errors import CourseError
-from grader.harness.context import OpaqueValue
 from grader.harness.render import describe, value_text
 from grader.harness.structure import Mismatch, Path, array_of, leaves, named, place, refuse_coarse
 from grader.harness.tolerance import Precision, Tolerance, Tolerances

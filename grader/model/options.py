@@ -17,14 +17,18 @@ UsedItem = NewType("UsedItem", str)
 """An item that `uses` of the same item names."""
 
 
-def option(doc: str, *, judges: bool = False, above: float | None = None, **default: Any) -> Any:
+def option(
+    doc: str, *, judges: bool = False, above: float | None = None, like: str = "", **default: Any
+) -> Any:
     """Declare a field of an `Options` dataclass.
 
     `doc` goes into the JSON schema. `judges=True` marks a key that changes only what is earned, never
     what is measured: changing it re-scores stored evidence, changing any other makes it stale.
-    `above` is a bound that a number must exceed. `default` or `default_factory` as for dataclasses.
+    `above` is a bound that a number must exceed. `like` names another key, whose value is `module.function`:
+    an oracle that is left out is the one with that function's name. `default` or `default_factory` as for
+    dataclasses.
     """
-    return field(metadata={"doc": doc, "judges": judges, "above": above}, **default)
+    return field(metadata={"doc": doc, "judges": judges, "above": above, "like": like}, **default)
 
 
 def measuring(options: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
 from grader import __version__
+from grader.contracts.report import Report
 from grader.model.magnitude import number
 from grader.model.score import Standing
 from grader.reports.item_rows import ENDINGS, MOST_CASES, item_row
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from grader.model.view import AudienceView
 
 
-class Html:
+class Html(Report):
     """Report page: points with their reasons, and for lost points the calls, results and expected values."""
 
     name: ClassVar[str] = "html"

@@ -51,6 +51,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
+from grader.contracts.report import Report
 from grader.reports.advice import advice_on
 from grader.reports.words import missing_files, state_of
 from grader.text import document as safe
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 SCHEMA = 2
 
 
-class ScoreJson:
+class ScoreJson(Report):
     """The mark as JSON."""
 
     name: ClassVar[str] = "score"

@@ -9,7 +9,7 @@ from grader.model.drawing import Drawing, Paragraph
 from grader.scoring.advice import of_differences, of_ends
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind
+    from grader.contracts.check import CheckKind
     from grader.model.observation import Observation
     from grader.model.rubric import Item
 
@@ -32,8 +32,7 @@ def drawings_of(
 def _shown(kind: CheckKind, item: Item, observation: Observation) -> tuple[Drawing, ...]:
     """Call a kind's `show`; a mistake in it costs the drawing, and never the report."""
     try:
-        show = getattr(kind, "show", None)
-        return tuple(show(item.options, observation)) if show else ()
+        return tuple(kind.show(item.options, observation))
     except Exception as error:
         text = f"{item.check} cannot draw this observation: {type(error).__name__}: {error}"
         return (Paragraph(text=text, for_staff=True),)

@@ -15,7 +15,7 @@ from grader.scoring.late import later
 from grader.scoring.totals import points_of, standing_of, totals_of
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind
+    from grader.contracts.check import CheckKind
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
     from grader.model.rubric import Item, Rubric

@@ -30,6 +30,7 @@ from grader.reports.words import LineState
 from grader.scoring.score import score
 from grader.testing.hostile import HOSTILE as HOSTILE_TEXTS
 from grader.testing.hostile import unsafe
+from grader.testing.kinds import AwardOnly
 
 CELL = re.compile(r"(?<!\\)\|")
 HOSTILE = "<script>alert('x')</script>\" onload='x' \x1b[31m|\n`a` *b* ]]> &amp; évil"
@@ -40,15 +41,11 @@ NEEDS_40 = SimpleNamespace(at_least=40.0)
 """Options of a speedup."""
 
 
-class Told:
+class Told(AwardOnly):
     """A kind whose observations say what they earn and why."""
-
-    name = "told"
-    Options = object
 
     def award(self, options, observation, related):
         return Award(**{"fraction": 1.0, "reason": "all cases agree", **observation.facts})
-
 
     def show(self, options, observation):
         if options is not None:

@@ -26,6 +26,7 @@ from grader.model.submission import Submission
 from grader.model.trace import DeviceWork, Launch, Trace, Traffic, Transfer
 from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
+from grader.testing.kinds import AwardOnly
 
 NOW = datetime(2024, 12, 24, 12, 0, tzinfo=UTC)
 DUE = datetime(2024, 12, 19, 8, 0, tzinfo=UTC)
@@ -51,11 +52,10 @@ class Graded:
         return student_view(self.rubric, self.evidence, self.scorecard, kinds=KINDS, **{"now": NOW, **when})
 
 
-class Share:
+class Share(AwardOnly):
     """A kind whose observations say which share they earn."""
 
     name = "share"
-    Options = object
 
     def award(self, options, observation, related):
         share = observation.facts["share"]
@@ -416,9 +416,15 @@ def gpu():
         "wrong element": ("share", None, 0.0, differs("at [0]: got 2, expected 3", Symptom.WRONG_VALUE)),
         "untouched": ("share", None, 0.0, differs("at [0]: got 0, expected 0.5", Symptom.UNWRITTEN)),
         "nan": ("share", None, 0.0, differs("at [0, 0]: got nan, expected 0.53", Symptom.NAN)),
-        "race": ("share", None, 0.0, differs(f"at [3]: got 1, expected 2; {RACE}", Symptom.RACE) | {"simulated": True}),
+        "race": (
+            "share", None, 0.0,
+            differs(f"at [3]: got 1, expected 2; {RACE}", Symptom.RACE) | {"simulated": True},
+        ),
         "left on the GPU": ("share", None, 0.0, differs("returned a DeviceNDArray", Symptom.ON_DEVICE)),
-        "illegal address": ("share", None, 0.0, {"outcome": Outcome.CRASHED, "note": crashed, "symptom": Symptom.OUT_OF_BOUNDS}),
+        "illegal address": (
+            "share", None, 0.0,
+            {"outcome": Outcome.CRASHED, "note": crashed, "symptom": Symptom.OUT_OF_BOUNDS},
+        ),
         "no GPU memory": (
             "share", None, 0.0,
             {

@@ -9,19 +9,18 @@ has by then; what was sent before is recognised by its marker (`grader.lms.marke
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
-from grader.config.address import address_problem
-from grader.lms.numbers import spelled
+from grader.address import address_problem
 from grader.model.options import option
-
-if TYPE_CHECKING:
-    from grader.lms.people import Person
+from grader.text import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +56,23 @@ class Target:
     """The ids of its own rubric's criteria, and their titles."""
     remarks: tuple[str, ...] = ()
     """What else to know before anything is sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """One row of the table that is of a student."""
+
+    row: int
+    name: str
+    id: str
+    """The id that the platform writes into the names of files."""
+    ids: tuple[tuple[str, str], ...]
+    """Fields of the roster with the row's value of each; none is empty."""
+
+    @property
+    def shown(self) -> str:
+        """Return what messages call somebody who is on no roster."""
+        return one_line(f"{self.name} ({self.id})" if self.name else self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +149,11 @@ class Receipt:
     @classmethod
     def graded_meanwhile(cls, change: Change, points: Decimal | None) -> Self:
         """Return the receipt of a change that is not sent: somebody has graded since it was planned."""
-        shown = "nothing" if points is None else spelled(points)
+        shown = "nothing" if points is None else f"{points.normalize():f}"
         return cls.refused(change, f"was graded there meanwhile: now it is {shown}")
 
 
-class Platform(Protocol):
+class Platform(ABC):
     """One assignment on a platform.
 
     It promises: nothing is changed but by `apply`. A change is never performed twice where that would show,
@@ -155,12 +171,13 @@ class Platform(Protocol):
     """The platform as people call it."""
     Options: ClassVar[type[PlatformOptions]]
     """The keys below its name in `course.yaml`; the first paragraph of the docstring describes them."""
-    attaches_pages: ClassVar[bool]
+    attaches_pages: ClassVar[bool] = False
     """Whether it takes a student's page with the comment: then it has the option --results."""
-    criteria: Mapping[str, str]
+    criteria: Mapping[str, str] = MappingProxyType({})
     """By item, the id of the criterion of the platform's own rubric that gets its points."""
 
     @classmethod
+    @abstractmethod
     def connect(cls, options: Any, assignment: str, token: str) -> Self:
         """Return an assignment of the course, which is in `options.assignments`; sends nothing yet.
 
@@ -168,12 +185,15 @@ class Platform(Protocol):
             UsageError: the token cannot be one.
         """
 
+    @abstractmethod
     def target(self) -> Target:
         """Describe the assignment."""
 
+    @abstractmethod
     def grades(self) -> tuple[PlatformGrade, ...]:
         """Return everyone who can be graded there."""
 
+    @abstractmethod
     def apply(self, changes: Iterable[Change]) -> Iterator[Receipt]:
         """Send changes; yield one receipt for each, in any order, as soon as it is sure.
 

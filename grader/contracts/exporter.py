@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from grader.config.roster import Roster
-    from grader.model.score import Standing
-    from grader.model.view import AudienceView
+from grader.model.roster import Roster
+from grader.model.score import Standing
+from grader.model.view import AudienceView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class FilledSheet:
     """What else to know about the file."""
 
 
-class Worksheet(Protocol):
+class Worksheet(ABC):
     """A platform that exports a table and imports it with grades in it.
 
     It promises: only cells of one column get another value, except that a name which a spreadsheet would run
@@ -113,6 +113,7 @@ class Worksheet(Protocol):
     file: ClassVar[str]
     """The name of the table, and where it comes from."""
 
+    @abstractmethod
     def fill(
         self, content: bytes, where: str, grades: Mapping[str, Grade], roster: Roster, rules: Rules
     ) -> FilledSheet:
@@ -123,7 +124,7 @@ class Worksheet(Protocol):
         """
 
 
-class ResultsFile(Protocol):
+class ResultsFile(ABC):
     """A platform that reads a file for each student.
 
     It promises: what is in the file is in the view, and only the student's view is taken. While a grade is
@@ -136,6 +137,7 @@ class ResultsFile(Protocol):
     filename: ClassVar[str]
     """The platform's name for the file; of a class each is STUDENT with the same ending."""
 
+    @abstractmethod
     def render(self, view: AudienceView, rules: Rules) -> str:
         """The whole file as text, UTF-8. Pure: no files, no clock.
 
