@@ -23,11 +23,11 @@ from grader import hookspecs
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
+from grader.contracts.sandbox import Promise
 from grader.model import assignment, evidence, observation, score, submission
 from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
 from grader.plugins import Plugins
 from grader.reports import score_json
-from grader.sandbox.promises import Promise
 from grader.scoring.score import REASONS
 from grader.selftest import cases
 
@@ -167,7 +167,7 @@ def promises() -> str:
     rows = (
         (
             promise.value,
-            *("yes" if promise in getattr(layer, "promises", ()) else "**no**" for layer in layers),
+            *("yes" if promise in layer.promises else "**no**" for layer in layers),
         )
         for promise in Promise
     )

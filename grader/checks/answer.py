@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.criteria import Criterion, criteria_problem
 from grader.checks.manual import award_given
+from grader.contracts.check import CheckKind
+from grader.matching.criteria import Criterion, criteria_problem
 from grader.model.observation import Observation
 from grader.model.options import option
 from grader.model.score import Award
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from grader.harness.context import CheckContext
 
 
-class AnswerKind:
+class AnswerKind(CheckKind):
     """Find the answer to one question in a document, suggest points for it, and let a person decide.
 
     The document (Markdown, text, PDF, Word or a notebook) is read once for all questions. Answers are found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.markers import hookimpl
 
 

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.criteria import Criterion, criteria_problem
 from grader.config.points_file import MANUAL, WAITS
+from grader.contracts.check import CheckKind
+from grader.matching.criteria import Criterion, criteria_problem
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 
-class Manual:
+class Manual(CheckKind):
     """Wait until a person has looked: the points are open, and come from `grader manual import`.
 
     Nothing runs, and no worker is started for it. What was given stays with the submission that was looked

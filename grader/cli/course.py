@@ -14,7 +14,7 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
     from grader.plugins import Plugins
 
 ENGINE = click.option(
@@ -49,7 +49,7 @@ def find_any(context: click.Context) -> Course | None:
 
 def roster_of(context: click.Context) -> Roster:
     """Return the roster of the course; an empty one outside of any course."""
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
 
     course = find_any(context)
     return course.roster if course else Roster()

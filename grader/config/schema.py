@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from grader.config.decode import Key, keys_of
 from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, RubricKeys, item_keys
 from grader.config.units import DURATION, SHARE, Duration, Share
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 
 SIMPLE: Mapping[Any, dict[str, Any]] = {
     Any: {},

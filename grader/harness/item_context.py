@@ -8,15 +8,17 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from grader.coursecode import course_module
+from grader.contracts.call import Call, InputCase, Run
+from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
+from grader.contracts.ranks import LaunchedRanks, RanksOrder
+from grader.coursecode import course_module, line_of
 from grader.errors import CourseError, NotObservedError
-from grader.harness.context import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
+from grader.harness.built import with_products
 from grader.harness.missing import without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
-from grader.harness.ranks import LaunchedRanks, RanksOrder, launch
+from grader.harness.ranks import launch, server_spec
 from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
 from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ReferenceEnds, run_program
@@ -26,7 +28,7 @@ from grader.model.job import Job
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.built import Built
+    from grader.contracts.build import Built
 
 _module = cache(course_module)
 
@@ -49,7 +51,7 @@ class Make(Protocol):
     """Has submission or reference built for what the item has been lent."""
 
     def __call__(self, whose: str, *, simulated: bool = False) -> Built:
-        """What came of it; see `grader.harness.context.CheckContext.build`."""
+        """What came of it; see `grader.contracts.context.CheckContext.build`."""
         ...
 
 
@@ -60,7 +62,7 @@ def build_nothing(whose: str, *, simulated: bool = False) -> Built:
 
 
 class ItemContext:
-    """`grader.harness.context.CheckContext` for one item."""
+    """`grader.contracts.context.CheckContext` for one item."""
 
     def __init__(
         self,
@@ -102,7 +104,13 @@ class ItemContext:
 
         draw = self._course_function("inputs.py", family)
         rng = default_rng([int(self.seed, 16), number])
-        return self._course("inputs.py", family, lambda: tuple(draw(rng)))  # type: ignore[no-any-return]
+        cases: tuple[Any, ...] = self._course("inputs.py", family, lambda: tuple(draw(rng)))
+        for case in cases:
+            if not isinstance(case, InputCase):
+                path, kind = Path(self._job.assignment_folder, "inputs.py"), type(case).__name__
+                message = f'gives a {kind}; write yield case("a name", …) with the arguments'
+                raise CourseError(f"{path}:{draw.__code__.co_firstlineno}: {family}: {message}")
+        return cases
 
     def expected(self, oracle: str) -> Callable[..., Any]:
         """A function of `expected.py`, whose exceptions are the course's."""
@@ -206,7 +214,7 @@ class ItemContext:
             return setup
         built = self._make(whose)
         if built.folder:
-            return built.shown_to(setup)
+            return with_products(built, setup)
         if whose == REFERENCE:
             raise CourseError(f"reference: cannot be built: {built.note}")
         # whether it can be is another item's business, and that one has passed
@@ -228,7 +236,7 @@ class ItemContext:
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""
-        with self._children.program(order.setup(self._setup(order.module, SUBMISSION))) as child:
+        with self._children.program(server_spec(order, self._setup(order.module, SUBMISSION))) as child:
             if not self._children.servers.has_loopback:
                 child.close()
                 layer = self._children.servers.isolation
@@ -293,15 +301,5 @@ class ItemContext:
             raise
         except (Exception, SystemExit) as error:
             path = Path(self._job.assignment_folder, file)
-            line = _line(error.__traceback__, path)
+            line = line_of(error, str(path)) or 1
             raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None
-
-
-def _line(trace: TracebackType | None, file: Path) -> int:
-    """The deepest line of `file` in a traceback; 1 if it is not there."""
-    line = 1
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(file):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line

@@ -18,17 +18,25 @@ UsedItem = NewType("UsedItem", str)
 
 
 def option(
-    doc: str, *, judges: bool = False, above: float | None = None, secret: bool = False, **default: Any
+    doc: str,
+    *,
+    judges: bool = False,
+    above: float | None = None,
+    like: str = "",
+    secret: bool = False,
+    **default: Any,
 ) -> Any:
     """Declare a field of an `Options` dataclass.
 
     `doc` goes into the JSON schema. `judges=True` marks a key that changes only what is earned, never
     what is measured: changing it re-scores stored evidence, changing any other makes it stale.
-    `above` is a bound that a number must exceed. `secret=True` keeps the value, such as a model answer, from
-    students until their grades are final and published; it needs a default, which stands in its place.
-    `default` or `default_factory` as for dataclasses.
+    `above` is a bound that a number must exceed. `like` names another key, whose value is `module.function`:
+    an oracle that is left out is the one with that function's name. `secret=True` keeps the value, such as a
+    model answer, from students until their grades are final and published; it needs a default, which stands
+    in its place. `default` or `default_factory` as for dataclasses.
     """
-    return field(metadata={"doc": doc, "judges": judges, "above": above, "secret": secret}, **default)
+    metadata = {"doc": doc, "judges": judges, "above": above, "like": like, "secret": secret}
+    return field(metadata=metadata, **default)
 
 
 def without_secrets(options: Any) -> Any:

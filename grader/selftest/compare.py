@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.config.codec import digest
 from grader.config.course import Course
 from grader.config.problem import show_path
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.cuda.gpus import gpus
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
 from grader.grading.grade import Grading

@@ -20,6 +20,7 @@ from grader.selftest.cases import Selection, cases_of
 ASSIGNMENT = """
     from dataclasses import dataclass
     from grader.api import Assignment, hookimpl
+    from grader.contracts.check import CheckKind
     from grader.errors import NotObservedError
     from grader.model.observation import Observation, Outcome
     from grader.model.options import option
@@ -29,7 +30,7 @@ ASSIGNMENT = """
     def grader_assignments():
         return [Assignment(name="sums", title="Sums", accepts=("sums.py",), preloads={"sums": ("numpy",)})]
 
-    class Unlucky:
+    class Unlucky(CheckKind):
         name = "unlucky"
 
         @dataclass(frozen=True, slots=True, kw_only=True)
