@@ -314,7 +314,8 @@ def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, ver
         "ben/expected.yaml:3:1: earns.double: missing; give its points, or pending",
         "cleo/expected.yaml:1:1: what is refused earns nothing; take out refused, or earns and total",
         'dora/expected.yaml:2:1: assignment: no assignment is called "sum"; did you mean sums?',
-        'dora/expected.yaml:3:9: earns.double: must be a number, a fraction such as 8/3 or pending, got "much"',
+        "dora/expected.yaml:3:9: earns.double: must be a number, a fraction such as 8/3 or pending, "
+        'got "much"',
         'emil/expected.yaml:5:1: isolation: no sandbox is called "bubblewarp"; did you mean bubblewrap?',
         "fay/expected.yaml:1:1: must give assignment, earns and total, or else refused",
     }
