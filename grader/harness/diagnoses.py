@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from grader.subject.tools.renamed import RENAMED
+from grader.subject.tools.cuda_renames import RENAMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
