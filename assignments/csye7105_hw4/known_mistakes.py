@@ -70,6 +70,7 @@ class KnownMistakes(CheckKind):
                 returned=value_text(calls[-1].value),
                 expected=value_text(wanted[right]),
                 note=compared[right].note,
+                symptom=compared[right].symptom,
             )
 
         family = options.simulated_inputs if context.simulated else options.inputs

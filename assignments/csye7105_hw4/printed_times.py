@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from grader.api import CourseError
 from grader.checks.calls import cases_of
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.watched import WATCHED, unrecorded, watched_of
@@ -24,6 +25,7 @@ from .written_for import imports_of
 
 if TYPE_CHECKING:
     from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
 CLAIM = "subject"
 PROCESSES = ("multiprocessing", "torch.distributed", "torch.multiprocessing", "mpi4py")
@@ -106,6 +108,11 @@ class PrintedTimes(CheckKind):
         award = award_requirements([one for one, _ in judged], credit=options.credit)
         hints = dict.fromkeys(HINTS[name] for one, name in judged if one.met is False and name in HINTS)
         return replace(award, hint=" ".join(hints))
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
 
 
 Judged = tuple[Requirement, str]

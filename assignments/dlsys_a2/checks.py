@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import case
 from grader.checks.calls import cases_of
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_exchange
 from grader.checks.watched import WATCHED, idle_or_wrong, off_the_device, watched_of
 from grader.config.codec import to_plain
@@ -22,6 +23,7 @@ from grader.model.trace import Watched
 if TYPE_CHECKING:
     from grader.contracts.call import Call, InputCase
     from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
 DRIVER = "training"
 BATCH = 1000
@@ -127,6 +129,11 @@ class Learns(CheckKind):
             return award
         return Award(fraction=1.0, reason=told)
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
+
 
 def _exchanged(options: Learns.Options, context: CheckContext) -> Watched | Call:
     placed, loaded = (cases_of(context, options.inputs, draw=draw)[-1] for draw in _OBSERVED_DRAWS)
@@ -226,7 +233,8 @@ def _compared(wanted: Any, tolerance: Tolerances, seen: Case, value: Any) -> Cas
     from grader.harness.compare import compare
 
     compared = compare(value, wanted, tolerance)
-    return replace(seen, agrees={"training": compared.agrees}, note=compared.note)
+    agrees = {"training": compared.agrees}
+    return replace(seen, agrees=agrees, note=compared.note, symptom=compared.symptom)
 
 
 def _as_it_is(seen: Case, value: Any) -> Case:

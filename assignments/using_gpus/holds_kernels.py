@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.calls import cases_of
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.manual import award_given
 from grader.checks.watched import WATCHED, unrecorded, watched_of
 from grader.config.codec import to_plain
@@ -20,6 +21,7 @@ from .claims import claimed
 
 if TYPE_CHECKING:
     from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
 CLAIM = "subject"
 CLAIMED, KERNELS = "claimed_s", "kernels_of_a_mini_batch_s"
@@ -98,6 +100,11 @@ class HoldsKernels(CheckKind):
         reason = f"{told}: the clock was read before the GPU was done"
         hint = "Call torch.cuda.synchronize(device) before you start the clock and before you stop it."
         return Award(fraction=0.0, reason=reason, hint=hint)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
 
 
 def _unseen(watched: Watched | None, quantities: Mapping[str, Quantity]) -> Award | None:

@@ -156,6 +156,7 @@ class CudaCalls(CheckKind):
                     item=context.item,
                     outcome=call.outcome,
                     note=f"training for {epochs} epochs: {call.note}",
+                    symptom=call.symptom,
                     facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
                     output=output,
                     seed=context.seed,
@@ -279,7 +280,9 @@ def _with_oracle(
     wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
     compared = compare(value, wanted, options.tolerance)
     agrees = {_TRAINED: compared.agrees}
-    return replace(called, agrees=agrees, expected=value_text(wanted), note=compared.note)
+    return replace(
+        called, agrees=agrees, expected=value_text(wanted), note=compared.note, symptom=compared.symptom
+    )
 
 
 def _with_losses(called: Case, value: Any, epochs: int) -> Case:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks import elements
 from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_operation
 from grader.checks.manual import award_given
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
 from grader.contracts.check import CheckKind
 from grader.harness.tolerance import PRECISION, Precision, Tolerances
-from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.observation import Case, Observation, Outcome, Quantity, Symptom
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 from grader.model.trace import Watched
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from grader.contracts.call import Call, InputCase
     from grader.contracts.context import CheckContext
     from grader.harness.compare import Comparison
+    from grader.model.drawing import Drawing
 
 
 ORDERS = 3
@@ -179,7 +181,9 @@ class MatchesReference(CheckKind):
             facts = {**facts, elements.FACT: followed}
         if right and (watched := _watched(options, context, family, oracles[best])):
             if not isinstance(watched, Watched):
-                return replace(observation, outcome=watched.outcome, note=watched.note, cases=())
+                return replace(
+                    observation, outcome=watched.outcome, note=watched.note, symptom=watched.symptom, cases=()
+                )
             facts = {**facts, WATCHED: to_plain(watched)}
         remaining = iter(answers)
         return replace(
@@ -225,6 +229,11 @@ class MatchesReference(CheckKind):
             return Award(fraction=0.0, reason=reason)
         return Award(fraction=agreeing / total, reason=f"{agreeing} of {total} cases agree; {reason}")
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did, if a call was watched."""
+        del options
+        return gpu_drawings(observation)
+
 
 def _watched(
     options: MatchesReference.Options, context: CheckContext, family: str, oracle: Callable[..., Any]
@@ -245,7 +254,7 @@ def _worst(compared: Sequence[Comparison]) -> Comparison:
     if not wrong:
         return compared[0]
     if len(wrong) < len(compared):
-        return replace(wrong[0], note=f"{wrong[0].note}; {RACE}")
+        return replace(wrong[0], note=f"{wrong[0].note}; {RACE}", symptom=Symptom.RACE)
     return wrong[0]
 
 
@@ -270,7 +279,13 @@ def _explained(case: Case, compared: Comparison, expected: str) -> Case:
         "tolerance": compared.tolerance,
     }
     quantities = {name: Quantity(value=value) for name, value in measured.items() if value is not None}
-    return replace(case, expected=expected, note=compared.note, quantities={**case.quantities, **quantities})
+    return replace(
+        case,
+        expected=expected,
+        note=compared.note,
+        symptom=compared.symptom,
+        quantities={**case.quantities, **quantities},
+    )
 
 
 def _what_is_wrong(case: Case, oracle: str) -> str:

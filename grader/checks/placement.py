@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.calls import cases_of
+from grader.checks.drawings.gpu import gpu_drawings
+from grader.checks.drawings.model_parts import parts_table
 from grader.checks.exchanged import bytes_of
 from grader.checks.manual import award_given
 from grader.checks.watched import (
@@ -31,6 +33,7 @@ from grader.model.trace import DeviceWork, Proven, Trace, Watched, shares_of, wo
 if TYPE_CHECKING:
     from grader.contracts.call import Call, InputCase
     from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
 TOLD = 4
 """How many parts a sentence names."""
@@ -165,19 +168,26 @@ class Placement(CheckKind):
                 item=context.item,
                 outcome=call.outcome,
                 note=call.note,
+                symptom=call.symptom,
                 facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
                 output=output,
                 seed=context.seed,
             )
         result, parts = _apart(call.value, options)
-        wrong = ""
+        compared = None
         if oracle is not None:
-            wrong = compare(result, right(oracle, case), options.tolerance).note
+            compared = compare(result, right(oracle, case), options.tolerance)
         limits = {}
         if options.received:
             limits = context.expected(options.received)(parts, *case.args, **case.kwargs)
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-        watched = Watched(trace=trace, wrong=wrong, proof=proof[0], unproven=proof[1])
+        watched = Watched(
+            trace=trace,
+            wrong=compared.note if compared else "",
+            symptom=compared.symptom if compared else None,
+            proof=proof[0],
+            unproven=proof[1],
+        )
         return Observation(
             item=context.item,
             outcome=Outcome.OBSERVED,
@@ -214,6 +224,12 @@ class Placement(CheckKind):
             return award
         flags = (*_contradicted(parts, works), *_unusual(watched.trace, limits))
         return Award(fraction=1.0, reason=_told(works), flags=flags)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what each device did, and where the parts of the model lie."""
+        del options
+        yield from gpu_drawings(observation)
+        yield from parts_table(observation.facts.get("parts", {}))
 
 
 def _where(

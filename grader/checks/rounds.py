@@ -336,6 +336,7 @@ def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
         returned=value_text(call.value),
         expected=value_text(wanted),
         note=compared.note,
+        symptom=compared.symptom,
         quantities={"wall_s": Quantity(value=call.wall_s, unit="s")},
     )
 

@@ -10,6 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
+from grader.checks.drawings.gpu import gpu_drawings
+from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
+from grader.checks.drawings.values import number_of
 from grader.checks.interval import median
 from grader.checks.manual import award_given
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
@@ -34,7 +37,9 @@ from grader.model.trace import Watched
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds, Runner
     from grader.checks.series import SeriesProof
+    from grader.contracts.call import Call
     from grader.contracts.context import CheckContext, Subject
+    from grader.model.drawing import Drawing
 
 
 LOOP = "reference_over"
@@ -128,7 +133,7 @@ class Speedup(CheckKind):
 
         watched = watch(context, options.of, options.inputs, oracle) if context.devices else None
         if watched is not None and not isinstance(watched, Watched):
-            return _unusable(context, watched.outcome, watched.note, "")
+            return _unusable(context, watched, "")
         proofs: dict[str, list[SeriesProof]] = {"of": [], "reference_of": []}
 
         def prove(name: str, subject: Subject, function: str) -> SeriesProof | None:
@@ -148,7 +153,7 @@ class Speedup(CheckKind):
                 if imported.outcome is not Outcome.OBSERVED:
                     if runner.ours:
                         raise ReferenceFailedError(f"reference: {imported.note}")
-                    return _unusable(context, imported.outcome, imported.note, runner.subject.output)
+                    return _unusable(context, imported, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
@@ -170,7 +175,7 @@ class Speedup(CheckKind):
         if watched is not None:
             watched = replace(watched, series=series_of(proofs["of"], proofs["reference_of"]))
         if rounds.failed:
-            return _unusable(context, rounds.failed.outcome, rounds.failed.note, output)
+            return _unusable(context, rounds.failed, output)
         facts = {
             "samples": rounds.samples,
             "cpu": rounds.cpu,
@@ -230,6 +235,12 @@ class Speedup(CheckKind):
         if reaches is None:
             flags = (*flags, f"near_threshold: {options.at_least:g} lies within the interval")
         return Award(fraction=1.0, reason=told, flags=flags)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the ratio against its threshold, the times behind it, and what the GPU did."""
+        yield from ratio_drawings(observation, of=options.of, over=options.over, at_least=options.at_least)
+        yield from gpu_drawings(observation, call_s=number_of(observation, "of_s"))
+        yield from advice_on_ratio(observation, at_least=options.at_least)
 
 
 def _unfit(observation: Observation) -> Award | None:
@@ -332,8 +343,15 @@ def _runners(
     return runners
 
 
-def _unusable(context: CheckContext, outcome: Outcome, note: str, output: str) -> Observation:
-    return Observation(item=context.item, outcome=outcome, note=note, output=output, seed=context.seed)
+def _unusable(context: CheckContext, call: Call, output: str) -> Observation:
+    return Observation(
+        item=context.item,
+        outcome=call.outcome,
+        note=call.note,
+        symptom=call.symptom,
+        output=output,
+        seed=context.seed,
+    )
 
 
 def _quantities(

@@ -1,12 +1,13 @@
-"""The contract of a check kind: a half that looks and a half that judges."""
+"""The contract of a check kind: `observe` looks, `award` judges, `show` draws."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from grader.contracts.context import CheckContext
+from grader.model.drawing import Drawing
 from grader.model.observation import Observation
 from grader.model.score import Award
 
@@ -14,7 +15,7 @@ from grader.model.score import Award
 class CheckKind(ABC):
     """One kind of check.
 
-    The module is imported by the host for `Options` and `award`; numpy, numba, torch and the like are
+    The module is imported by the host for `Options`, `award` and `show`; numpy, numba, torch and the like are
     imported inside `observe`.
     """
 
@@ -54,3 +55,12 @@ class CheckKind(ABC):
         `related` holds the observations of the items named in `uses`: of all of them, unless the kind is
         `related_optional`.
         """
+
+    def show(self, options: Any, observation: Observation) -> Iterable[Drawing]:
+        """Draw the evidence as plain values, which every report renders; by default nothing.
+
+        Called for any outcome, perhaps months later, and also with an observation of which all but the
+        outcome was removed, because the reader may not know it.
+        """
+        del options, observation
+        return ()

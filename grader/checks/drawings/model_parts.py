@@ -1,22 +1,15 @@
-"""Table of the devices of a model's parameters and layer outputs, as the program reports them."""
+"""The devices of a model's parameters and layer outputs, as the program reports them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-from grader.reports.markup import text
-from grader.reports.several_gpus import place
-from grader.reports.tables import NOTHING, table
-from grader.reports.words import counted
+from grader.checks.drawings.gpu import name_of
+from grader.model.drawing import ValueTable
+from grader.model.magnitude import counted
 
-if TYPE_CHECKING:
-    from grader.model.observation import Observation
-
-KEPT_AS = "parts"
-"""The fact: a mapping such as `{"fc.weight": "cuda:1", "output of fc": "cuda:1"}`."""
 OUTPUT = "output of "
 """Prefix of the name of a layer's output."""
 MOST_ROWS = 24
@@ -54,35 +47,36 @@ class PartRow:
         return f"{first} to {'.'.join((*self.path[:-1], self.last))}" if self.last else first
 
 
-def parts_table(observation: Observation) -> str:
-    """Render a row for each module whose parts lie on one device; empty if the program reported none.
+def parts_table(devices: Mapping[str, str]) -> Iterator[ValueTable]:
+    """Yield a table with a row for each module whose parts lie on one device; none without parts.
 
-    Rows for the CPU come first, then those for each GPU in order.
+    `devices` are the devices of parameters and of outputs of layers, by name, as in `{"fc.weight": "cuda:1",
+    "output of fc": "cuda:1"}`. Rows for the CPU come first, then those for each GPU in order.
     """
-    parts = tuple(_parts(observation.facts.get(KEPT_AS)))
+    parts = tuple(
+        ModelPart(
+            path=tuple(name.removeprefix(OUTPUT).split(".", DEEPEST)),
+            output=name.startswith(OUTPUT),
+            device=device,
+        )
+        for name, device in devices.items()
+    )
     if not parts:
-        return ""
+        return
     rows = sorted(_rows(parts, 0), key=lambda row: (_rank(row.parameters or row.outputs), _natural(row.path)))
     outputs = sum(part.output for part in parts)
+    head: tuple[str, ...] = ("Part", "Lies on")
+    what = counted(len(parts), "part")
     if outputs:
-        head: Sequence[str] = ("Part", "Parameters on", "Outputs on")
+        head = ("Part", "Parameters on", "Outputs on")
         what = f"{counted(len(parts) - outputs, 'parameter')} and {counted(outputs, 'output')} of layers"
-    else:
-        head, what = ("Part", "Lies on"), counted(len(parts), "part")
-    cells = ((row.name, _place(row.parameters), _place(row.outputs))[: len(head)] for row in rows)
-    caption = f"{what}, as the program says. A row stands for all whose names begin so."
-    return (
-        f'<figure><p class="label">Where the parts of the model lie</p>{table(head, cells, MOST_ROWS)}'
-        f'<figcaption class="fine">{text(caption)}</figcaption></figure>'
+    yield ValueTable(
+        title="Where the parts of the model lie",
+        head=head,
+        rows=tuple((row.name, _place(row.parameters), _place(row.outputs))[: len(head)] for row in rows),
+        at_most=MOST_ROWS,
+        caption=f"{what}, as the program says. A row stands for all whose names begin so.",
     )
-
-
-def _parts(fact: Any) -> Iterator[ModelPart]:
-    """Decode the entries that are well formed."""
-    for name, device in fact.items() if isinstance(fact, Mapping) else ():
-        if isinstance(name, str) and isinstance(device, str):
-            path = tuple(name.removeprefix(OUTPUT).split(".", DEEPEST))
-            yield ModelPart(path=path, output=name.startswith(OUTPUT), device=device)
 
 
 def _rows(parts: Sequence[ModelPart], depth: int) -> Iterator[PartRow]:
@@ -154,5 +148,5 @@ def _natural(path: Sequence[str]) -> tuple[tuple[int, str], ...]:
 def _place(device: str) -> str:
     """Return `GPU 1` for `cuda:1`, and any other name unchanged."""
     if gpu := _GPU.fullmatch(device):
-        return place(int(gpu[1]))
-    return "CPU" if device == "cpu" else device or NOTHING
+        return name_of(int(gpu[1]))
+    return "CPU" if device == "cpu" else device or "-"
