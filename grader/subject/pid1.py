@@ -16,14 +16,15 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from . import linux
-from .memory import Meter
-from .population import (
+from .check_processes import (
     DescendantPopulation,
     NamespacePopulation,
     Population,
     thread_folders,
     thread_state,
 )
+from .core_warmup import Wakefulness
+from .memory_meter import Meter
 from .protocol import (
     AWAKE,
     EXCEEDED,
@@ -37,9 +38,8 @@ from .protocol import (
     Frozen,
     Wake,
 )
-from .stand import CgroupStopper, SignalStopper, Stopper, bring_to_stand
-from .wakefulness import Wakefulness
-from .watch import ProcessesUsage, Watch, cgroup_usage
+from .stopper import CgroupStopper, SignalStopper, Stopper, bring_to_stand
+from .usage_watch import ProcessesUsage, Watch, cgroup_usage
 
 WORKSPACE = "/workspace"
 GIVEN = "/given"

@@ -89,7 +89,9 @@ def test_every_expression_has_the_value_and_the_gradient_that_it_has_on_the_host
 
 
 def test_every_operator_of_the_table_was_among_them(virtual, compared):
-    table = virtual("from _grader_subject.virtual_gpus.table import OPERATORS\nresult = sorted(OPERATORS)")
+    table = virtual(
+        "from _grader_subject.standins.virtual_gpus.table import OPERATORS\nresult = sorted(OPERATORS)"
+    )
     only_to_complain = {"_slow_conv2d_forward"}
     counted_by_what_they_compute = {"_thnn_fused_lstm_cell", "_thnn_fused_lstm_cell_backward_impl"}
     assert set(table) - set(compared[1]) == only_to_complain | counted_by_what_they_compute
@@ -123,7 +125,7 @@ def test_what_the_table_does_not_name_is_refused_by_name(virtual, code):
 def test_every_call_of_the_table_is_there_and_all_others_are_refused(virtual):
     wrong = virtual(
         """
-        from _grader_subject.virtual_gpus.table import CALLS
+        from _grader_subject.standins.virtual_gpus.table import CALLS
         result = [name for name in CALLS if not callable(getattr(torch.cuda, name))]
         for name in torch.cuda.__all__:
             call = getattr(torch.cuda, name)
@@ -145,7 +147,8 @@ def test_every_call_of_the_table_is_there_and_all_others_are_refused(virtual):
     [
         ("virtual_gpus.install(2)", "RuntimeError: this process has virtual GPUs already"),
         (
-            "torch.version.cuda = '13.0'\nfrom _grader_subject.virtual_gpus.guards import admit\nadmit()",
+            "torch.version.cuda = '13.0'\n"
+            "from _grader_subject.standins.virtual_gpus.guards import admit\nadmit()",
             "ImportError: torch VERSION is built for GPUs (13.0); install a build for CPUs",
         ),
     ],

@@ -42,7 +42,7 @@ def install(folder: str, python: str = sys.executable) -> None:
     gxx = shutil.which("g++")
     if gxx is None or shutil.which("objcopy") is None:
         raise FileNotFoundError("g++ or objcopy is not on PATH; install g++ and binutils")
-    shutil.copytree(HERE, package, ignore=shutil.ignore_patterns("__pycache__", "__init__.py"))
+    shutil.copytree(HERE, package, ignore=shutil.ignore_patterns("__pycache__", "__init__.py", "player.py"))
     build_runtime(gxx, package)
     for name in _NAMES:
         path = os.path.join(folder, name)

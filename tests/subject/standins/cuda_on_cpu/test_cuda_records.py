@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.subject import cuda_on_cpu
+from grader.subject.standins import cuda_on_cpu
 
 LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_DATA, (200 << 20, 200 << 20)); "
 CALL = "import ctypes, sys; getattr(ctypes.CDLL(sys.argv[1]), sys.argv[2])((ctypes.c_double * 64)())"

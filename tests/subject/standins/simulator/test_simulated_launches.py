@@ -184,7 +184,7 @@ def test_numba_without_its_simulator_is_refused():
         pytest.skip("numba or greenlet is not installed")
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
     said = subprocess.run(
-        [sys.executable, "-c", "import grader.subject.simulator"],
+        [sys.executable, "-c", "import grader.subject.standins.simulator"],
         check=False,
         env=environment,
         capture_output=True,

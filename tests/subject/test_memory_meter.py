@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from grader.subject.memory import Meter
+from grader.subject.memory_meter import Meter
 
 MIB = 2**20
 INTERPRETER = 24

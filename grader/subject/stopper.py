@@ -23,7 +23,7 @@ import time
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
-from .population import Population, cpu_clocks, inside_clone, thread_folders, thread_state
+from .check_processes import Population, cpu_clocks, inside_clone, thread_folders, thread_state
 
 _STANDING = "TtZX"
 _GIVE_WAY_S = 0.0002

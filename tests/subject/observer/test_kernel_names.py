@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.subject.observer.names import kernel_name
+from grader.subject.observer.kernel_names import kernel_name
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 PROVE = """
-from _grader_subject.observer.simulated_source import Simulated
+from _grader_subject.standins.simulator.player import SimulatorPlayer
 
-source = Simulated(simulator)
+source = SimulatorPlayer()
 
 def call(function, inputs, doing):
-    source.watch()
+    source.begin()
     source.exchange.begin(lambda number: doing, inputs)
     value = np.asarray(function(*(one.copy() for one in inputs)))
     source.exchange.end(value)

@@ -13,7 +13,7 @@ import select
 import time
 from contextlib import suppress
 
-from .population import PROCESSOR, stat_fields
+from .check_processes import PROCESSOR, stat_fields
 
 SPIN_S = 0.05
 """For how long at most: the worker writes one message in between."""

@@ -20,7 +20,7 @@ package = types.ModuleType("_grader_subject")
 package.__path__ = [sys.argv[1]]
 sys.modules[package.__name__] = package
 import numpy as np
-from _grader_subject import simulator
+from _grader_subject.standins import simulator
 from numba import cuda
 import numba
 for line in sys.stdin:

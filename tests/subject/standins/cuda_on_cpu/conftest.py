@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.subject import cuda_on_cpu
+from grader.subject.standins import cuda_on_cpu
 
 KERNELS = Path(__file__).parent / "kernels"
 PROGRAM = """

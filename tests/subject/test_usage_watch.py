@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from grader.machine.freezer import new_freezer
-from grader.subject import watch
-from grader.subject.watch import FIRST_LOOK_S, ProcessesUsage, _Delay, cgroup_usage
+from grader.subject import usage_watch
+from grader.subject.usage_watch import FIRST_LOOK_S, ProcessesUsage, _Delay, cgroup_usage
 
 NOBODY_WAITS = """
 import os, signal, sys, time
@@ -111,8 +111,8 @@ def children_of(pid: int) -> list[int]:
 
 def test_a_first_look_that_comes_late_grants_no_more_than_one_that_comes_in_time(monkeypatch):
     """A crowd of the program's own keeps pid 1 from looking, and waits for cores meanwhile."""
-    monkeypatch.setattr(watch, "thread_folders", lambda members: ["a thread"])
-    monkeypatch.setattr(watch, "run_delay_ns", lambda folder: 10**9)
+    monkeypatch.setattr(usage_watch, "thread_folders", lambda members: ["a thread"])
+    monkeypatch.setattr(usage_watch, "run_delay_ns", lambda folder: 10**9)
     delay = _Delay([0], lambda members: 0)
     delay.begin()
     delay.look([])

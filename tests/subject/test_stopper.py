@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from grader.subject.stand import SignalStopper
+from grader.subject.stopper import SignalStopper
 
 SOON_NS = 10**9
 

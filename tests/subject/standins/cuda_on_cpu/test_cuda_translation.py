@@ -5,9 +5,9 @@ import shlex
 
 import pytest
 
-from grader.subject.cuda_on_cpu import translate
-from grader.subject.cuda_on_cpu.nvcc import Unsupported, as_gxx
-from grader.subject.cuda_on_cpu.tokens import text_of, tokens_of
+from grader.subject.standins.cuda_on_cpu import translate
+from grader.subject.standins.cuda_on_cpu.nvcc import Unsupported, as_gxx
+from grader.subject.standins.cuda_on_cpu.tokens import text_of, tokens_of
 
 LAUNCH = 'sim::Launch("{}", {}).of([&](auto... sim_arguments) SIM_PLAIN {{ {}(sim_arguments...); }})'
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.subject import cuda_on_cpu
+from grader.subject.standins import cuda_on_cpu
 
 MAKEFILE = r"""
 CUDA_DIR = /usr/local/cuda

@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from resource import RUSAGE_CHILDREN, getrusage
 
-from .memory import Meter
-from .population import (
+from .check_processes import (
     CHILDREN_SYSTEM_TICKS,
     CHILDREN_USER_TICKS,
     Population,
@@ -17,6 +16,7 @@ from .population import (
     stat_fields,
     thread_folders,
 )
+from .memory_meter import Meter
 
 FIRST_LOOK_S = 0.05
 LOOK_EVERY_S = 0.02
