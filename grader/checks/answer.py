@@ -112,7 +112,12 @@ class AnswerKind(CheckKind):
         if not files:
             return context.missing(options.file)
         questions = {**options.questions, options.label: options.text}
-        documents = [read_document(context, file) for file in files[:MOST_DOCUMENTS]]
+        documents = []
+        for file in files[:MOST_DOCUMENTS]:
+            document = read_document(context, file)
+            if isinstance(document, Observation):
+                return document
+            documents.append(document)
         facts = answer_facts(documents, questions, options.label)
         if len(files) > MOST_DOCUMENTS:
             others = f"there are {len(files) - MOST_DOCUMENTS} more documents than are read"

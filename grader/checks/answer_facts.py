@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from grader.checks.documents import answers_in
 from grader.matching.passage import LONGEST
+from grader.model.answers import answers_by_question
 from grader.model.document import Document, WrittenAnswer
 
 MOST_DOCUMENTS = 4
@@ -54,6 +55,16 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
         # of the whole document: told once, with its first question
         "hidden": list(_hidden(documents)) if first else [],
     }
+
+
+def answers_in(document: Document, questions: Mapping[str, str]) -> Mapping[str, WrittenAnswer]:
+    """Return the answers of a document; of its questions only the first one looks for them."""
+    return _answers_in(document, tuple(questions.items()))
+
+
+@lru_cache(maxsize=8)
+def _answers_in(document: Document, questions: tuple[tuple[str, str], ...]) -> Mapping[str, WrittenAnswer]:
+    return answers_by_question(document, dict(questions))
 
 
 def _doubts(

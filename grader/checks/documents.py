@@ -1,45 +1,41 @@
-"""Documents of a submission, read in a sandbox once for all items of an exam."""
+"""Documents of a submission, read by the tool in a sandbox and decoded here."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from grader.contracts.context import CheckContext
+from grader.checks.tools import refusal
 from grader.errors import NotObservedError
 from grader.extras import ANY_PIP, install_command
-from grader.model.answers import answers_by_question
-from grader.model.document import Document, WrittenAnswer
-from grader.model.observation import Outcome
+from grader.model.document import Document
+from grader.model.observation import Observation, Outcome
 
-TOOL = "document"
-"""The tool that reads one file and answers with the fields of a `Document`."""
-_TOO_MUCH = "takes too much time or memory to read; make it smaller, or hand in another format"
+if TYPE_CHECKING:
+    from grader.contracts.context import CheckContext
+
+DOCUMENT = "document"
+_UNREADABLE = "cannot be read: that takes too much time or memory; make it smaller, or print it as a PDF"
 
 
-def read_document(context: CheckContext, file: str) -> Document:
-    """Return an accepted file as a reader sees it; one that cannot be read has its `problem`.
+def read_document(context: CheckContext, file: str) -> Document | Observation:
+    """Read a document in a sandbox, because a file can be evil; an observation if our own tool failed.
+
+    What is wrong with the file stands in the document.
 
     Raises:
-        NotObservedError: this machine lacks the package that reads the format.
+        NotObservedError: this machine lacks the package that reads its format.
     """
-    call = context.tool_once(TOOL, file)
+    import msgspec
+
+    call = context.tool_once(DOCUMENT, file)
     if call.outcome is not Outcome.OBSERVED:
         if call.traceback and call.outcome is Outcome.CRASHED:
-            raise RuntimeError(f"the tool {TOOL} failed: {call.note}")
-        return Document(path=file, problem=_TOO_MUCH)
+            return refusal(context, "", call)
+        return Document(path=file, problem=_UNREADABLE)
     if package := call.value.get("package"):
-        raise NotObservedError(f"{file}: needs {package}; {install_command(package, pip=ANY_PIP)}")
-    return msgspec.convert({**call.value, "path": file}, Document)
-
-
-def answers_in(document: Document, questions: Mapping[str, str]) -> Mapping[str, WrittenAnswer]:
-    """Return the answers of a document by question; the same for each of its questions, and found once."""
-    return _answers_in(document, tuple(questions.items()))
-
-
-@lru_cache(maxsize=8)
-def _answers_in(document: Document, questions: tuple[tuple[str, str], ...]) -> Mapping[str, WrittenAnswer]:
-    return answers_by_question(document, dict(questions))
+        advice = install_command(package, pip=ANY_PIP)
+        raise NotObservedError(f"{file} cannot be read on this machine without {package}; {advice}")
+    try:
+        return msgspec.convert({**call.value, "path": file}, Document)
+    except msgspec.ValidationError:  # whoever takes over the tool can make it say anything
+        return Document(path=file, problem=_UNREADABLE)

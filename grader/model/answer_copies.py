@@ -33,7 +33,7 @@ _MARKED_POINTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class CopiedQuestion:
     """The beginning of a question as a student repeats it."""
 
     question: str
@@ -75,7 +75,7 @@ def question_words(label: str, text: str) -> QuestionWords:
     )
 
 
-def copy_at(lines: Sequence[str], start: int, questions: Iterable[QuestionWords]) -> Copy | None:
+def copy_at(lines: Sequence[str], start: int, questions: Iterable[QuestionWords]) -> CopiedQuestion | None:
     """Find the question that is repeated from a place in the first line on; the longest copy counts."""
     copies = [copy for question in questions if (copy := _copied(lines, start, question))]
     return max(copies, key=lambda copy: (copy.share, copy.words), default=None)
@@ -92,7 +92,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(word for match in _WORD.finditer(text) if len(word := match[0].lower()) > 3)
 
 
-def _copied(lines: Sequence[str], start: int, question: QuestionWords) -> Copy | None:
+def _copied(lines: Sequence[str], start: int, question: QuestionWords) -> CopiedQuestion | None:
     """Follow a question word by word; a word that is not in it ends its copy."""
     expected = question.words
     position = matched = 0
@@ -121,7 +121,7 @@ def _copied(lines: Sequence[str], start: int, question: QuestionWords) -> Copy |
 
 def _accepted(
     lines: Sequence[str], question: QuestionWords, matched: int, position: int, last: tuple[int, int]
-) -> Copy | None:
+) -> CopiedQuestion | None:
     number, end = last
     total = len(question.words)
     if not matched or not total:
@@ -137,7 +137,7 @@ def _accepted(
     line = lines[number]
     while end < len(line) and (line[end] in SENTENCE_ENDS or line[end] in " \t)\"'\u201d*_"):
         end += 1
-    return Copy(
+    return CopiedQuestion(
         question=question.label, share=share, words=matched, line=number, end=behind_points(line, end)
     )
 

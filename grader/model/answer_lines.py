@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.model.answer_copies import Copy, QuestionWords, behind_points, copy_at
+from grader.model.answer_copies import CopiedQuestion, QuestionWords, behind_points, copy_at
 from grader.model.answer_labels import Label, Path, glued_label, label_of, part_of, path_of, row_label
 from grader.model.document import Document, TextBlock
 
@@ -19,7 +19,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class DocumentLine:
     """One line of a block."""
 
     text: str
@@ -36,7 +36,7 @@ class Mark:
     line: int
     """The index of its line."""
     label: Label | None
-    copy: Copy | None
+    copy: CopiedQuestion | None
     targets: tuple[int, ...]
     """The questions that it may begin, by their index."""
     end_line: int
@@ -96,11 +96,11 @@ class Targets:
         return exact
 
 
-def lines_of(document: Document) -> list[Line]:
+def lines_of(document: Document) -> list[DocumentLine]:
     """Split the blocks into lines, without running heads and page numbers."""
     left_out = running_heads(document)
     return [
-        Line(text=text, block=number, first=place == 0)
+        DocumentLine(text=text, block=number, first=place == 0)
         for number, block in enumerate(document.blocks)
         if number not in left_out
         for place, text in enumerate(block.text.split("\n"))
@@ -134,7 +134,7 @@ def _counts_pages(texts: Sequence[str]) -> bool:
     )
 
 
-def parts_of(lines: Sequence[Line], blocks: Sequence[TextBlock]) -> list[str]:
+def parts_of(lines: Sequence[DocumentLine], blocks: Sequence[TextBlock]) -> list[str]:
     """Return for each line the part of the document that it stands in; empty before the first title."""
     parts, part = [], ""
     for line in lines:
@@ -146,7 +146,7 @@ def parts_of(lines: Sequence[Line], blocks: Sequence[TextBlock]) -> list[str]:
 
 
 def marks_of(
-    lines: Sequence[Line],
+    lines: Sequence[DocumentLine],
     blocks: Sequence[TextBlock],
     parts: Sequence[str],
     targets: Targets,
@@ -181,7 +181,7 @@ def marks_of(
         yield Mark(line=number, label=label, copy=copy, targets=places, end_line=end_line, end=end)
 
 
-def _label(line: Line, block: TextBlock, *, letters: bool) -> Label | None:
+def _label(line: DocumentLine, block: TextBlock, *, letters: bool) -> Label | None:
     if block.number and line.first:
         form = f"list {block.series} {block.level}"
         return Label(path=path_of(block.number), form=form, end=0)

@@ -112,7 +112,7 @@ def _cheapest(
 
 
 class _Costs:
-    """What each step of a reading costs."""
+    """The charge of each step of a reading costs."""
 
     def __init__(self, marks: Sequence[Mark], questions: int) -> None:
         self._lines = Counter(target for mark in marks for target in mark.targets)

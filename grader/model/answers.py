@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from grader.model.answer_copies import QuestionWords, question_words, words_of
 from grader.model.answer_labels import part_of
-from grader.model.answer_lines import Line, Mark, Targets, lines_of, marks_of, parts_of
+from grader.model.answer_lines import DocumentLine, Mark, Targets, lines_of, marks_of, parts_of
 from grader.model.answer_reading import Anchor, read
 from grader.model.document import Document, WrittenAnswer
 
@@ -69,7 +69,7 @@ class _Sheet:
 
     document: Document
     questions: Mapping[str, str]
-    lines: list[Line] = field(init=False)
+    lines: list[DocumentLine] = field(init=False)
     targets: Targets = field(init=False)
     words: dict[str, QuestionWords] = field(init=False)
     trouble: str = ""
@@ -214,6 +214,21 @@ class _Sheet:
             if picture.page in self.document.scanned and any(_within(picture.after, r) for r in several):
                 yield f"page {picture.page} in it holds no text that a machine can read"
 
+    def _pages(
+        self, target: int, several: Sequence[_Region], regions: Mapping[int, Sequence[_Region]]
+    ) -> frozenset[int]:
+        """Return the pages on which an answer stands, or would stand in the order of the questions."""
+        blocks = self.document.blocks
+        before = [t for t in regions if t < target]
+        behind = [t for t in regions if t > target]
+        around = list(several)
+        if not around:
+            around += regions[max(before)] if before else ()
+            around += regions[min(behind)][:1] if behind else ()
+        last = len(blocks) - 1
+        pages = [blocks[min(block, last)].page for r in around for block in (r.first_block, r.end_block)]
+        return frozenset(range(min(pages, default=1), max(pages, default=0) + 1))
+
     def _absences(
         self,
         label: str,
@@ -225,8 +240,16 @@ class _Sheet:
         if self.trouble:
             yield self.trouble
         hidden = self.document.hidden
-        if any(_within(text.after, region) for text in hidden for region in several):
+        pages = self._pages(target, several, regions)
+        by_page = self.document.format == "pdf"
+        if any(
+            text.page in pages if by_page else region.first_block <= text.after <= region.end_block
+            for text in hidden
+            for region in several
+        ):
             yield "what stands there is hidden, so that no reader sees it"
+        if strays := pages.intersection(self.document.drawn):
+            yield f"page {min(strays)} shows something beside its text: handwriting, a note, a form, a table"
         if several:
             return
         if hidden:
@@ -244,7 +267,7 @@ class _Sheet:
 
 
 def _unnumbered(
-    document: Document, lines: Sequence[Line], questions: Mapping[str, str]
+    document: Document, lines: Sequence[DocumentLine], questions: Mapping[str, str]
 ) -> dict[str, WrittenAnswer]:
     """Read a document in which no question is numbered or repeated."""
     blocks = [number for number, block in enumerate(document.blocks) if block.text.strip()]
@@ -301,7 +324,7 @@ def _of_best_part(marks: Sequence[Mark], parts: Sequence[str]) -> list[Mark]:
     return list(marks)
 
 
-def _without_listing(marks: Sequence[Mark], lines: Sequence[Line]) -> list[Mark]:
+def _without_listing(marks: Sequence[Mark], lines: Sequence[DocumentLine]) -> list[Mark]:
     """Leave out a copied list of all questions, if the answers follow under their numbers."""
     ends = [mark.line for mark in marks[1:]]
     last = 0
@@ -316,7 +339,7 @@ def _without_listing(marks: Sequence[Mark], lines: Sequence[Line]) -> list[Mark]
     return list(marks)
 
 
-def _empty(mark: Mark, end: int, lines: Sequence[Line]) -> bool:
+def _empty(mark: Mark, end: int, lines: Sequence[DocumentLine]) -> bool:
     texts = [line.text for line in lines[mark.end_line : end]]
     return not any(text.strip() for text in (texts[0][mark.end :], *texts[1:]))
 

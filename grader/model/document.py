@@ -71,6 +71,8 @@ class Document:
     hidden: tuple[HiddenText, ...] = ()
     scanned: tuple[int, ...] = ()
     """Pages that show something but hold no text; each has its picture among `pictures`."""
+    drawn: tuple[int, ...] = ()
+    """Pages that show something beside text and pictures: handwriting, a note, a form, lines of a table."""
     incomplete: str = ""
     """Why the document goes on behind the last block, as a sentence for a person; empty if it does not."""
     problem: str = ""

@@ -45,12 +45,17 @@ class PagePicture:
         """In square points."""
         return _area(self.box)
 
+    def place(self, canvas: Canvas) -> tuple[int, int, int, int]:
+        """Return where it lies on a rendering: left, top, right and bottom, in pixels."""
+        left, top, right, bottom = canvas.whole(canvas.on_it(np.array([self.box])))[0].tolist()
+        return left, top, right, bottom
+
     def shows(self, canvas: Canvas, page: Luminance, textless: Luminance, bare: Luminance) -> bool:
         """Whether it leaves something of more than one colour on the page.
 
         `textless` is the page without text, `bare` the page without text and pictures.
         """
-        left, top, right, bottom = canvas.whole(canvas.on_it(np.array([self.box])))[0]
+        left, top, right, bottom = self.place(canvas)
         place = (slice(top, bottom), slice(left, right))
         if (right - left) * (bottom - top) < (LEAST_POINTS * canvas.scale) ** 2 / 2:
             return False  # outside of the page

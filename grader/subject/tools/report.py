@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .claims import claims, phrase, times
-from .pdf import CHARACTERS, HEAD_BYTES, UnreadableError, VisibleReport, is_pdf, read_pdf
+from .contents import UnreadableError
+from .pdf import CHARACTERS, HEAD_BYTES, VisibleReport, is_pdf, read_pdf
 
 LEGIBLE_WORDS = 5
 LAST_LATIN = "\u024f"
