@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+
+from grader.model.answer_labels import order_of
 from grader.model.answers import answers_by_question
 from grader.model.document import Document, TextBlock
 
@@ -32,3 +35,8 @@ def test_an_answer_is_missing_where_no_other_one_speaks_of_it():
 def test_a_question_with_its_number_and_nothing_behind_it_is_not_answered():
     answers = read("1. To measure.", "2. GradScaler and autocast are new to me.", "3.")
     assert (answers["3"].missing, answers["3"].certain) == (True, True)
+
+
+def test_questions_are_sorted_as_in_a_handout():
+    labels = ["1", "2", "2a", "2b", "3.1", "3.2", "9", "10", "11", "Part 12 - 1", "Part 12 - 2"]
+    assert sorted(random.Random(7).sample(labels, len(labels)), key=order_of) == labels
