@@ -90,6 +90,27 @@ NOT_RIGHT = {
     """,
 }
 
+LESS = [
+    (1, "Launch the kernel.", 1),
+    (1, "Allocate memory on the GPU, launch the kernel, free it.", 3),
+    (2, "On-chip: global and local memory. Off-chip: registers and shared memory.", 0),
+    (2, "On-chip: constant, texture. Off-chip: global.", 1),
+    (3, "There is a lot of data.", 2),
+    (3, "You need a good GPU.", 0),
+    (4, "Data parallelism.", 1.5),
+    (5, "Point-to-point: MPI_Send and MPI_Recv", 0),
+    (5, "MPI_Allreduce", 2),
+    (9, "All of them.", 0),
+    (9, "Recurrent networks.", 0),
+    (10, "When training is too slow on one GPU.", 0),
+    (10, "When there is much data.", 0),
+    (11, "It tells how long each function takes.", 3),
+    (12, "FP16", 1),
+    (13, "GradScaler scales the gradients.", 1),
+    (13, "Both are needed for AMP.", 0),
+]
+"""Answers that are not right, or not all of it, and the most that may be suggested for them."""
+
 
 def lines(by_question):
     return [
@@ -154,3 +175,8 @@ def test_right_writings_decide(number, text):
 @pytest.mark.parametrize(("number", "text"), lines(NOT_RIGHT))
 def test_nothing_else_decides(number, text):
     assert not suggestion(number, text).meets_all
+
+
+@pytest.mark.parametrize(("number", "text", "most"), LESS)
+def test_less_is_suggested_for_less(number, text, most):
+    assert suggestion(number, text).points <= most
