@@ -16,7 +16,7 @@ _BYTES = range(1 << 12, 1 << 16)
 
 
 class Canary:
-    """Leaves two signs whenever it sings, under a name and with a size that nobody knew before."""
+    """Marker of a record: each song makes one launch and one allocation, with random name and size."""
 
     def __init__(self) -> None:
         """Get ready on the first device; starts it if the program has not.

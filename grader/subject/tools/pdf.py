@@ -27,7 +27,7 @@ class UnreadableError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Document:
-    """What a reader sees of a document."""
+    """Text and pictures of a document that a reader sees."""
 
     pages: int
     texts: list[str] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Document:
 
 
 def is_pdf(head: bytes) -> bool:
-    """Whether a file that begins so is a PDF."""
+    """Tell whether a file that begins so is a PDF."""
     return b"%PDF-" in head[:HEAD_BYTES]
 
 
