@@ -30,7 +30,7 @@ LINES_AT_MOST = 400
 PRINTING = frozenset({"click.echo", "click.secho", "print", "sys.stdout.write", "sys.stderr.write"})
 PRINTS_ITSELF = frozenset({"grader.cli.main", "grader.cli.rescore", "grader.cli.streams"})
 """Problems, whose lines are safe by `GraderError`; lines of a scorecard; and what is wrong with an output."""
-REFUSES = frozenset({"grader.config.address", "grader.cli.init", "grader.lms.http"})
+REFUSES = frozenset({"grader.address", "grader.cli.init", "grader.lms.http"})
 """What looks for characters in order to refuse a text."""
 
 # Forks from an interpreter that has imported nothing of ours: as fresh as a new one, and 20 times quicker.

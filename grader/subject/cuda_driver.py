@@ -9,7 +9,7 @@ from typing import Any
 SUCCESS = 0
 
 
-class DeviceError(RuntimeError):
+class CudaError(RuntimeError):
     """Error of work that a device was given earlier; after it a process gets nothing else."""
 
 
@@ -26,21 +26,21 @@ def check(status: int, what: str) -> None:
     """Raise what the driver calls an error.
 
     Raises:
-        DeviceError: `status` is not success.
+        CudaError: `status` is not success.
     """
     if status != SUCCESS:
         name, text = ctypes.c_char_p(), ctypes.c_char_p()
         library().cuGetErrorName(status, ctypes.byref(name))
         library().cuGetErrorString(status, ctypes.byref(text))
         parts = [(part.value or b"").decode() for part in (name, text)]
-        raise DeviceError(f"{what}: {parts[0] or status} ({parts[1]})")
+        raise CudaError(f"{what}: {parts[0] or status} ({parts[1]})")
 
 
 def synchronise() -> None:
     """Wait until every device that this process uses has done all it was given; nothing if it uses none.
 
     Raises:
-        DeviceError: a kernel, or a copy, failed.
+        CudaError: a kernel, or a copy, failed.
     """
     for device in _devices():
         active, flags = ctypes.c_int(), ctypes.c_uint()

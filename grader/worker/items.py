@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from grader.config.decode import decode
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
+from grader.contracts.context import Quiet
 from grader.errors import CourseError, NotObservedError
-from grader.harness.context import Quiet
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
@@ -24,8 +24,8 @@ from grader.scoring.score import passed
 from grader.worker.devices import GPU, Devices
 
 if TYPE_CHECKING:
+    from grader.contracts.build import Built
     from grader.harness.builds import Builds
-    from grader.harness.built import Built
 
 
 class Items:
@@ -111,7 +111,7 @@ class Items:
             return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
         if refused := without_its_file(task, self._job):
             return refused
-        simulates = bool(getattr(options, "simulated_inputs", ""))
+        simulates = self._kinds[task.check].simulates(options)
         note = self._devices.lacking(task.devices, simulates=simulates, torch=self._uses_torch(task))
         if not note and task.devices and not self._children.servers.lends_devices:
             note = f"the sandbox {self._children.servers.isolation} lends no devices; see grader doctor"

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from grader.config.rubric import load_rubric
+from grader.contracts.call import InputCase
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import NotObservedError
-from grader.harness.context import REFERENCE, SUBMISSION, InputCase
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import played_by

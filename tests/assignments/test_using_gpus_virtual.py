@@ -9,7 +9,7 @@ import pytest
 
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
-from grader.harness.context import REFERENCE, SUBMISSION
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import played_by

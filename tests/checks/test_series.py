@@ -9,7 +9,7 @@ import pytest
 
 from grader.checks.series import IDLE_LAUNCHES, LEAST, SeriesProof, contradiction, series_of
 from grader.checks.watched import idle_device, unproven
-from grader.harness.context import Call
+from grader.contracts.call import Call
 from grader.harness.server_spec import played_by
 from grader.model.observation import Outcome
 from grader.model.trace import Launch, Proven, Series, Trace, Traffic, Watched

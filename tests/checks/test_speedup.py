@@ -11,8 +11,8 @@ import pytest
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
+from grader.contracts.context import KERNEL_RAN, OTHERS_RAN
 from grader.errors import CourseError
-from grader.harness.context import KERNEL_RAN, OTHERS_RAN
 from grader.harness.subject import ChildSubject
 from grader.machine.cores import Cores
 from grader.machine.quiet import Readings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..cuda_driver import DeviceError, synchronise
+from ..cuda_driver import CudaError, synchronise
 from .canary import Canary
 from .cupti_source import SUNG, Cupti
 from .exchange import Ask
@@ -62,7 +62,7 @@ class Observer:
         """Call `act`, wait for the devices, and return what came of it.
 
         Raises:
-            whatever `act` raises, or DeviceError if what it started on a device fails.
+            whatever `act` raises, or CudaError if what it started on a device fails.
         """
         self._numba.launched = []
         self._launched.append(self._numba.launched)
@@ -104,7 +104,7 @@ class Observer:
                 if len(records) == count:
                     return records
                 problem = f"{count} calls, and {len(records)} records of them"
-            except DeviceError as error:
+            except CudaError as error:
                 problem = f"the observer has no device ({error})"
             except Exception as error:  # a source that the program broke
                 problem = f"{type(error).__name__}: {error}"[:200]
@@ -114,7 +114,7 @@ class Observer:
         """Call `act` and return what came of it, with the record of the call as plain JSON.
 
         Raises:
-            whatever `act` raises, or DeviceError if what it started on a device fails.
+            whatever `act` raises, or CudaError if what it started on a device fails.
         """
         self._torch.begin(self._ask, arguments)
         self._launched.clear()
@@ -125,7 +125,7 @@ class Observer:
                 canary = Canary()
                 self._source.open()
                 canary.sing()
-            except DeviceError as error:
+            except CudaError as error:
                 problem = f"the observer has no device ({error})"
         value = self.call(lambda: self._torch.act(act), arguments)
         record = _void("none", problem)
