@@ -14,7 +14,7 @@ from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 
 class AnswerKind(CheckKind):
