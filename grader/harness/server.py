@@ -22,7 +22,7 @@ from grader.harness.dismissed import Dismissed
 from grader.harness.server_spec import ServerSpec
 from grader.machine import orphans
 from grader.model.assignment import Limits
-from grader.subject.init import GIVEN, STAGE
+from grader.subject.pid1 import GIVEN, STAGE
 from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
 
 OPEN_FILES = 4096

@@ -18,8 +18,8 @@ from grader.machine.cores import Cores
 from grader.machine.quiet import Readings
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.trace import Trace, Watched
-from grader.subject.population import DescendantPopulation
-from grader.subject.watch import ProcessesUsage
+from grader.subject.check_processes import DescendantPopulation
+from grader.subject.usage_watch import ProcessesUsage
 from grader.worker.devices import Devices
 from grader.worker.quiet import WatchedCores
 
