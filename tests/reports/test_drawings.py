@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader import reports
-from grader.model.drawing import Advice, Bar, Bars, CurveLine, Curves, Gauge, Paragraph, Breakdown, ValueTable
+from grader.model.drawing import Advice, Bar, Bars, Breakdown, CurveLine, Curves, Gauge, Paragraph, ValueTable
 from grader.model.observation import Outcome, Quantity
 from grader.plugins import Plugins
 from grader.reports import layout
