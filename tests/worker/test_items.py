@@ -14,6 +14,7 @@ from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.submission import Submission
 from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
+from grader.testing.kinds import AwardOnly
 from grader.worker import devices
 from grader.worker.devices import Devices
 from grader.worker.items import Items
@@ -47,7 +48,7 @@ class Made:
         return Built(outcome=Outcome.OBSERVED, folder="/cache/x", variable="LIBRARY")
 
 
-class Looks:
+class Looks(AwardOnly):
     """A kind that keeps the set-up of its programs."""
 
     name = "looks"
@@ -59,6 +60,12 @@ class Looks:
 
     def __init__(self):
         self.setups = {}
+
+    def award(self, options, observation, related):
+        raise NotImplementedError
+
+    def simulates(self, options):
+        return bool(options.simulated_inputs)
 
     def observe(self, options, context):
         if options.builds:
