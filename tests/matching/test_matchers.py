@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.matching.criteria import ChoiceMatch, Criterion, Match, NumberMatch, points_problem
+from grader.matching.criteria import ChoiceMatch, Criterion, Match, NumberMatch, require_worth
 from grader.matching.findings import MatchState, look_for
 from grader.matching.passage import LONGEST, Passage, words_of
 from grader.matching.suggestion import marked, suggest, words_to_the_grader
@@ -344,8 +344,10 @@ def test_a_matcher_that_cannot_match_is_refused(make, problem):
 
 def test_criteria_are_worth_what_their_item_is():
     criteria = (Criterion(name="a", points=0.1), Criterion(name="b", points=0.2))
-    assert points_problem(criteria, 0.3) == ""
-    assert "0.3" in points_problem(criteria, 1)
+    require_worth(criteria, 0.3)
+    require_worth((), 1)
+    with pytest.raises(ValueError, match=r"the item's, 1, got 0\.3"):
+        require_worth(criteria, 1)
 
 
 PIECES = st.sampled_from(
