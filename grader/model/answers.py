@@ -186,6 +186,7 @@ class _Sheet:
         why = next(self._doubts(label, target, several, regions), "")
         if not why and not text and not pictures:
             why = next(self._absences(label, target, several, regions), "")
+            why = why or ("" if several else self._elsewhere(label, regions))
         page = self.document.blocks[several[0].first_block].page if several and (text or pictures) else 0
         if blocks:
             page = self.document.blocks[blocks[0]].page
@@ -272,6 +273,15 @@ class _Sheet:
         rest = words_of("\n".join(text for _, text in regions[earlier][-1].lines[1:]))
         if len((words_of(self.questions[label]) - others) & rest) >= STRAY_WORDS:
             yield f"it may stand without a number behind the answer to {self._name(earlier)}"
+
+    def _elsewhere(self, label: str, regions: Mapping[int, Sequence[_Region]]) -> str:
+        """Return where another answer speaks of what only this question asks, as misnumbered ones do."""
+        for target, several in sorted(regions.items()):
+            asked = words_of(self.questions.get(self.targets.labels[target] or "", ""))
+            answered = words_of("\n".join(region.text for region in several))
+            if len((words_of(self.questions[label]) - asked) & answered) >= STRAY_WORDS:
+                return f"it may stand under {self._name(target)}"
+        return ""
 
 
 def _unnumbered(
