@@ -41,8 +41,9 @@ def option(
 
 def without_secrets(options: Any) -> Any:
     """Return options whose secret values are their defaults."""
-    keys = fields(options) if is_dataclass(options) else ()
-    secrets = {key.name: _default(key) for key in keys if key.metadata.get("secret")}
+    if not is_dataclass(options) or isinstance(options, type):
+        return options
+    secrets = {f.name: _default(f) for f in fields(options) if f.metadata.get("secret")}
     return replace(options, **secrets) if secrets else options
 
 
