@@ -13,6 +13,7 @@ from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.criteria import Criterion, require_names, require_worth
 from grader.matching.suggestion import words_to_the_grader
+from grader.model.answer_labels import order_of
 from grader.model.drawing import Drawing
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
@@ -111,7 +112,9 @@ class AnswerKind(CheckKind):
         files = [file for file in context.files if fnmatchcase(file, options.file)]
         if not files:
             return context.missing(options.file)
-        questions = {**options.questions, options.label: options.text}
+        # Options travel as JSON with sorted keys: 10 stands before 2 there.
+        asked = {**options.questions, options.label: options.text}
+        questions = {label: asked[label] for label in sorted(asked, key=order_of)}
         documents = []
         for file in files[:MOST_DOCUMENTS]:
             document = read_document(context, file)

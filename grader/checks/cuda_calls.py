@@ -82,7 +82,6 @@ class CudaCalls(CheckKind):
         )
         expected: OracleName = option(
             "The oracle, which gets the epochs too; if not given, the one with the function's own name.",
-            like="of",
             default=OracleName(""),
         )
         tolerance: Tolerances = option(

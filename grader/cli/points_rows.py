@@ -95,7 +95,10 @@ class AnswerTexts:
             self.text = marked(text, suggestion.spans)
             if not observation.facts["certain"]:
                 self.text = f"{self.text}\n(not certain: {observation.facts['why']})".strip()
-            if suggestion.useful:
+            if pictures := len(observation.facts["pictures"]):
+                self.text = f"{self.text}\n({pictures} pictures: see the page)".strip()
+            # Where nothing was read, 0 is no suggestion that a person should accept with one mark.
+            if suggestion.useful and not observation.facts["missing"]:
                 self.suggestion = suggestion
                 self.suggested = f"{suggestion.points:g}"
             findings = [

@@ -103,14 +103,14 @@ def _functions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, list[str]]
         match statement:
             case ast.FunctionDef(name=name, args=args) | ast.AsyncFunctionDef(name=name, args=args):
                 yield name, _parameters(args)
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=value)
-                | ast.AnnAssign(target=ast.Name(id=name), value=value)
-            ):
-                if isinstance(value, ast.Lambda):
-                    yield name, _parameters(value.args)
-                elif isinstance(value, ast.Call | ast.Name | ast.Attribute):
-                    yield name, []
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:  # fast = slow = plain
+                    if isinstance(target, ast.Name):
+                        yield from _bound(target.id, value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield from _bound(name, value)
+            case ast.ImportFrom(names=imported, level=level) if level:  # of a file beside it
+                yield from ((entry.asname or entry.name, []) for entry in imported)
             case ast.If() | ast.Try() | ast.With():
                 for block in ("body", "orelse", "finalbody"):
                     yield from _functions(getattr(statement, block, ()))
@@ -118,6 +118,15 @@ def _functions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, list[str]]
                     yield from _functions(handler.body)
             case _:
                 pass
+
+
+def _bound(name: str, value: ast.expr) -> Iterator[tuple[str, list[str]]]:
+    import ast
+
+    if isinstance(value, ast.Lambda):
+        yield name, _parameters(value.args)
+    elif isinstance(value, ast.Call | ast.Name | ast.Attribute):
+        yield name, []
 
 
 def _parameters(arguments: ast.arguments) -> list[str]:

@@ -6,16 +6,16 @@ import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.contracts.call import Call, InputCase, Run
 from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
 from grader.contracts.ranks import LaunchedRanks, RanksOrder
-from grader.coursecode import course_module, line_of
 from grader.errors import CourseError, NotObservedError
 from grader.harness.built import with_products
+from grader.harness.course_functions import CourseFunctions
 from grader.harness.missing import without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
@@ -29,8 +29,6 @@ from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.contracts.build import Built
-
-_module = cache(course_module)
 
 
 class Unwatched:
@@ -83,6 +81,7 @@ class ItemContext:
         own = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
         self.seed = job.seeds.get(item, own)
         self._job = job
+        self._course = CourseFunctions(Path(job.assignment_folder))
         self._children = children
         self._group = group
         self._families: dict[str, tuple[InputCase, ...]] = {}
@@ -100,26 +99,11 @@ class ItemContext:
 
     def draw(self, family: str, number: int) -> tuple[InputCase, ...]:
         """A family drawn another time: each `number` gives other values, the same for the same seed."""
-        from numpy.random import default_rng
-
-        draw = self._course_function("inputs.py", family)
-        rng = default_rng([int(self.seed, 16), number])
-        cases: tuple[Any, ...] = self._course("inputs.py", family, lambda: tuple(draw(rng)))
-        for case in cases:
-            if not isinstance(case, InputCase):
-                path, kind = Path(self._job.assignment_folder, "inputs.py"), type(case).__name__
-                message = f'gives a {kind}; write yield case("a name", …) with the arguments'
-                raise CourseError(f"{path}:{draw.__code__.co_firstlineno}: {family}: {message}")
-        return cases
+        return self._course.draw(family, self.seed, number)
 
     def expected(self, oracle: str) -> Callable[..., Any]:
         """A function of `expected.py`, whose exceptions are the course's."""
-        answer = self._course_function("expected.py", oracle)
-
-        def asked(*args: Any, **kwargs: Any) -> Any:
-            return self._course("expected.py", oracle, lambda: answer(*args, **kwargs))
-
-        return asked
+        return self._course.expected(oracle)
 
     @property
     def simulated(self) -> bool:
@@ -290,23 +274,3 @@ class ItemContext:
         if name not in self.files or not path.is_file() or path.resolve() != own:
             raise FileNotFoundError(f"{name}: is no file of the submission")
         return path
-
-    def _course_function(self, file: str, name: str) -> Callable[..., Any]:
-        path = Path(self._job.assignment_folder, file)
-        function: Callable[..., Any] | None = getattr(
-            self._course(file, name, lambda: _module(path)), name, None
-        )
-        if function is None:
-            raise CourseError(f"{path}: has no function {name}")
-        return function
-
-    def _course(self, file: str, name: str, act: Callable[[], Any]) -> Any:
-        """Do something with a file of the course; what goes wrong there is the course's fault."""
-        try:
-            return act()
-        except CourseError:
-            raise
-        except (Exception, SystemExit) as error:
-            path = Path(self._job.assignment_folder, file)
-            line = line_of(error, str(path)) or 1
-            raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None

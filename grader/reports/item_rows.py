@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from grader.model.drawing import (
     Bars,
+    Breakdown,
     Curves,
     Drawing,
     Gauge,
     MarkedText,
     Paragraph,
     Pictures,
-    Shares,
     ValueTable,
     listed,
 )
@@ -45,7 +45,7 @@ VISIBLE = {
     "after_published": "students see it once marks are published",
     "never": "students never see it",
 }
-CHARTS = (Gauge, Bars, Shares, Curves)
+CHARTS = (Gauge, Bars, Breakdown, Curves)
 DETAILS = (ValueTable, Paragraph, MarkedText, Pictures)
 
 

@@ -104,6 +104,8 @@ def test_terms_are_found_in_company_and_in_each_language(text):
         ("Registers and shared memory aren't on-chip.", UNCERTAIN),
         ("Register und gemeinsamer Speicher liegen nicht auf dem Chip.", UNCERTAIN),
         ("寄存器和共享内存不在片上", UNCERTAIN),
+        ("register और shared memory on-chip नहीं हैं", UNCERTAIN),
+        ("on-chip: ग्लोबल मेमोरी। रजिस्टर और register, shared memory", NOT_MET),
         ("", NOT_MET),
     ],
 )
@@ -131,8 +133,15 @@ def test_so_many_groups_are_enough_and_fewer_are_a_share():
         ("mémoire", "memoire"),
         ("shared", "shared,"),
         ("память", "памяти"),
+        ("रजिस्टर", "रजिस्टर"),
+        ("साझा मेमोरी", "साझा मेमोरी"),
+        ("หน่วยความจำ", "หน่วยความจำ"),
+        ("레지스터", "레지스터는"),
+        ("سجل", "سجل"),
         ("GPU", "GPUs"),
         ("global", "globaler"),
+        ("मेमोरी", "मेमोरी।"),
+        ("पैरामीटर", "पैरामीटरों"),
     ],
 )
 def test_endings_accents_and_joints_make_no_difference(term, word):
@@ -151,6 +160,7 @@ def test_endings_accents_and_joints_make_no_difference(term, word):
         ("float16", "float161"),
         ("text", "texture"),
         ("cache", "catch"),
+        ("कल", "काल"),
     ],
 )
 def test_a_part_of_a_word_is_no_match(term, word):
