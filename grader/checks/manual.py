@@ -61,13 +61,13 @@ class Manual(CheckKind):
         return Observation(item=context.item, outcome=Outcome.NOT_OBSERVED, note=WAITS, seed=context.seed)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
-        """What the person gave."""
+        """Award the points that a person gave."""
         del options, related
         return award_given(observation) or Award(fraction=0.0, reason=WAITS, undecided=True)
 
 
 def award_given(observation: Observation) -> Award | None:
-    """The points that a person gave, as a share of what the item was worth then; None if nobody did."""
+    """Return the award for a person's points, as a share of the item's worth then; None without any."""
     given, possible = (observation.quantities.get(name) for name in ("points_given", "points_possible"))
     if given is None or possible is None:
         return None
