@@ -12,10 +12,10 @@ MARGIN = 1.5
 """A machine on which the reference itself does not reach this many thresholds cannot decide."""
 UNDISTURBED = 1.1
 """A loop slower than 1.1 times its fastest sample was disturbed: on a quiet machine samples vary by 2 %
-(docs/measurements.md)."""
+(docs/measurements.md, Verdicts)."""
 UNDISTURBED_ON_GPU, GRACE_S = 1.5, 0.0005
 """A GPU call slower than 1.5 times its fastest sample + 0.5 ms was disturbed: calls of 2 ms vary by that much
-(docs/measurements.md)."""
+(docs/measurements.md, Verdicts)."""
 
 LOOP, QUICK = "reference_over", "reference_of"
 """The reference's functions, by whose times a round counts as undisturbed: no submission can change them."""

@@ -6,9 +6,9 @@ NOT_TIMED = "not timed"
 """Begins the note of an item that was not timed because the machine was busy."""
 TRIED_AGAIN = "nothing is lost, and the next run tries again"
 SHARE = 1.25
-"""A call that only computes takes at most 1.25 times its CPU time + 2 ms: see docs/measurements.md."""
 GRACE_S = 0.002
-"""Being woken, and handing over a result, takes time that no program can do anything about."""
+"""A call that only computes takes at most 1.25 times its CPU time + 2 ms: being woken and handing over a
+result take time for which no program is to blame."""
 
 
 def waited(wall_s: float, cpu_s: float) -> bool:
