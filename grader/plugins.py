@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from grader import hookspecs
-from grader.coursecode import PACKAGE, course_module
+from grader import api, hookspecs
+from grader.config.problem import show_path, suggestion
+from grader.contracts.check import CheckKind, DeferredKind
+from grader.coursecode import PACKAGE, course_module, line_of
 from grader.errors import CourseError, GraderError
 from grader.markers import PROJECT
 
 if TYPE_CHECKING:
-    from grader.contracts.check import CheckKind
     from grader.contracts.engine import Engine
     from grader.contracts.exporter import ResultsFile, Worksheet
     from grader.contracts.platform import Platform
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from grader.model.score import Scorecard
     from grader.model.submission import Submission
 
+PREFIX = "grader_"
+"""Begins the name of every hook."""
 BUILTIN = (
     "grader.checks.builtin",
     "grader.reports.builtin",
@@ -70,7 +75,9 @@ class Plugins:
         for file in sorted(course.glob("assignments/*/assignment.py")) if course else ():
             name = file.parent.name
             self._folders[name] = file.parent
-            self._load(f"{PACKAGE}.{name}", partial(course_module, file), str(file))
+            self._load(f"{PACKAGE}.{name}", partial(course_module, file), show_path(file))
+        if problems := [problem for plugin in self._manager.get_plugins() for problem in _unasked(plugin)]:
+            raise CourseError(*problems)
         try:
             self._manager.check_pending()
         except pluggy.PluginValidationError as error:
@@ -105,10 +112,8 @@ class Plugins:
 
     @cached_property
     def checks(self) -> Mapping[str, CheckKind]:
-        """All kinds of checks, by the name that rubrics use."""
-        from grader.contracts.check import CheckKind
-
-        return self._instances("grader_checks", CheckKind)
+        """All kinds of checks, by the name that rubrics use; deferred ones are imported when asked for."""
+        return Kinds(self._registry("grader_checks", _kind))
 
     @cached_property
     def reports(self) -> Mapping[str, Report]:
@@ -199,13 +204,99 @@ class Plugins:
             except CourseError as error:
                 raise CourseError(f"plugin {plugin}: {hook}: {error}") from None
             except (Exception, SystemExit) as error:
-                raise CourseError(f"plugin {plugin}: {hook}: {type(error).__name__}: {error}") from None
+                raise CourseError(f"{_place(implementation, error)}: {_problem(error)}") from None
             for name, answer in named:
                 if name in answers_by_name:
                     other = brought_by[name]
                     raise CourseError(f"plugin {plugin}: {hook}: {other} already brings {name!r}; rename one")
                 answers_by_name[name], brought_by[name] = answer, plugin
         return answers_by_name
+
+
+class Kinds(Mapping[str, CheckKind]):
+    """Check kinds by name, each imported at the latest when it is asked for."""
+
+    def __init__(self, answers: Mapping[str, CheckKind | DeferredKind]) -> None:
+        self._answers = dict(answers)
+
+    def __getitem__(self, name: str) -> CheckKind:
+        """Return one kind.
+
+        Raises:
+            KeyError: there is none of this name.
+            CourseError: its module cannot be imported, or its class is no kind of this name.
+        """
+        answer = self._answers[name]
+        if isinstance(answer, DeferredKind):
+            answer = self._answers[name] = _imported(answer)
+        return answer
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is a kind of this name, and import nothing."""
+        return name in self._answers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._answers)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+
+def _kind(answer: object) -> CheckKind | DeferredKind:
+    if isinstance(answer, DeferredKind):
+        return answer
+    kind: CheckKind = _fulfilling(answer, CheckKind)()
+    return kind
+
+
+def _imported(deferred: DeferredKind) -> CheckKind:
+    module, _, name = deferred.place.partition(":")
+    try:
+        kind: CheckKind = _fulfilling(getattr(import_module(module), name), CheckKind)()
+    except CourseError as error:
+        raise CourseError(f"check kind {deferred.name}: {error}") from None
+    except (Exception, SystemExit) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise CourseError(f"check kind {deferred.name}: {deferred.place}: {problem}") from None
+    if kind.name != deferred.name:
+        raise CourseError(f"check kind {deferred.name}: {deferred.place} is called {kind.name}; write that")
+    return kind
+
+
+def _unasked(plugin: object) -> Iterator[str]:
+    """Yield what of a module nobody would ever call: misspelt hooks, and hooks without their marker."""
+    if not isinstance(plugin, ModuleType):
+        return
+    names = {name for name in vars(hookspecs) if name.startswith(PREFIX)}
+    for name, function in vars(plugin).items():
+        code = getattr(function, "__code__", None)
+        if not name.startswith(PREFIX) or code is None or code.co_filename != plugin.__file__:
+            continue
+        place = f"{show_path(Path(code.co_filename))}:{code.co_firstlineno}"
+        if name not in names:
+            yield f"{place}: no hook is called {name}; {suggestion(name, names)}"
+        elif not hasattr(function, f"{PROJECT}_impl"):
+            yield f"{place}: {name} is never called; write @hookimpl above it (from grader.api)"
+
+
+def _place(implementation: pluggy.HookImpl, error: BaseException) -> str:
+    """Return where a hook failed: file and line of a course's file, or the plugin and the hook."""
+    name = implementation.plugin_name
+    file = str(getattr(implementation.plugin, "__file__", ""))
+    if name.startswith(f"{PACKAGE}.") and (line := line_of(error, file)):
+        return f"{show_path(Path(file))}:{line}"
+    return f"plugin {name}: {implementation.function.__name__}"
+
+
+def _problem(error: BaseException) -> str:
+    """Describe an exception of a plugin; one of our own classes' about an argument names the nearest one."""
+    if unknown := re.fullmatch(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error)):
+        name, argument = unknown.groups()
+        declared = getattr(api, name, None)
+        if declared is not None:
+            names = [field.name for field in fields(declared)]
+            return f"{name} has no {argument}; {suggestion(argument, names)}"
+    return str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
 
 
 def _assignment(answer: object) -> Assignment:

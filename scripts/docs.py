@@ -147,16 +147,18 @@ def course_keys() -> str:
 
 
 def keys_below(options: type) -> str:
-    """A table for each key whose value is a mapping, or a list of mappings, with keys of its own."""
+    """A table for the keys whose values are mappings, or lists of mappings, with keys of their own."""
     from dataclasses import is_dataclass
 
     from grader.config.decode import keys_of
 
+    names: dict[type, list[str]] = {}
+    for name, key in keys_of(options).items():
+        for kind in (key.kind, *get_args(key.kind)):
+            if is_dataclass(kind) and isinstance(kind, type):
+                names.setdefault(kind, []).append(f"`{name}`")
     return "".join(
-        f"Below `{name}`:\n\n{keys(kind)}\n"
-        for name, key in keys_of(options).items()
-        for kind in (key.kind, *get_args(key.kind))
-        if is_dataclass(kind) and isinstance(kind, type)
+        f"Below {', '.join(above)}:\n\n{keys(kind)}\n{keys_below(kind)}" for kind, above in names.items()
     )
 
 

@@ -25,7 +25,7 @@ IMPURE = frozenset({"os", "subprocess", "time", "random", "socket", "pathlib"})
 BESIDE_NUMPY = {
     "grader.subject.tools.": {"pypdfium2", "pytest"},
     "grader.subject.observer.": {"cupti", "torch"},
-    "grader.subject.simulator.": {"numba", "greenlet"},
+    "grader.subject.standins.simulator.": {"numba", "greenlet"},
 }
 """What parts of the student's side may import more: tools that run alone, what sees or plays a device."""
 NOT_PROMISED = frozenset(
@@ -109,7 +109,9 @@ def test_every_module_can_be_imported_alone_without_a_warning(monkeypatch):
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")  # without it the simulator refuses to be imported
     # torch is never asked for; what plays its devices is imported only where it is there
     there = find_spec("torch") is not None
-    modules = [name for name in MODULES if there or not name.startswith("grader.subject.virtual_gpus.")]
+    modules = [
+        name for name in MODULES if there or not name.startswith("grader.subject.standins.virtual_gpus.")
+    ]
     result = python("-P", "-W", "error", "-c", IMPORT_EACH, *modules)
     assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
 

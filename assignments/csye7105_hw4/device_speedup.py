@@ -28,10 +28,12 @@ from grader.api.check import (
     median_interval,
     option,
 )
+from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 
 if TYPE_CHECKING:
     from grader.api.check import Call, CheckContext
     from grader.checks.rounds import Rounds
+    from grader.model.drawing import Drawing
 
 LINEAR = 1.25
 """Two GPUs that gain this many times more over one than the reference's: the one was slowed down."""
@@ -77,7 +79,7 @@ class DeviceSpeedup(CheckKind):
         if seen.spoiled is not None:
             return seen.spoiled
         rounds = seen.rounds
-        if rounds.quiet < options.rounds:
+        if rounds.undisturbed < options.rounds:
             return Observation(
                 item=context.item,
                 outcome=Outcome.NOT_OBSERVED,
@@ -121,6 +123,11 @@ class DeviceSpeedup(CheckKind):
         flags = (f"near_threshold: {options.at_least:g} lies within the interval",) if near else ()
         return Award(fraction=1.0, reason=told, flags=flags)
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the ratio against its threshold, and the times behind it."""
+        yield from ratio_drawings(observation, of=options.of, over=options.over, at_least=options.at_least)
+        yield from advice_on_ratio(observation, at_least=options.at_least)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Timed:
@@ -161,7 +168,7 @@ def _timed(options: DeviceSpeedup.Options, context: CheckContext, budget_s: floa
             own_s = sum(call.own_cpu_s for call in (*calls.values(), again))
             rounds.add(calls, again, context.quiet.end(own_s))
             late = time.monotonic() - begun > (budget_s or options.budget_s)
-            if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
+            if late or (rounds.undisturbed >= options.rounds and _decided(options, rounds)):
                 return _Timed(rounds=rounds, output=subject.output)
     raise AssertionError("counting does not end")
 
@@ -232,7 +239,7 @@ def _decided(options: DeviceSpeedup.Options, rounds: Rounds) -> bool:
 
 
 def _measured(rounds: Rounds) -> Iterator[tuple[str, Quantity]]:
-    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+    yield "rounds", Quantity(value=rounds.undisturbed, unit="rounds")
     yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
     for side, seconds in rounds.samples.items():
         yield f"{side}_s", Quantity(value=median(seconds), unit="s")

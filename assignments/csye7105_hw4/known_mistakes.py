@@ -44,7 +44,9 @@ class KnownMistakes(CheckKind):
             "The family in its place where a simulator stands in for the GPUs.", default=InputsName("")
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         mistakes: tuple[OracleName, ...] = option(
             "Oracles of known mistakes, the likeliest first.", default=()
@@ -78,6 +80,7 @@ class KnownMistakes(CheckKind):
                 returned=value_text(calls[-1].value),
                 expected=value_text(wanted[right]),
                 note=compared[right].note,
+                symptom=compared[right].symptom,
             )
 
         family = options.simulated_inputs if context.simulated else options.inputs

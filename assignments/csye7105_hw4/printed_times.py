@@ -23,6 +23,7 @@ from grader.api.check import (
     option,
     to_plain,
 )
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.watched import WATCHED, unrecorded, watched_of
 from grader.model.trace import Watched
 
@@ -32,6 +33,7 @@ from .written_for import imports_of
 
 if TYPE_CHECKING:
     from grader.api.check import CheckContext
+    from grader.model.drawing import Drawing
 
 CLAIM = "subject"
 PROCESSES = ("multiprocessing", "torch.distributed", "torch.multiprocessing", "mpi4py")
@@ -114,6 +116,11 @@ class PrintedTimes(CheckKind):
         award = award_requirements([one for one, _ in judged], credit=options.credit)
         hints = dict.fromkeys(HINTS[name] for one, name in judged if one.met is False and name in HINTS)
         return replace(award, hint=" ".join(hints))
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
 
 
 Judged = tuple[Requirement, str]

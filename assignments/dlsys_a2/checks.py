@@ -22,12 +22,14 @@ from grader.api.check import (
     option,
     to_plain,
 )
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_exchange
 from grader.checks.watched import WATCHED, idle_or_wrong, off_the_device, watched_of
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
     from grader.api.check import Call, CheckContext, InputCase
+    from grader.model.drawing import Drawing
 
 DRIVER = "training"
 BATCH = 1000
@@ -133,6 +135,11 @@ class Learns(CheckKind):
             return award
         return Award(fraction=1.0, reason=told)
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
+
 
 def _exchanged(options: Learns.Options, context: CheckContext) -> Watched | Call:
     placed, loaded = (cases_of(context, options.inputs, draw=draw)[-1] for draw in _OBSERVED_DRAWS)
@@ -232,7 +239,8 @@ def _compared(wanted: Any, tolerance: Tolerances, seen: Case, value: Any) -> Cas
     from grader.api.values import compare
 
     compared = compare(value, wanted, tolerance)
-    return replace(seen, agrees={"training": compared.agrees}, note=compared.note)
+    agrees = {"training": compared.agrees}
+    return replace(seen, agrees=agrees, note=compared.note, symptom=compared.symptom)
 
 
 def _as_it_is(seen: Case, value: Any) -> Case:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,6 +20,7 @@ from grader.api.check import (
     option,
     to_plain,
 )
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.watched import WATCHED, unrecorded, watched_of
 from grader.model.trace import Watched
 
@@ -27,6 +28,7 @@ from .claims import claimed
 
 if TYPE_CHECKING:
     from grader.api.check import CheckContext
+    from grader.model.drawing import Drawing
 
 CLAIM = "subject"
 CLAIMED, KERNELS = "claimed_s", "kernels_of_a_mini_batch_s"
@@ -105,6 +107,11 @@ class HoldsKernels(CheckKind):
         reason = f"{told}: the clock was read before the GPU was done"
         hint = "Call torch.cuda.synchronize(device) before you start the clock and before you stop it."
         return Award(fraction=0.0, reason=reason, hint=hint)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
 
 
 def _unseen(watched: Watched | None, quantities: Mapping[str, Quantity]) -> Award | None:

@@ -18,5 +18,11 @@ __all__ = ["UNUSED", "Assignment", "Build", "CourseError", "InputCase", "Limits"
 
 
 def case(name: str, /, *args: Any, **kwargs: Any) -> InputCase:
-    """Return one set of arguments of an input family, with the name that students read in their report."""
+    """Return one set of arguments of an input family, with the name that students read in their report.
+
+    Raises:
+        TypeError: the name is no text.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f'case: the first argument is its name, as in case("one row", …), got {name!r}')
     return InputCase(name=name, args=args, kwargs=kwargs)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.model.observation import Outcome
+from grader.model.observation import Outcome, Symptom
 from grader.model.trace import Trace
 
 
@@ -41,6 +41,8 @@ class Call:
     all of exactly these types, or `OpaqueValue`."""
     note: str = ""
     """How it ended if not by returning: one sentence with the exception's text."""
+    symptom: Symptom | None = None
+    """The form of that end, as a device's error names it."""
     traceback: str = ""
     """The student's own frames, shortened."""
     changed_inputs: tuple[str, ...] = ()

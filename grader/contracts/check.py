@@ -1,12 +1,14 @@
-"""The contract of a check kind: a half that looks and a half that judges."""
+"""The contract of a check kind: `observe` looks, `award` judges, `show` draws."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from grader.contracts.context import CheckContext
+from grader.model.drawing import Drawing
 from grader.model.observation import Observation
 from grader.model.score import Award
 
@@ -14,7 +16,7 @@ from grader.model.score import Award
 class CheckKind(ABC):
     """One kind of check.
 
-    The module is imported by the host for `Options` and `award`; numpy, numba, torch and the like are
+    The module is imported by the host for `Options`, `award` and `show`; numpy, numba, torch and the like are
     imported inside `observe`.
     """
 
@@ -35,6 +37,17 @@ class CheckKind(ABC):
     related_optional: ClassVar[bool] = False
     """Whether the item need not wait for the items in `uses`: `related` leaves out those not observed."""
 
+    def complete(self, options: Any, others: Sequence[Any], *, points: float) -> Any:
+        """Return the options of an item with what follows from those of all items of this kind in the rubric.
+
+        `points` are the item's.
+
+        Raises:
+            ValueError: they do not go together.
+        """
+        del others, points
+        return options
+
     def simulates(self, options: Any) -> bool:
         """Tell whether an item with these options may be observed with a simulator in place of a GPU."""
         del options
@@ -54,3 +67,25 @@ class CheckKind(ABC):
         `related` holds the observations of the items named in `uses`: of all of them, unless the kind is
         `related_optional`.
         """
+
+    def show(self, options: Any, observation: Observation) -> Iterable[Drawing]:
+        """Draw the evidence as plain values, which every report renders; by default nothing.
+
+        Called for any outcome, perhaps months later, and also with an observation of which all but the
+        outcome was removed, because the reader may not know it.
+        """
+        del options, observation
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredKind:
+    """A kind whose module is imported when a rubric names it.
+
+    Importing all built-in kinds takes longer than importing everything else that grades one submission.
+    """
+
+    name: str
+    """The `name` of the class."""
+    place: str
+    """`package.module:Class`."""

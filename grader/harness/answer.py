@@ -104,7 +104,8 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> C
             source = f" ({place[3]})" if place[3] else ""
             cause = f"{name} in {place[1]}:{place[2]}{source}"
     outcome = _OUTCOMES.get(name, Outcome.CRASHED)
+    symptom = None
     if device := explain(cause):
-        outcome, sentence = device
-        cause = f"{sentence}: {cause}"
-    return Call(outcome=outcome, note=f"{doing}: {cause}", traceback=trace, **clock)
+        outcome, symptom = device.outcome, device.symptom
+        cause = f"{device.sentence}: {cause}"
+    return Call(outcome=outcome, note=f"{doing}: {cause}", symptom=symptom, traceback=trace, **clock)

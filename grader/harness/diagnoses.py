@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from grader.contracts.build import Diagnostic
-from grader.subject.tools.renamed import RENAMED
+from grader.subject.tools.cuda_renames import RENAMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

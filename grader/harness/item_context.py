@@ -6,17 +6,16 @@ import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.contracts.call import Call, InputCase, Run
 from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
 from grader.contracts.ranks import LaunchedRanks, RanksOrder
-from grader.coursecode import course_module
 from grader.errors import CourseError, NotObservedError
 from grader.harness.built import with_products
+from grader.harness.course_functions import CourseFunctions
 from grader.harness.missing import without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.ranks import launch, server_spec
@@ -30,8 +29,6 @@ from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.contracts.build import Built
-
-_module = cache(course_module)
 
 
 class Unwatched:
@@ -84,6 +81,7 @@ class ItemContext:
         item_seed = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
         self.seed = job.seeds.get(item, item_seed)
         self._job = job
+        self._course = CourseFunctions(Path(job.assignment_folder))
         self._children = children
         self._group = group
         self._families: dict[str, tuple[InputCase, ...]] = {}
@@ -101,20 +99,11 @@ class ItemContext:
 
     def draw(self, family: str, number: int) -> tuple[InputCase, ...]:
         """A family drawn another time: each `number` gives other values, the same for the same seed."""
-        from numpy.random import default_rng
-
-        draw = self._course_function("inputs.py", family)
-        rng = default_rng([int(self.seed, 16), number])
-        return self._course("inputs.py", family, lambda: tuple(draw(rng)))  # type: ignore[no-any-return]
+        return self._course.draw(family, self.seed, number)
 
     def expected(self, oracle: str) -> Callable[..., Any]:
         """A function of `expected.py`, whose exceptions are the course's."""
-        answer = self._course_function("expected.py", oracle)
-
-        def oracle_answer(*args: Any, **kwargs: Any) -> Any:
-            return self._course("expected.py", oracle, lambda: answer(*args, **kwargs))
-
-        return oracle_answer
+        return self._course.expected(oracle)
 
     @property
     def simulated(self) -> bool:
@@ -271,6 +260,13 @@ class ItemContext:
         with self._children.servers.serving(of_tool(name)) as server:
             return run_tool(StudentProcess(server, SUBMISSION, self.limits), name, args)
 
+    def tool_once(self, name: str, *args: str) -> Call:
+        """Run a tool that only reads files, once for all items of an exam that ask the same of it."""
+        calls = self._children.tool_calls
+        if (name, *args) not in calls:
+            calls[name, *args] = self.tool(name, *args)
+        return calls[name, *args]
+
     def _file(self, name: str) -> Path:
         """Where an accepted file lies; intake lets no link in, and a link that got there is not followed."""
         path = Path(self._job.workspace, name)
@@ -278,33 +274,3 @@ class ItemContext:
         if name not in self.files or not path.is_file() or path.resolve() != workspace_path:
             raise FileNotFoundError(f"{name}: is no file of the submission")
         return path
-
-    def _course_function(self, file: str, name: str) -> Callable[..., Any]:
-        path = Path(self._job.assignment_folder, file)
-        function: Callable[..., Any] | None = getattr(
-            self._course(file, name, lambda: _module(path)), name, None
-        )
-        if function is None:
-            raise CourseError(f"{path}: has no function {name}")
-        return function
-
-    def _course(self, file: str, name: str, act: Callable[[], Any]) -> Any:
-        """Do something with a file of the course; what goes wrong there is the course's fault."""
-        try:
-            return act()
-        except CourseError:
-            raise
-        except (Exception, SystemExit) as error:
-            path = Path(self._job.assignment_folder, file)
-            line = _line(error.__traceback__, path)
-            raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None
-
-
-def _line(trace: TracebackType | None, file: Path) -> int:
-    """The deepest line of `file` in a traceback; 1 if it is not there."""
-    line = 1
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(file):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line

@@ -20,7 +20,7 @@ from grader.harness.exchange import RoundTrip
 from grader.harness.questions import Launches, answered
 from grader.harness.student_process import ARGUMENTS_BYTES, Answer, StudentProcess
 from grader.model.assignment import Limits
-from grader.model.observation import Outcome
+from grader.model.observation import Outcome, Symptom
 from grader.model.trace import Trace
 from grader.subject.questions import LAUNCH, TAG
 from grader.subject.wire import Encoder, TooLarge
@@ -189,7 +189,8 @@ class ChildSubject:
             f"{self._limits.gpu_memory_mb} MiB are allowed; free what a call allocates, and make a library's "
             "handle (cublasCreate) once, not in every call"
         )
-        return replace(call, outcome=Outcome.OUT_OF_MEMORY, value=None, note=note)
+        symptom = Symptom.GPU_MEMORY
+        return replace(call, outcome=Outcome.OUT_OF_MEMORY, value=None, note=note, symptom=symptom)
 
     def again(self, case: InputCase) -> Call:
         """Have the last result given once more; see `grader.contracts.context.Subject`."""

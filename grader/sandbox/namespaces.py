@@ -18,7 +18,7 @@ from grader.sandbox.view import HOSTS, machine
 
 _BOOT = (
     "import sys, types; p = types.ModuleType('_grader_subject'); p.__path__ = [sys.argv[1]]; "
-    "sys.modules[p.__name__] = p; from _grader_subject.room import main; main(sys.argv[2:])"
+    "sys.modules[p.__name__] = p; from _grader_subject.mount_namespace import main; main(sys.argv[2:])"
 )
 
 

@@ -278,12 +278,17 @@ def _may_wait(
 
 
 def _same(points: float, expected: Points) -> bool:
-    return not isinstance(expected, str) and isclose(points, expected, abs_tol=SLACK)
+    """Compare exactly, or with what a scorecard prints of the points, which has two decimals."""
+    if isinstance(expected, str):
+        return False
+    return isclose(points, expected, abs_tol=SLACK) or float(f"{points:.2f}") == expected
 
 
 def _answered(observation: Observation | None) -> bool:
-    """Tell whether the program returned a result that a check could judge."""
-    if observation is None or observation.outcome is not Outcome.OBSERVED:
+    """Tell whether the check could judge a result, or that nothing could be built or imported."""
+    if observation is None or observation.outcome in (Outcome.NOT_BUILT, Outcome.CRASHED):
+        return observation is not None
+    if observation.outcome is not Outcome.OBSERVED:
         return False
     return not observation.cases or any(case.outcome is Outcome.OBSERVED for case in observation.cases)
 

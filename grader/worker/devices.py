@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from importlib.util import find_spec
-from pathlib import Path
 
 from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
@@ -14,20 +12,16 @@ from grader.cuda.health import probe
 from grader.cuda.state import bus_carried, memory_used, state
 from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
-from grader.harness.server_spec import NOTHING, DeviceGrant, virtual_gpus
+from grader.harness.server_spec import NOTHING, DeviceGrant, played_by
 from grader.machine.lease import Lease, Leases
 from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
+from grader.subject.standins import stand_in_for
+from grader.subject.standins.requirements import why_not_played
 
 GPU = "gpu"
 WAIT_S = 1800.0
 """How long an exam waits for devices, or cores, that others have leased."""
-
-SIMULATED = DeviceGrant(simulated=True, environment=(("NUMBA_ENABLE_CUDASIM", "1"),))
-"""numba reads the variable when it is imported."""
-
-_BUILT_FOR_GPUS = re.compile(r"^(cuda|hip)\b[^=]*= *['\"]", re.MULTILINE)
-"""In torch's version.py, where the other builds have None."""
 
 _ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
@@ -94,30 +88,34 @@ class Devices:
         found = len(self.found) if name == GPU else 0
         if found >= count:
             return ""
-        unplayed = _why_no_virtual() if simulates and torch else ""
-        numbas = count == 1 and not found and find_spec("greenlet") is not None
-        if simulates and (not unplayed if torch else numbas):
+        unplayed = why_not_played(count, found, torch=torch) if simulates else ""
+        if simulates and not unplayed:
             return ""
         why = (why_none() or "they are divided (MIG) or in quarantine") if name == GPU and not found else ""
         has = f"{found or 'none'}{f' ({why})' if why else ''}"
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
-        return f"{lacks}, and no virtual ones: {unplayed}" if unplayed else lacks
+        return f"{lacks}, and no virtual ones: {unplayed}" if torch and unplayed else lacks
 
-    def lend(self, needed: Mapping[str, int], *, torch: bool = False) -> DeviceGrant:
-        """What such an item gets; waits for a lease. Of what is `lacking`, what stands in for it.
+    def lend(self, needed: Mapping[str, int], *, torch: bool = False, built: bool = False) -> DeviceGrant:
+        """Grant what such an item needs; waits for a lease. Of what is `lacking`, a stand-in for it.
+
+        A `built` program finds what the assignment's build makes; for `torch` see `lacking`.
 
         Raises:
             NotObservedError: nobody gave them back in time, or none of them is well.
         """
         count = needed.get(GPU, 0)
         if not count:
-            return NOTHING
-        if len(self.found) < count:
-            return virtual_gpus(count) if torch else SIMULATED
-        if len(self._leased) < count:
-            self.give_back()  # who holds one and waits for another may wait for somebody who does the same
-            self._take(count)
-        return _lent(self._leased[:count])
+            grant = NOTHING
+        elif len(self.found) < count:
+            grant = played_by(stand_in_for(count, built=built, torch=torch))
+        else:
+            if len(self._leased) < count:
+                # who holds one and waits for another may wait for somebody who does the same
+                self.give_back()
+                self._take(count)
+            grant = _lent(self._leased[:count])
+        return replace(grant, built=True) if built else grant
 
     def _take(self, count: int) -> None:
         if self._lent:
@@ -208,12 +206,3 @@ def _lent(gpus: Sequence[Gpu]) -> DeviceGrant:
         bus_bytes_per_s=sum(buses) if all(buses) else 0.0,
         bus_bytes=BusBytes(tuple(gpu.uuid for gpu in gpus)),
     )
-
-
-def _why_no_virtual() -> str:
-    """Why torch cannot play GPUs here; empty if it can. To import it would take seconds."""
-    torch = find_spec("torch")
-    if torch is None or torch.origin is None:
-        return "torch is not installed"
-    built = Path(torch.origin).with_name("version.py").read_text(encoding="utf-8")
-    return "torch is built for GPUs, not for the CPU alone" if _BUILT_FOR_GPUS.search(built) else ""

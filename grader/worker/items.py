@@ -16,7 +16,7 @@ from grader.errors import CourseError, NotObservedError
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
-from grader.harness.server_spec import ON_CPU, DeviceGrant
+from grader.harness.server_spec import DeviceGrant
 from grader.model.job import Job, Task
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
@@ -127,9 +127,7 @@ class Items:
     def _look(self, task: Task, kind: CheckKind, options: Any) -> Observation:
         """Have the kind look; whatever it raises is not the student's fault."""
         try:
-            lent = self._devices.lend(task.devices, torch=self._uses_torch(task))
-            if task.built:
-                lent = ON_CPU if lent.simulated else replace(lent, built=True)
+            lent = self._devices.lend(task.devices, torch=self._uses_torch(task), built=task.built)
             observation = kind.observe(options, self._context(task, lent))
             self._devices.after(observation)
             return replace(observation, simulated=observation.simulated or lent.simulated)

@@ -321,7 +321,7 @@ def test_the_memory_of_a_driver_is_not_charged_to_the_program(bubblewrap, tmp_pa
         BubblewrapSandbox(),
         python=interpreter().executable,
         site=interpreter().site,
-        setup=ServerSpec(preloads=("_grader_subject.driver",), devices=devices),
+        setup=ServerSpec(preloads=("_grader_subject.cuda_driver",), devices=devices),
         workspaces={"submission": tmp_path},
         limits=LIMITS,
     )

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from grader.errors import NotObservedError
-from grader.harness.server_spec import NOTHING, ServerSpec, virtual_gpus
+from grader.harness.server_spec import NOTHING, ServerSpec, played_by
 from grader.machine.lease import Leases
 from grader.model.job import Job, Task
 from grader.model.observation import Case, Observation, Outcome
 from grader.model.submission import Submission
+from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
 from grader.worker import devices, exam
-from grader.worker.devices import SIMULATED, Devices
+from grader.worker.devices import Devices
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_a_machine_says_which_gpus_it_lacks(machine, gpu):
 
 def test_what_needs_nothing_gets_nothing_and_a_simulator_stands_in_for_a_gpu(machine, gpu):
     assert machine(gpu(0)).lend({}) == NOTHING
-    assert machine().lend({"gpu": 1}) == SIMULATED
+    assert machine().lend({"gpu": 1}) == played_by(NUMBA_SIMULATOR)
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def torch_for(monkeypatch, tmp_path):
             f"__version__ = '2'\ncuda: Optional[str] = {cuda!r}\nhip = None\n"
         )
         found = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-        monkeypatch.setattr(devices, "find_spec", {"torch": found}.get)
+        monkeypatch.setattr(requirements, "find_spec", {"torch": found}.get)
 
     return install
 
@@ -66,7 +67,7 @@ def test_virtual_gpus_stand_in_for_a_program_of_torch_where_there_are_too_few(ma
     for found in ((), (gpu(0),)):
         exam = machine(*found)
         assert exam.lacking({"gpu": 2}, simulates=True, torch=True) == ""
-        assert exam.lend({"gpu": 2}, torch=True) == virtual_gpus(2)
+        assert exam.lend({"gpu": 2}, torch=True) == played_by(virtual_devices(2))
         assert exam.lacking({"gpu": 2}, simulates=False, torch=True).startswith("needs 2 GPUs; ")
         assert exam.lacking({"gpu": 2}, simulates=True).startswith("needs 2 GPUs; ")
     assert not Leases().active()
@@ -79,7 +80,7 @@ def test_a_machine_says_why_it_has_no_virtual_gpus(machine, torch_for, monkeypat
         "needs 2 GPUs; this machine has 1, and no virtual ones: "
         "torch is built for GPUs, not for the CPU alone"
     )
-    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    monkeypatch.setattr(requirements, "find_spec", lambda name: None)
     assert machine().lacking({"gpu": 1}, simulates=True, torch=True) == (
         "needs 1 GPU; this machine has none (no driver), and no virtual ones: torch is not installed"
     )

@@ -1,4 +1,4 @@
-"""What a reader sees on a page of a PDF.
+"""Text and pictures of a page of a PDF that a reader sees.
 
 The page is rendered as it is, and again without its texts, its pictures or both. What differs in the place of
 a character is the character's ink, whatever could hide it: render mode 3, white on white, a picture above it,
@@ -14,7 +14,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from .canvas import PAPER, Canvas, LateError, span
+from .canvas import PAPER, Canvas, LateError, Luminance, span
 from .characters import Characters
 from .pictures import may_be_picture, pictures
 
@@ -25,7 +25,7 @@ SCAN = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
-    """What a reader sees of one page."""
+    """Text and pictures of one page that a reader sees."""
 
     text: str = ""
     unveiled: str = ""
@@ -38,20 +38,30 @@ class PageView:
     """Whether there is, or may be, ink beside the text's."""
     depicted: bool = False
     """Whether that may be a picture: lines of a plot, say, but not a bullet or one rule."""
+    strays: bool = False
+    """Whether something may be drawn beside text and pictures: handwriting, a note, lines of a table."""
     blank: bool = False
     """Whether it surely has one colour."""
     opened: bool = True
+    hidden_words: tuple[str, ...] = ()
+    """The first of the hidden words."""
+    lines: tuple[tuple[str, float], ...] = ()
+    """The lines of the text, each with where it ends on the rendering, in pixels from the top."""
+    boxes: tuple[tuple[int, int, int, int], ...] = ()
+    """The places of the pictures on the rendering: left, top, right, bottom."""
+    rendering: Luminance | None = None
+    """None if it was not asked for, or could not be made."""
 
 
-def view(page: Any, late: Callable[[], bool]) -> PageView:
+def view(page: Any, late: Callable[[], bool], *, rendering: bool = False) -> PageView:
     """Render a page with and without its parts; `late` says when it is given up."""
     try:
-        return _view(page, late)
+        return _view(page, late, rendering=rendering)
     except LateError:
         return PageView(opened=False, drawn=True, depicted=True)
 
 
-def _view(page: Any, late: Callable[[], bool]) -> PageView:
+def _view(page: Any, late: Callable[[], bool], *, rendering: bool) -> PageView:
     width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
     if not (0 < width < SIDE_POINTS and 0 < height < SIDE_POINTS):
         return PageView(opened=False, drawn=True, depicted=True)
@@ -63,23 +73,28 @@ def _view(page: Any, late: Callable[[], bool]) -> PageView:
     characters.look(canvas, whole, textless)
     bare = textless
     if images:
-        bare = canvas.render(without=[*characters.objects, *(one.object for one in images)])
-    shown = [one for one in images if one.shows(canvas, whole, textless, bare)]
-    reading = characters.read(scan=sum(one.area for one in shown) >= SCAN * width * height)
+        bare = canvas.render(without=[*characters.objects, *(picture.object for picture in images)])
+    shown = [picture for picture in images if picture.shows(canvas, whole, textless, bare)]
+    reading = characters.read(scan=sum(picture.area for picture in shown) >= SCAN * width * height)
     undrawable = characters.undrawable or _has_fields(page)
     return PageView(
         text=reading.text,
         unveiled=reading.unveiled,
         hidden=reading.hidden,
-        pictures=frozenset(one.key() for one in shown),
+        pictures=frozenset(picture.key() for picture in shown),
         drawn=undrawable or span(textless) > PAPER,
         depicted=undrawable or may_be_picture(textless, canvas.scale),
+        strays=undrawable or may_be_picture(bare, canvas.scale),
         blank=not undrawable and span(whole) <= PAPER,
+        hidden_words=reading.hidden_words,
+        lines=reading.lines,
+        boxes=tuple(picture.place(canvas) for picture in shown),
+        rendering=whole if rendering else None,
     )
 
 
 def _has_fields(page: Any) -> bool:
-    """Whether there are fields of a form: a reader sees what was filled in, and PDFium draws it not here."""
+    """Tell whether there are fields of a form: readers see them filled in, and PDFium does not draw that."""
     for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
         note = pdfium.FPDFPage_GetAnnot(page, number)
         kind = pdfium.FPDFAnnot_GetSubtype(note)
