@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import io
-import zipfile
 
 import docx
 import nbformat
 import pytest
 
 from grader.checks.documents import read_document
-from grader.errors import NotObservedError
-from grader.harness.context import Call
-from grader.model.document import Document, HiddenText, TextBlock
-from grader.model.observation import Fault, Observation, Outcome
+from grader.model.document import Document
+from grader.model.observation import Observation
 from grader.packing.pdf import pdf
 
 COURSE = {"reference/work.py": ""}
