@@ -93,8 +93,8 @@ SPY = """
         found = []
         for folder, _, files in os.walk("/"):
             if folder.startswith(("/proc", "/usr", "/dev", "/sys", "/python")): continue
-            secret = {"job.json", "evidence.jsonl", "expected.py", "inputs.py"}
-            found += [f"{folder}/{f}" for f in files if f in secret]
+            secret = {"evidence.jsonl", "expected.py", "inputs.py"}
+            found += [f"{folder}/{f}" for f in files if f in secret or f.startswith("job-")]
         print(sorted(os.listdir(".")), found, [e for e in os.environ if "GRADER" in e])
         return 2 * x
 """

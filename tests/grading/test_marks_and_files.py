@@ -79,7 +79,7 @@ def graded(course: Path):
     def run(**asked):
         request = Request(archive=course / "ann", out=course / "results", **asked)
         with open_session(plugins) as session:
-            grading = Grading(CourseFiles(load_course(course), plugins), session, several=False, gpus=0)
+            grading = Grading(CourseFiles(load_course(course), plugins), session, alone=True)
             ((_, result),) = grading.grade([request])
         return result
 
@@ -119,7 +119,7 @@ def test_an_engine_that_loses_an_order_leaves_its_items_open_and_ends_nothing(co
             return None
 
     plugins = Plugins(course)
-    grading = Grading(CourseFiles(load_course(course), plugins), Forgetful(), several=False, gpus=0)
+    grading = Grading(CourseFiles(load_course(course), plugins), Forgetful(), alone=True)
     request = Request(archive=course / "ann", out=course / "results")
     ((_, done),) = grading.grade([request])
     assert done.trouble == "the engine ended without a word of it; run again"

@@ -84,7 +84,7 @@ def exam(monkeypatch, tmp_path):
             preloads={"network": ("torch",)},
         )
         made, kind = Made(), Looks()
-        leased = Devices("a test", retire=lambda: None, say=lambda line: None)
+        leased = Devices("a test", retire=lambda: None, say=print, waits=print)
         items = Items(job, {"looks": kind}, NoChildren(), leased, Unwatched(), builds=made)
         return items, made, kind
 
@@ -168,21 +168,15 @@ def test_what_a_machine_lacks_is_lent_to_nobody(exam, gpu):
     assert [items.gpus_for(task("x", gpu=count)) for count in (0, 1, 2)] == [0, 1, 0]
 
 
-def test_what_is_leased_beforehand_is_told_by_its_number(exam, gpu):
-    items, *_ = exam(gpu(0))
-    assert items.prepare(task("x", gpu=1)) == ("GPU-0",)
-    assert items.prepare(task("y")) == items.prepare(task("z", gpu=2)) == ()
-
-
-def test_whether_an_item_passes_is_told_before_it_is_noted(exam, gpu):
+def test_whether_an_item_passes_is_told_when_it_is_noted(exam, gpu):
     items, *_ = exam(gpu(0))
     before = items.observe(task("plain"))
-    assert items.passes(task("plain"), before) is None, "this kind judges nothing"
-    assert items.passes(task("plain"), replace(before, outcome=Outcome.CRASHED)) is False
-    assert items.passes(task("plain"), replace(before, outcome=Outcome.NOT_OBSERVED)) is None
-    waits = replace(task("plain"), uses=("other",))
+    assert not items.note(task("plain"), before), "this kind judges nothing"
     crashed = replace(before, outcome=Outcome.CRASHED)
-    assert items.passes(waits, crashed) is None
-    items.note(task("other"), replace(crashed, item="other"), False)
-    assert items.passes(waits, crashed) is False
-    assert dict(items.standing) == {"other": False}
+    waits = replace(task("waits"), uses=("other",))
+    assert not items.note(waits, replace(crashed, item="waits"))
+    needs = Task(item="later", check="looks", options={}, needs=("waits",))
+    assert items.observe(needs).note == "waits for waits", "nobody can judge it without the other one"
+    items.note(task("other"), replace(crashed, item="other"))
+    items.note(waits, replace(crashed, item="waits"))
+    assert items.observe(needs).outcome is Outcome.SKIPPED
