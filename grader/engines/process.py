@@ -43,7 +43,7 @@ class WorkerProcess:
         orders.close()
 
     def fileno(self) -> int:
-        """The descriptor from which its log is read, for select(2)."""
+        """Return the descriptor from which its log is read, for select(2)."""
         stdout = self._process.stdout
         assert stdout is not None  # noqa: S101 - a pipe was asked for
         return stdout.fileno()
@@ -59,7 +59,7 @@ class WorkerProcess:
         return socket.recv_fds(self._orders, _READ_BYTES, _LOCKS, socket.MSG_CMSG_CLOEXEC)[1]
 
     def read(self) -> list[str] | None:
-        """The lines of its log that have come; waits until there is something, None if it has ended."""
+        """Wait for its log, and return the lines that have come; None if it has ended."""
         content = os.read(self.fileno(), _READ_BYTES)
         if not content:
             return None
@@ -72,7 +72,7 @@ class WorkerProcess:
             self._process.terminate()
 
     def stop(self) -> int:
-        """End it if it still runs, and wait until it is gone; its status."""
+        """End it if it still runs, wait until it is gone, and return its status."""
         self.end()
         self._orders.close()
         with self._process:  # closes the pipe, then waits: signals may be lost
@@ -83,7 +83,7 @@ class WorkerProcess:
         return self._process.returncode
 
     def complaints(self) -> str:
-        """What it has written to its error output since the last call."""
+        """Return what it has written to its error output since the last call."""
         size = os.fstat(self._complaints).st_size
         content = os.pread(self._complaints, size - self._complaints_read, self._complaints_read)
         self._complaints_read += len(content)

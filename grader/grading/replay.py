@@ -227,7 +227,7 @@ def _observe_again(job: Job, item: str, session: Session, place: Path) -> tuple[
 
 
 def _needs(name: str, tasks: Mapping[str, Task]) -> frozenset[str]:
-    """What an item needs, by way of others as well."""
+    """Return the items that an item needs, by way of others as well."""
     direct = frozenset(tasks[name].needs)
     return direct.union(*(_needs(other, tasks) for other in direct))
 
