@@ -18,6 +18,9 @@ EXTRAS: Mapping[str, str] = {
     "cupti-python": "gpu",
     "nvidia-ml-py": "gpu",
     "pytest": "pytest",
+    "python-docx": "documents",
+    "nbformat": "documents",
+    "pillow": "documents",
 }
 """The extra that brings a package, by the package's name on the index."""
 THIS_PIP = (sys.executable, "-m", "pip")

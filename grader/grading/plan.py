@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.model.assignment import Limits
 from grader.model.job import GPU, Task
 
@@ -73,7 +73,7 @@ def plan(
 
 def is_timed(task: Task, kinds: Mapping[str, CheckKind], *, gpus: int) -> bool:
     """Tell whether it takes times that decide: not where it needs more GPUs than there are, and waits."""
-    return bool(getattr(kinds[task.check], "timed", False)) and _has_devices(task, gpus)
+    return kinds[task.check].timed and _has_devices(task, gpus)
 
 
 def _has_devices(task: Task, gpus: int) -> bool:
@@ -104,7 +104,7 @@ def _shareable_items(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, g
     shareable = {
         task.item
         for task in tasks
-        if getattr(kinds[task.check], "shares_gpu", False)
+        if kinds[task.check].shares_gpu
         and not is_timed(task, kinds, gpus=gpus)
         and gpus
         and task.devices == {GPU: 1}

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from grader.config.problem import suggestion
-from grader.contracts import Ended, Engine, EngineSettings, Event, Order, Records, Session, Waits
+from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Session, Waits
 from grader.errors import GraderError, UsageError
 from grader.grading.results import passing
 from grader.plugins import Plugins

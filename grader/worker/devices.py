@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,17 +16,15 @@ from grader.cuda.health import probe
 from grader.cuda.state import bus_carried, memory_used, state
 from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
-from grader.harness.server_spec import NOTHING, DeviceGrant, virtual_gpus
+from grader.harness.server_spec import NOTHING, DeviceGrant, played_by
 from grader.machine.lease import Lease, Leases
 from grader.machine.notes import Holder
 from grader.model.job import GPU, Task
 from grader.model.observation import Observation, Outcome
+from grader.subject.standins import stand_in_for
 
 WAIT_S = 1800.0
 """Seconds that a run waits for devices, or cores, that others have leased."""
-
-SIMULATED = DeviceGrant(simulated=True, environment=(("NUMBA_ENABLE_CUDASIM", "1"),))
-"""numba reads the variable when it is imported."""
 
 _BUILT_FOR_GPUS = re.compile(r"^(cuda|hip)\b[^=]*= *['\"]", re.MULTILINE)
 """In torch's version.py, where the other builds have None."""
@@ -118,21 +117,26 @@ class Devices:
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
         return f"{lacks}, and no virtual ones: {unplayed}" if unplayed else lacks
 
-    def grant(self, needed: Mapping[str, int], *, torch: bool = False) -> DeviceGrant:
+    def grant(self, needed: Mapping[str, int], *, torch: bool = False, built: bool = False) -> DeviceGrant:
         """Grant an item what it needs, after waiting for a lease; of what is `lacking`, a stand-in.
+
+        A `built` program finds what the assignment's build makes; for `torch` see `lacking`.
 
         Raises:
             NotObservedError: nobody gave them back in time, or none of them is well.
         """
         count = needed.get(GPU, 0)
         if not count:
-            return NOTHING
-        if len(self.usable) < count:
-            return virtual_gpus(count) if torch else SIMULATED
-        if len(self._leased) < count:
-            self.give_back()  # who holds one and waits for another may wait for somebody who does the same
-            self._take(count)
-        return _grant_of(self._leased[:count])
+            grant = NOTHING
+        elif len(self.usable) < count:
+            grant = played_by(stand_in_for(count, built=built, torch=torch))
+        else:
+            if len(self._leased) < count:
+                # who holds one and waits for another may wait for somebody who does the same
+                self.give_back()
+                self._take(count)
+            grant = _grant_of(self._leased[:count])
+        return replace(grant, built=True) if built else grant
 
     def _take(self, count: int) -> None:
         if self._granted:

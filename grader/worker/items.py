@@ -10,13 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from grader.config.decode import decode
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
+from grader.contracts.context import Quiet
 from grader.errors import CourseError, NotObservedError
-from grader.harness.context import Quiet
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
-from grader.harness.server_spec import ON_CPU, DeviceGrant
+from grader.harness.server_spec import DeviceGrant
 from grader.model.job import GPU, Job, Task
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
@@ -24,8 +24,8 @@ from grader.scoring.score import passed
 from grader.worker.devices import Devices
 
 if TYPE_CHECKING:
+    from grader.contracts.build import Built
     from grader.harness.builds import Builds
-    from grader.harness.built import Built
 
 
 class Items:
@@ -101,7 +101,7 @@ class Items:
             return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
         if refused := without_its_file(task, self._job):
             return refused
-        simulates = bool(getattr(options, "simulated_inputs", ""))
+        simulates = self._kinds[task.check].simulates(options)
         note = self._devices.lacking(task.devices, simulates=simulates, torch=self._uses_torch(task))
         if not note and task.devices and not self._processes.servers.lends_devices:
             note = f"the sandbox {self._processes.servers.isolation} lends no devices; see grader doctor"
@@ -117,9 +117,7 @@ class Items:
     def _try(self, task: Task, kind: CheckKind, options: Any) -> Observation:
         """Let the kind observe; whatever it raises is not the student's fault."""
         try:
-            grant = self._devices.grant(task.devices, torch=self._uses_torch(task))
-            if task.built:
-                grant = ON_CPU if grant.simulated else replace(grant, built=True)
+            grant = self._devices.grant(task.devices, torch=self._uses_torch(task), built=task.built)
             observation = kind.observe(options, self._context(task, grant))
             self._devices.after(observation)
             return replace(observation, simulated=observation.simulated or grant.simulated)

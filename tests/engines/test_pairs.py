@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.contracts import Ended, EngineSettings, Order, Waits
+from grader.contracts.engine import Ended, EngineSettings, Order, Waits
 from grader.engines import local
 from grader.machine.cores import Cores
 from grader.model.job import DONE, GRANTS, WAITS, Job

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from grader.config.course import load_course
-from grader.contracts import Ended, Records, Waits
+from grader.contracts.engine import Ended, Records, Waits
 from grader.errors import ExitCode, UsageError
 from grader.grading.grade import Grading
 from grader.grading.sessions import open_session

@@ -7,18 +7,20 @@ import pytest
 from grader.grading.plan import Part, cores_of, exclusive_items, in_order, plan
 from grader.model.assignment import Limits
 from grader.model.job import Task
+from grader.testing.kinds import AwardOnly
 
 
-class Plain:
-    timed = False
+class Plain(AwardOnly):
+    def award(self, options, observation, related):
+        raise NotImplementedError
 
 
-class Timed:
+class Timed(Plain):
     timed = True
     shares_gpu = True
 
 
-class Shares:
+class Shares(Plain):
     shares_gpu = True
 
 
