@@ -50,7 +50,6 @@ BASELINE: dict[str, Allowed] = {
     "harness": Allowed(names=61, docstrings=52),
     "checks": Allowed(names=152, docstrings=49),
     "cli": Allowed(names=10, docstrings=2),
-    "subject": Allowed(names=158, docstrings=79),
 }
 BASELINE_CLASSES = frozenset(
     [

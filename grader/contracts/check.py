@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from grader.contracts.context import CheckContext
@@ -64,3 +65,16 @@ class CheckKind(ABC):
         """
         del options, observation
         return ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredKind:
+    """A kind whose module is imported when a rubric names it.
+
+    Importing all built-in kinds takes longer than importing everything else that grades one submission.
+    """
+
+    name: str
+    """The `name` of the class."""
+    place: str
+    """`package.module:Class`."""

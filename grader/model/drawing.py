@@ -86,7 +86,7 @@ class Bars(Drawing):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares(Drawing):
+class Breakdown(Drawing):
     """A whole that is divided into parts, from left to right."""
 
     parts: tuple[Bar, ...]

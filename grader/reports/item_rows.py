@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.model.drawing import Bars, Curves, Drawing, Gauge, Paragraph, Shares, ValueTable, listed
+from grader.model.drawing import Bars, Breakdown, Curves, Drawing, Gauge, Paragraph, ValueTable, listed
 from grader.model.observation import Outcome
 from grader.reports.advice import advice_on
 from grader.reports.pages import SIGNS
@@ -34,7 +34,7 @@ VISIBLE = {
     "after_published": "students see it once marks are published",
     "never": "students never see it",
 }
-CHARTS = (Gauge, Bars, Shares, Curves)
+CHARTS = (Gauge, Bars, Breakdown, Curves)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from grader.model.magnitude import seconds, size
 from grader.model.observation import Quantity
 
 if TYPE_CHECKING:
-    from grader.model.drawing import Bars, Cell, Curves, Gauge, Shares
+    from grader.model.drawing import Bars, Breakdown, Cell, Curves, Gauge
 
 ROOM = 92.0
 """Percent of the width that the longest bar takes."""
@@ -127,7 +127,7 @@ class SharePart:
     width: float
 
 
-def shares(drawing: Shares) -> tuple[SharePart, ...]:
+def shares(drawing: Breakdown) -> tuple[SharePart, ...]:
     """Place the parts of a whole one behind the other; none if the whole is 0."""
     amounts = [number(part.value.value) or 0.0 for part in drawing.parts]
     whole = sum(amounts)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 
 from grader.cuda.files import driver_folders, nodes
@@ -22,12 +20,10 @@ from grader.machine.notes import Holder
 from grader.model.job import GPU, Task
 from grader.model.observation import Observation, Outcome
 from grader.subject.standins import stand_in_for
+from grader.subject.standins.requirements import why_not_played
 
 WAIT_S = 1800.0
 """Seconds that a run waits for devices, or cores, that others have leased."""
-
-_BUILT_FOR_GPUS = re.compile(r"^(cuda|hip)\b[^=]*= *['\"]", re.MULTILINE)
-"""In torch's version.py, where the other builds have None."""
 
 _ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
@@ -108,14 +104,13 @@ class Devices:
         present = len(self.usable) if name == GPU else 0
         if present >= count:
             return ""
-        unplayed = _why_no_virtual() if simulates and torch else ""
-        numbas = count == 1 and not present and find_spec("greenlet") is not None
-        if simulates and (not unplayed if torch else numbas):
+        unplayed = why_not_played(count, present, torch=torch) if simulates else ""
+        if simulates and not unplayed:
             return ""
         why = (why_none() or "they are divided (MIG) or in quarantine") if name == GPU and not present else ""
         has = f"{present or 'none'}{f' ({why})' if why else ''}"
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
-        return f"{lacks}, and no virtual ones: {unplayed}" if unplayed else lacks
+        return f"{lacks}, and no virtual ones: {unplayed}" if torch and unplayed else lacks
 
     def grant(self, needed: Mapping[str, int], *, torch: bool = False, built: bool = False) -> DeviceGrant:
         """Grant an item what it needs, after waiting for a lease; of what is `lacking`, a stand-in.
@@ -238,12 +233,3 @@ def _grant_of(gpus: Sequence[Gpu]) -> DeviceGrant:
         bus_bytes_per_s=sum(buses) if all(buses) else 0.0,
         bus_bytes=BusBytes(tuple(gpu.uuid for gpu in gpus)),
     )
-
-
-def _why_no_virtual() -> str:
-    """Return why torch cannot play GPUs here; empty if it can. To import it would take seconds."""
-    torch = find_spec("torch")
-    if torch is None or torch.origin is None:
-        return "torch is not installed"
-    built = Path(torch.origin).with_name("version.py").read_text(encoding="utf-8")
-    return "torch is built for GPUs, not for the CPU alone" if _BUILT_FOR_GPUS.search(built) else ""

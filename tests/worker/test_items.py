@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from grader.contracts.build import Built
+from grader.contracts.check import CheckKind
 from grader.harness.item_context import Unwatched
 from grader.harness.server_spec import OBSERVER
 from grader.model.job import Job, Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.submission import Submission
-from grader.subject.standins import NUMBA_SIMULATOR, virtual_devices
+from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
 from grader.worker import devices
 from grader.worker.devices import Devices
 from grader.worker.items import Items
@@ -47,7 +48,7 @@ class Made:
         return Built(outcome=Outcome.OBSERVED, folder="/cache/x", variable="LIBRARY")
 
 
-class Looks:
+class Looks(CheckKind):
     """A kind that keeps the set-up of its programs."""
 
     name = "looks"
@@ -65,6 +66,9 @@ class Looks:
             context.build(simulated=context.simulated)
         self.setups[context.item] = context._setup("work", "submission")
         return Observation(item=context.item, outcome=Outcome.OBSERVED, simulated=options.builds)
+
+    def award(self, options, observation, related):
+        raise NotImplementedError
 
 
 @pytest.fixture
@@ -139,7 +143,7 @@ def test_what_loads_nothing_is_simulated_as_ever(exam):
 
 
 def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_torch(exam, monkeypatch, gpu):
-    monkeypatch.setattr(devices, "_why_no_virtual", lambda: "")
+    monkeypatch.setattr(requirements, "_why_no_virtual_gpus", lambda: "")
     items, _, kind = exam(gpu(0))
     seen = items.observe(replace(task("split", gpu=4, simulated_inputs="few"), calls=("network",)))
     assert (seen.outcome, seen.simulated) == (Outcome.OBSERVED, True)
