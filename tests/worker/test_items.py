@@ -70,6 +70,9 @@ class Looks(CheckKind):
     def award(self, options, observation, related):
         raise NotImplementedError
 
+    def simulates(self, options):
+        return bool(options.simulated_inputs)
+
 
 @pytest.fixture
 def exam(monkeypatch, tmp_path):
