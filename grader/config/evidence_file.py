@@ -17,7 +17,7 @@ from typing import Any, Self, TypeAlias
 from grader.config.codec import dumps, from_plain, loads, to_plain
 from grader.config.problem import show_path
 from grader.errors import NotObservedError
-from grader.model.evidence import SCHEMA, Evidence, Exam
+from grader.model.evidence import SCHEMA, Evidence, WorkerRun
 from grader.model.observation import Observation, Outcome
 from grader.model.submission import Submission
 from grader.text import document
@@ -41,36 +41,36 @@ class SubmissionReceived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamStarted:
-    """The first line of each exam."""
+class RunStarted:
+    """The first line of each run."""
 
     schema: int = SCHEMA
     submission: Submission
-    exam: Exam
+    run: WorkerRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemObserved:
     """One item's observation."""
 
-    exam: str
+    run: str
     observation: Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamEnded:
-    """The last line of an exam that was not cut short."""
+class RunEnded:
+    """The last line of a run that was not cut short."""
 
-    exam: str
+    run: str
 
 
-Record: TypeAlias = SubmissionReceived | ExamStarted | ItemObserved | ExamEnded
+Record: TypeAlias = SubmissionReceived | RunStarted | ItemObserved | RunEnded
 
 RECORDS: dict[str, type[Record]] = {
     "submission": SubmissionReceived,
-    "exam": ExamStarted,
+    "run": RunStarted,
     "observation": ItemObserved,
-    "end": ExamEnded,
+    "end": RunEnded,
 }
 NAMES = {kind: name for name, kind in RECORDS.items()}
 
@@ -99,7 +99,7 @@ class EvidenceWriter:
         while not _locked(self._fd, shared=shared):
             if time.monotonic() > ends:
                 os.close(self._fd)
-                raise NotObservedError(f"{self._name}: another exam is writing here; wait for its end")
+                raise NotObservedError(f"{self._name}: another run is writing here; wait for its end")
             time.sleep(_POLL_S)
         if not shared:
             repair(self._fd)
@@ -110,7 +110,7 @@ class EvidenceWriter:
         Raises:
             NotObservedError: it could not be written whole; then nothing of it is left.
         """
-        import fcntl  # rubrics are checked on any system, exams are on Linux
+        import fcntl  # rubrics are checked on any system, runs are on Linux
 
         line = (dumps(document({"record": NAMES[type(record)], **to_plain(record)})) + "\n").encode()
         try:
@@ -231,7 +231,7 @@ def decode_record(line: bytes, *, where: str) -> Record:
         data: dict[str, Any] = dict(document(loads(line)))
         kind = RECORDS[data.pop("record")]
     except (ValueError, TypeError, KeyError):
-        raise NotObservedError(f"{where}: is not a record of an exam; {ADVICE}") from None
+        raise NotObservedError(f"{where}: is not a record of a run; {ADVICE}") from None
     return from_plain(kind, data, where=where, advice=ADVICE)
 
 
@@ -250,14 +250,14 @@ class StoredEvidence:
 
     def add(self, record: Record) -> None:
         """Add the next record of the file."""
-        if isinstance(record, SubmissionReceived | ExamStarted):
+        if isinstance(record, SubmissionReceived | RunStarted):
             submission = record.submission
             before = self._by_digest.pop(submission.digest, None)
-            exams = before.exams if before else ()
+            runs = before.runs if before else ()
             self._observations = dict(before.observations) if before else {}
             self._by_digest[submission.digest] = Evidence(
                 submission=submission,
-                exams=(*exams, record.exam) if isinstance(record, ExamStarted) else exams,
+                runs=(*runs, record.run) if isinstance(record, RunStarted) else runs,
                 observations=self._observations,
             )
         elif isinstance(record, ItemObserved):

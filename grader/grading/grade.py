@@ -166,7 +166,7 @@ class Grading:
         entry.orders.add(order.key)
         entry.unseen |= {task.item: task for task in part.tasks}
         self._open[order.key] = entry
-        self._plugins.exam_started(entry.submission.submission, len(part.tasks))
+        self._plugins.run_started(entry.submission.submission, len(part.tasks))
         self._session.submit(order)
 
     def _job(self, submission: OpenSubmission, tasks: tuple[Task, ...]) -> Job:
@@ -223,7 +223,7 @@ class Grading:
         if left and not part.shares_gpu and not entry.problem:  # whatever the engine says of how it went
             items = ", ".join(sorted(task.item for task in left))
             path = entry.submission.results.evidence
-            entry.problem = f"{path}: the exam ended without a record of {items}; run again"
+            entry.problem = f"{path}: the run ended without a record of {items}; run again"
         self._advance(entry)
 
     def _give_up(self) -> None:
@@ -265,10 +265,10 @@ def _require_sandbox(entry: _InProgress) -> None:
     """
     submission = entry.submission
     evidence = submission.stored.of(submission.submission.digest)
-    exam = evidence.exams[-1] if evidence and evidence.exams else None
-    if exam is None or exam.id not in entry.orders or exam.isolation != NO_SANDBOX:
+    run = evidence.runs[-1] if evidence and evidence.runs else None
+    if run is None or run.id not in entry.orders or run.isolation != NO_SANDBOX:
         return
-    error = exam.environment.get("sandbox_error", "no sandbox works on this machine")
+    error = run.environment.get("sandbox_error", "no sandbox works on this machine")
     least = submission.least_isolation
     anyway = "--min-isolation process, or min_isolation of course.yaml, runs it without any"
     demand = f"{least} or stronger is demanded" if least else anyway

@@ -57,7 +57,7 @@ class Results:
         shutil.rmtree(self.workspace, ignore_errors=True)
         try:
             workspace.replace(self.workspace)
-            workspace.parent.rmdir()  # now: whatever ends us during the exam must not leave it
+            workspace.parent.rmdir()  # now: whatever ends us during the run must not leave it
         except OSError as error:
             raise obstacle(self.workspace, error, kind=NotObservedError) from None
 

@@ -65,7 +65,7 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
     stored = submission.stored.of(submission.submission.digest)
     evidence = Evidence(
         submission=submission.submission,
-        exams=stored.exams if stored else (),
+        runs=stored.runs if stored else (),
         observations=submission.observations(),
     )
     extensions, zone = course.extensions_of(rubric.assignment), course.zone

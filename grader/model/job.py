@@ -52,10 +52,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One exam: which submission, which items, under which limits."""
+    """One run: which submission, which items, under which limits."""
 
     id: str
-    """The id of the exam."""
+    """The id of the run."""
     submission: Submission
     """The submission in the workspace."""
     course: str
@@ -67,7 +67,7 @@ class Job:
     tasks: tuple[Task, ...]
     """In the order of the rubric, each after what it needs."""
     passed: Mapping[str, bool] = field(default_factory=dict)
-    """Items that an earlier exam observed: whether each earned everything."""
+    """Items that an earlier run observed: whether each earned everything."""
     earlier: Mapping[str, Observation] = field(default_factory=dict)
     """Observations of items that its tasks use, and that are not among them."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -79,9 +79,9 @@ class Job:
     build: Build | None = None
     """The build of the assignment."""
     seed: str = ""
-    """128 secret bits in hexadecimal, fresh for each exam."""
+    """128 secret bits in hexadecimal, fresh for each run."""
     seeds: Mapping[str, str] = field(default_factory=dict)
-    """Seeds of earlier observations by item, to draw the same inputs again; others have one of this exam."""
+    """Seeds of earlier observations by item, to draw the same inputs again; others have one of this run."""
     min_isolation: str = ""
     """The weakest sandbox that may be used; empty for any with a strength."""
     cores: tuple[int, ...] = ()

@@ -163,6 +163,6 @@ def view(
         files=(f"work{program_text}.py",),
         dropped=(program_text,),
     )
-    evidence = Evidence(submission=submission, exams=(), observations=observations)
+    evidence = Evidence(submission=submission, runs=(), observations=observations)
     card = score(rubric, evidence, {"told": _Awards()})
     return AudienceView(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.config.codec import from_plain, loads
-from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ExamEnded, ExamStarted, ItemObserved
+from grader.config.evidence_file import EVIDENCE, EvidenceWriter, ItemObserved, RunEnded, RunStarted
 from grader.errors import CourseError, NotObservedError
 from grader.grading.digests import course_digest
 from grader.grading.plan import cores_of
 from grader.harness.server_spec import ServerSpec, of_tool
 from grader.harness.servers import Servers
 from grader.machine.lease import Lease
-from grader.model.evidence import Exam
+from grader.model.evidence import WorkerRun
 from grader.model.job import WAITS, Job
 from grader.worker.devices import Devices, foreseen, gpus_for
 from grader.worker.environment import environment
@@ -76,8 +76,8 @@ def run(
         resources.enter_context(closing(devices))
         processes.device_memory = devices.memory_used
         processes.bus_carried = devices.bus_carried
-        exam = _exam(job, machine, warm[0], servers, devices)
-        evidence.write(ExamStarted(submission=job.submission, exam=exam))
+        described = _describe(job, machine, warm[0], servers, devices)
+        evidence.write(RunStarted(submission=job.submission, run=described))
         builds = _builds(job, processes)
         if builds is not None:
             resources.enter_context(closing(builds))
@@ -86,12 +86,12 @@ def run(
         for number, task in enumerate(job.tasks, start=1):
             observation = items.observe(task)
             if items.note(task, observation) or not job.shares_gpu:
-                evidence.write(ItemObserved(exam=job.id, observation=observation))
+                evidence.write(ItemObserved(run=job.id, observation=observation))
                 _log(f"{task.item}: {observation.outcome}")
             else:
                 _log(f"{task.item}: did not pass while the GPU was shared")
             items.leave(task, job.tasks[number:])
-        evidence.write(ExamEnded(exam=job.id))
+        evidence.write(RunEnded(run=job.id))
 
 
 def _log(line: str) -> None:
@@ -137,7 +137,9 @@ def _server_specs(job: Job) -> list[ServerSpec]:
     return [*dict.fromkeys(plain or [ServerSpec()]), *dict.fromkeys(with_devices)]
 
 
-def _exam(job: Job, machine: Mapping[str, Any], spec: ServerSpec, servers: Servers, devices: Devices) -> Exam:
+def _describe(
+    job: Job, machine: Mapping[str, Any], spec: ServerSpec, servers: Servers, devices: Devices
+) -> WorkerRun:
     """Describe the run, once it is certain which sandbox works here."""
     facts: dict[str, Any] = dict(machine)
     try:
@@ -150,7 +152,7 @@ def _exam(job: Job, machine: Mapping[str, Any], spec: ServerSpec, servers: Serve
     if servers.missing:
         facts["stronger_layers_missing"] = list(servers.missing)
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    return Exam(
+    return WorkerRun(
         id=job.id,
         started_at=started,
         isolation=servers.isolation,

@@ -125,7 +125,7 @@ def marks(course, book: Path) -> list[dict[str, object]]:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     for one in found:
-        del one["exam"], one["score"]
+        del one["run"], one["score"]
         for item in one["items"]:
             del item["reason"]
     return found
@@ -342,8 +342,8 @@ def test_a_worker_that_is_kept_shows_a_submission_nothing_of_the_one_before(cour
 
 
 def preload_s(course, student) -> float:
-    (exam,) = (record["exam"] for record in course.records(student) if record["record"] == "exam")
-    return exam["environment"]["subject"]["preload_s"]
+    (run,) = (record["run"] for record in course.records(student) if record["record"] == "run")
+    return run["environment"]["subject"]["preload_s"]
 
 
 @pytest.mark.slow
@@ -447,7 +447,7 @@ def test_what_needs_a_gpu_is_observed_by_itself_after_the_rest(course):
     for number, graded in ended.items():
         assert not isinstance(graded, Exception), graded
         assert graded.submission.student == f"s{number}"
-        assert len(graded.evidence.exams) == 2, "one beside others, one exclusive"
+        assert len(graded.evidence.runs) == 2, "one beside others, one exclusive"
         seen = graded.evidence.observations
         assert [seen[item].outcome for item in ("double", "square", "after")] == [
             "observed",

@@ -186,7 +186,7 @@ def test_5_if_no_sandbox_is_strong_enough_and_no_point_is_lost(course, no_bubble
     seen = [r["observation"] for r in course.records() if r["record"] == "observation"]
     assert [(s["outcome"], s["fault"]) for s in seen] == [("not_observed", "machine")] * 2
     assert all("bubblewrap is not installed" in s["note"] for s in seen)
-    assert course.records()[0]["exam"]["isolation"] == "none"
+    assert course.records()[0]["run"]["isolation"] == "none"
 
 
 def test_5_if_somebody_put_something_else_where_the_results_go(course):

@@ -1,4 +1,4 @@
-"""Whatever ends an exam in the middle: what was observed is kept, and no process is left."""
+"""Whatever ends a run in the middle: what was observed is kept, and no process is left."""
 
 from __future__ import annotations
 
@@ -279,14 +279,14 @@ def test_who_is_told_twice_ends_once_but_who_presses_ctrl_c_again_means_it():
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_plugin_that_breaks_as_an_exam_begins_leaves_no_seed(course):
+def test_a_plugin_that_breaks_as_an_run_begins_leaves_no_seed(course):
     course.write(
         "assignments/zz_breaks/assignment.py",
         """
         from grader.api import hookimpl
 
         @hookimpl
-        def grader_exam_started():
+        def grader_run_started():
             raise RuntimeError("nobody thought of this")
         """,
     )

@@ -38,7 +38,7 @@ def test_where_exclusive_orders_need_all_there_is_nothing_beside_them(cores):
     assert (found.exclusive, found.shared) == ((0, 1), frozenset())
 
 
-def test_there_are_as_many_timed_exams_at_once_as_gpus_and_cores_allow(cores):
+def test_there_are_as_many_timed_runs_at_once_as_gpus_and_cores_allow(cores):
     enough = divide(cores(16), 1, gpus=4)
     assert (enough.at_once, len(enough.exclusive)) == (4, 8)
     few = divide(cores(6), 1, gpus=4)

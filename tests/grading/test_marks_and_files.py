@@ -154,7 +154,7 @@ def test_a_time_that_was_said_when_nothing_was_left_to_observe_is_not_forgotten(
     graded(items=("double",), submitted_at=ONE_MINUTE_LATE)
     again = graded(items=("double",))
     assert again.submission.submitted_at == ONE_MINUTE_LATE
-    assert len(again.evidence.exams) == 1
+    assert len(again.evidence.runs) == 1
 
 
 def test_a_time_on_the_command_line_needs_its_offset(course):

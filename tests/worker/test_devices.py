@@ -1,4 +1,4 @@
-"""What an exam finds, leases and lends; real leases, and a machine's GPUs as NVML would list them."""
+"""What a run finds, leases and lends; real leases, and a machine's GPUs as NVML would list them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from grader.worker.devices import Devices
 
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
-    """Let a machine have these GPUs, all of them well unless said otherwise; gives the devices of an exam."""
+    """Let a machine have these GPUs, all of them well unless said otherwise; gives the devices of a run."""
     monkeypatch.setenv("GRADER_LEASES", str(tmp_path))
 
     def make(*found, ill=(), log=None, share=None):
@@ -75,11 +75,11 @@ def torch_for(monkeypatch, tmp_path):
 def test_virtual_gpus_stand_in_for_a_program_of_torch_where_there_are_too_few(machine, torch_for, gpu):
     torch_for(None)
     for found in ((), (gpu(0),)):
-        exam = machine(*found)
-        assert exam.lacking({"gpu": 2}, simulates=True, torch=True) == ""
-        assert exam.grant({"gpu": 2}, torch=True) == played_by(virtual_devices(2))
-        assert exam.lacking({"gpu": 2}, simulates=False, torch=True).startswith("needs 2 GPUs; ")
-        assert exam.lacking({"gpu": 2}, simulates=True).startswith("needs 2 GPUs; ")
+        run = machine(*found)
+        assert run.lacking({"gpu": 2}, simulates=True, torch=True) == ""
+        assert run.grant({"gpu": 2}, torch=True) == played_by(virtual_devices(2))
+        assert run.lacking({"gpu": 2}, simulates=False, torch=True).startswith("needs 2 GPUs; ")
+        assert run.lacking({"gpu": 2}, simulates=True).startswith("needs 2 GPUs; ")
     assert not Leases().active()
     assert machine(gpu(0), gpu(1)).grant({"gpu": 2}, torch=True).devices
 
@@ -97,63 +97,63 @@ def test_a_machine_says_why_it_has_no_virtual_gpus(machine, torch_for, monkeypat
 
 
 def test_only_the_leased_gpus_are_shown_and_named(machine, gpu):
-    exam = machine(gpu(0), gpu(1))
-    lent = exam.grant({"gpu": 1})
+    run = machine(gpu(0), gpu(1))
+    lent = run.grant({"gpu": 1})
     assert (lent.devices[0], lent.count) == ("/dev/null", 1)
     assert "/dev/zero" not in lent.devices
     assert dict(lent.environment)["CUDA_VISIBLE_DEVICES"] == "GPU-0"
     assert dict(lent.environment)["NCCL_NVLS_ENABLE"] == "0"  # a killed program could harm other GPUs
     assert list(Leases().active()) == ["gpu-GPU-0"]
-    exam.close()
+    run.close()
     assert not Leases().active()
 
 
 def test_whoever_needs_more_gives_back_what_it_has_before_it_waits(machine, gpu):
     log = []
-    exam = machine(gpu(0), gpu(1), log=log)
-    exam.grant({"gpu": 1})
-    assert exam.grant({"gpu": 2}).count == 2
+    run = machine(gpu(0), gpu(1), log=log)
+    run.grant({"gpu": 1})
+    assert run.grant({"gpu": 2}).count == 2
     assert log == ["retired"], "programs that see a device end before its lease does"
-    assert exam.grant({"gpu": 1}).count == 1
+    assert run.grant({"gpu": 1}).count == 1
     assert sorted(Leases().active()) == ["gpu-GPU-0", "gpu-GPU-1"], "who has enough keeps it"
 
 
 def test_a_gpu_that_is_ill_is_put_into_quarantine_and_is_nobodys_fault(machine, gpu):
-    exam = machine(gpu(0), ill={"GPU-0"})
+    run = machine(gpu(0), ill={"GPU-0"})
     with pytest.raises(NotObservedError, match="H200 GPU-0 is put into quarantine: it is dead"):
-        exam.grant({"gpu": 1})
+        run.grant({"gpu": 1})
     assert "it is dead" in Leases().quarantined("gpu-GPU-0")
-    assert exam.lacking({"gpu": 1}, simulates=True) == ""
+    assert run.lacking({"gpu": 1}, simulates=True) == ""
     assert not Leases().active()
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY])
 def test_after_a_fault_the_gpu_is_examined(machine, monkeypatch, outcome, gpu):
-    exam = machine(gpu(0))
-    exam.grant({"gpu": 1})
+    run = machine(gpu(0))
+    run.grant({"gpu": 1})
     monkeypatch.setattr(devices, "probe", lambda one: "it hangs")
-    exam.after(Observation(item="a", outcome=Outcome.OBSERVED))
-    assert exam.leased
+    run.after(Observation(item="a", outcome=Outcome.OBSERVED))
+    assert run.leased
     case = Case(name="c", outcome=outcome)
-    exam.after(Observation(item="a", outcome=Outcome.OBSERVED, cases=(case,)))
-    assert not exam.leased
-    assert exam.lacking({"gpu": 1}, simulates=False).startswith("needs 1 GPU")
+    run.after(Observation(item="a", outcome=Outcome.OBSERVED, cases=(case,)))
+    assert not run.leased
+    assert run.lacking({"gpu": 1}, simulates=False).startswith("needs 1 GPU")
 
 
 @pytest.mark.parametrize(("buses", "together"), [((3e9, 4e9), 7e9), ((3e9, 0.0), 0.0)])
 def test_buses_are_known_together_or_not_at_all(machine, gpu, buses, together):
-    exam = machine(*(replace(gpu(n), bus_bytes_per_s=bus) for n, bus in enumerate(buses)))
-    assert exam.grant({"gpu": 2}).bus_bytes_per_s == together
+    run = machine(*(replace(gpu(n), bus_bytes_per_s=bus) for n, bus in enumerate(buses)))
+    assert run.grant({"gpu": 2}).bus_bytes_per_s == together
 
 
 def test_what_an_item_will_be_lent_is_known_beforehand_if_it_needs_all_there_is(machine, gpu):
-    exam = machine(gpu(1), gpu(0))
+    run = machine(gpu(1), gpu(0))
     assert devices.foreseen({"gpu": 1}) is None
     assert devices.foreseen({}) is None
     assert devices.foreseen({"gpu": 3}) is None
     beforehand = devices.foreseen({"gpu": 2})
     assert not Leases().active()
-    assert beforehand == exam.grant({"gpu": 2})
+    assert beforehand == run.grant({"gpu": 2})
     machine()
     assert devices.foreseen({"gpu": 1}) is None
 
@@ -185,14 +185,14 @@ def test_only_servers_whose_devices_are_known_are_started_before_the_lease(machi
 
 def test_what_later_items_do_not_need_is_given_back(machine, gpu):
     log = []
-    exam = machine(gpu(0), gpu(1), log=log)
-    exam.grant({"gpu": 2})
-    exam.keep(2)
+    run = machine(gpu(0), gpu(1), log=log)
+    run.grant({"gpu": 2})
+    run.keep(2)
     assert len(Leases().active()) == 2
-    exam.keep(1)
+    run.keep(1)
     assert (log, Leases().active()) == (["retired"], {})
-    exam.grant({"gpu": 1})
-    exam.keep(0)
+    run.grant({"gpu": 1})
+    run.keep(0)
     assert not Leases().active()
 
 

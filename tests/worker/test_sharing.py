@@ -11,7 +11,7 @@ import pytest
 
 from grader.config.codec import dumps
 from grader.config.course import load_course
-from grader.config.evidence_file import EVIDENCE, EvidenceReader, ExamStarted, ItemObserved, read_evidence
+from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved, RunStarted, read_evidence
 from grader.engines import local
 from grader.grading.grade import Grading
 from grader.grading.sessions import open_session
@@ -79,7 +79,7 @@ def graded(tmp_path, monkeypatch, gpu):
 def records(result):
     read = EvidenceReader(result.results.evidence).read()
     observed = [one.observation for one in read if isinstance(one, ItemObserved)]
-    return observed, sum(isinstance(one, ExamStarted) for one in read)
+    return observed, sum(isinstance(one, RunStarted) for one in read)
 
 
 @pytest.mark.slow
@@ -92,8 +92,8 @@ def test_half_is_observed_by_a_second_worker_on_the_lease_of_the_first(graded):
     assert (none, before) == ("", [])
     assert (uuid, meanwhile) == ("GPU-0", ["gpu-GPU-0"])
     assert [len(order.job.tasks) for order in (first, second)] == [3, 2]
-    observed, exams = records(result)
-    assert (sorted(one.item for one in observed), exams) == (sorted(ITEMS), 2)
+    observed, runs = records(result)
+    assert (sorted(one.item for one in observed), runs) == (sorted(ITEMS), 2)
 
 
 def test_what_does_not_pass_beside_another_is_observed_again_alone_and_only_that_is_recorded(graded):
@@ -104,8 +104,8 @@ def test_what_does_not_pass_beside_another_is_observed_again_alone_and_only_that
     alone = started[-1][0]
     assert [task.item for task in alone.job.tasks] == ["utils.zeros_biases"]
     assert not alone.shares_gpu
-    observed, exams = records(result)
-    assert (Counter(one.item for one in observed), exams) == (Counter(ITEMS), 3)
+    observed, runs = records(result)
+    assert (Counter(one.item for one in observed), runs) == (Counter(ITEMS), 3)
     assert result.trouble == ""
 
 
