@@ -308,7 +308,7 @@ def _assignment(answer: object) -> Assignment:
     from grader.model.assignment import Assignment
 
     if not isinstance(answer, Assignment):
-        raise CourseError(f"{answer!r} is no Assignment of grader.api")
+        raise CourseError(f"{answer!r} is no grader.api.Assignment")
     return answer
 
 
@@ -324,8 +324,8 @@ def _fulfilling(answer: object, *contracts: type) -> type:
             if lacking := sorted(attributes.union(vars(answer)["__abstractmethods__"])):
                 raise CourseError(f"{_name(answer)} lacks {', '.join(lacking)}")
             return answer
-    names = " or ".join(contract.__name__ for contract in contracts)
-    raise CourseError(f"{_name(answer)} is not derived from {names} of grader.api")
+    names = " or ".join(_name(contract).replace("grader.contracts", "grader.api") for contract in contracts)
+    raise CourseError(f"{_name(answer)} is not derived from {names}")
 
 
 def _name(answer: object) -> str:

@@ -9,19 +9,30 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError
-from grader.checks.calls import cases_of, function_name
+from grader.api.check import (
+    Award,
+    Case,
+    CheckKind,
+    Fault,
+    FunctionName,
+    InputsName,
+    Interval,
+    Observation,
+    OracleName,
+    Outcome,
+    Quantity,
+    award_given,
+    cases_of,
+    function_name,
+    median,
+    median_interval,
+    option,
+)
 from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
-from grader.checks.interval import Interval, median, median_interval
-from grader.checks.manual import award_given
-from grader.contracts.check import CheckKind
-from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, OracleName, option
-from grader.model.score import Award
 
 if TYPE_CHECKING:
+    from grader.api.check import Call, CheckContext
     from grader.checks.rounds import Rounds
-    from grader.contracts.call import Call
-    from grader.contracts.context import CheckContext
     from grader.model.drawing import Drawing
 
 LINEAR = 1.25
@@ -68,7 +79,7 @@ class DeviceSpeedup(CheckKind):
         if seen.spoiled is not None:
             return seen.spoiled
         rounds = seen.rounds
-        if rounds.quiet < options.rounds:
+        if rounds.undisturbed < options.rounds:
             return Observation(
                 item=context.item,
                 outcome=Outcome.NOT_OBSERVED,
@@ -157,7 +168,7 @@ def _timed(options: DeviceSpeedup.Options, context: CheckContext, budget_s: floa
             own_s = sum(call.own_cpu_s for call in (*calls.values(), again))
             rounds.add(calls, again, context.quiet.end(own_s))
             late = time.monotonic() - begun > (budget_s or options.budget_s)
-            if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
+            if late or (rounds.undisturbed >= options.rounds and _decided(options, rounds)):
                 return _Timed(rounds=rounds, output=subject.output)
     raise AssertionError("counting does not end")
 
@@ -191,7 +202,7 @@ def _ended(context: CheckContext, call: Call) -> Observation:
 
 
 def _wrong(call: Call, wanted: Any) -> str:
-    from grader.harness.compare import compare
+    from grader.api.values import compare
 
     return compare(call.value, wanted).note
 
@@ -228,7 +239,7 @@ def _decided(options: DeviceSpeedup.Options, rounds: Rounds) -> bool:
 
 
 def _measured(rounds: Rounds) -> Iterator[tuple[str, Quantity]]:
-    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+    yield "rounds", Quantity(value=rounds.undisturbed, unit="rounds")
     yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
     for side, seconds in rounds.samples.items():
         yield f"{side}_s", Quantity(value=median(seconds), unit="s")

@@ -27,7 +27,7 @@ def read_document(context: CheckContext, file: str) -> Document | Observation:
     """
     import msgspec
 
-    call = context.tool(DOCUMENT, file)
+    call = context.tool_once(DOCUMENT, file)
     if call.outcome is not Outcome.OBSERVED:
         if call.traceback and call.outcome is Outcome.CRASHED:
             return refusal(context, "", call)

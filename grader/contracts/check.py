@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,6 +36,17 @@ class CheckKind(ABC):
     """Whether a person may give the points instead; see `grader.checks.manual.award_given`."""
     related_optional: ClassVar[bool] = False
     """Whether the item need not wait for the items in `uses`: `related` leaves out those not observed."""
+
+    def complete(self, options: Any, others: Sequence[Any], *, points: float) -> Any:
+        """Return the options of an item with what follows from those of all items of this kind in the rubric.
+
+        `points` are the item's.
+
+        Raises:
+            ValueError: they do not go together.
+        """
+        del others, points
+        return options
 
     def simulates(self, options: Any) -> bool:
         """Tell whether an item with these options may be observed with a simulator in place of a GPU."""

@@ -29,6 +29,11 @@ class Order:
     """Whether another such order may use its GPU meanwhile, if the engine says so in both jobs. What does
     not pass then is left without a record, and ordered again."""
 
+    @property
+    def job_file(self) -> Path:
+        """The file of its job: orders of one submission have one outbox."""
+        return self.outbox / f"job-{self.key}.json"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
@@ -58,6 +63,7 @@ class Ended:
 
 
 Event: TypeAlias = Records | Waits | Ended
+"""One entry of the stream of a session."""
 
 
 class Session(Protocol):

@@ -21,6 +21,7 @@ class Promise(StrEnum):
 
 
 EVERY_PROMISE = frozenset(Promise)
+"""The promises of a sandbox that keeps all of them."""
 
 
 class Launched(Protocol):
@@ -31,7 +32,7 @@ class Launched(Protocol):
         ...
 
     def kill(self) -> None:
-        """End it and everything in it, and wait until nothing of it is left."""
+        """End it, with everything in namespaces of its own, and wait until nothing of that is left."""
         ...
 
     def complaints(self) -> str:

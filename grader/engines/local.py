@@ -16,17 +16,16 @@ import select
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, LineReader
 from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Waits
 from grader.engines.cores import Division, divide
+from grader.engines.job_file import remove_job, write_job
 from grader.engines.process import WorkerProcess
 from grader.errors import NotObservedError
-from grader.files import obstacle, write_whole
 from grader.machine.cores import Cores
 from grader.model.job import DONE, GRANTS, WAITS, WORKER_LOG
 from grader.text import block
@@ -128,8 +127,8 @@ class _Session:
         while self._workers:
             worker = self._workers.pop()
             worker.process.stop()
-            if worker.order:
-                _remove_job(worker.order)
+            if worker.order is not None:
+                remove_job(worker.order)
 
     def _start_orders(self) -> None:
         division = self._division
@@ -160,20 +159,17 @@ class _Session:
 
     def _start(self, order: Order, cores: frozenset[int], gpu: str = "", lease: Sequence[int] = ()) -> None:
         """Give an order to a worker, with the lease of the GPU that it shares."""
-        stage = self.settings.shared_workspace
         partner = None if gpu else self._take_partner(order)
-        job = replace(
-            order.job,
-            cores=self._division.exclusive if order.exclusive else (),
-            stage=str(stage.absolute()) if stage else "",
-            shares_gpu=bool(partner or gpu),
-            granted=(gpu,) if gpu else (),
-        )
-        file = _job_file(order)
         try:
-            write_whole(file, dumps(job))
-        except OSError as error:
-            self._events.append(Ended(order=order, problem=str(obstacle(file, error, kind=NotObservedError))))
+            file = write_job(
+                order,
+                cores=self._division.exclusive if order.exclusive else (),
+                shared_workspace=self.settings.shared_workspace,
+                shares_gpu=bool(partner or gpu),
+                granted=(gpu,) if gpu else (),
+            )
+        except NotObservedError as error:
+            self._events.append(Ended(order=order, problem=str(error)))
             if partner:
                 self._exclusive.appendleft(partner)
             return
@@ -254,7 +250,7 @@ class _Session:
             self._workers.remove(worker)
             ended = worker.process.stop()
             status = ended if status is None else status
-        _remove_job(order)
+        remove_job(order)
         log = order.outbox / WORKER_LOG
         if complaints.strip():
             with suppress(OSError), log.open("a") as file:  # a full disk: the last line is in the problem
@@ -265,13 +261,3 @@ class _Session:
         why = "".join(f": {line}" for line in last)
         how = f"with status {status}" if status > 0 else "by a signal"
         return f"{log}: the worker was ended {how} before it had finished{why}; run again"
-
-
-def _job_file(order: Order) -> Path:
-    return order.outbox / f"job-{order.key}.json"
-
-
-def _remove_job(order: Order) -> None:
-    """Remove the file with the seed of what is not observed yet, if the worker has not."""
-    with suppress(OSError):
-        _job_file(order).unlink(missing_ok=True)

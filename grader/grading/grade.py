@@ -46,6 +46,8 @@ class _InProgress:
     """Tasks of open orders that have no record yet, by item."""
     left: list[Task] = field(default_factory=list)
     """Tasks that a part has left without a record, for another part."""
+    lines: set[int] = field(default_factory=set)
+    """Hashes of the lines that were read."""
     bad_record: str = ""
     """Why a record of an open order could not be read."""
     problem: str = ""
@@ -206,6 +208,9 @@ class Grading:
     def _add_record(self, entry: _InProgress, line: bytes) -> None:
         submission = entry.submission
         record = decode_record(line, where=show_path(submission.results.evidence))
+        if hash(line) in entry.lines:  # orders have one outbox: two may report what was appended to it
+            return
+        entry.lines.add(hash(line))
         submission.stored.add(record)
         if isinstance(record, ItemObserved):
             item = record.observation.item

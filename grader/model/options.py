@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, field, fields, replace
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from typing import Any, NewType
 
 FunctionName = NewType("FunctionName", str)
@@ -41,7 +41,8 @@ def option(
 
 def without_secrets(options: Any) -> Any:
     """Return options whose secret values are their defaults."""
-    secrets = {f.name: _default(f) for f in fields(options) if f.metadata.get("secret")}
+    keys = fields(options) if is_dataclass(options) else ()
+    secrets = {key.name: _default(key) for key in keys if key.metadata.get("secret")}
     return replace(options, **secrets) if secrets else options
 
 

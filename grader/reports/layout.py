@@ -5,6 +5,7 @@ Values may be anything that a kind measured or a program claimed: what cannot be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,6 +32,7 @@ HEIGHT = 212
 LABEL = 11.0
 """Percent of the width that a label takes."""
 UNKNOWN = "-"
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{1,40000}={0,2}")
 
 
 def value(cell: Cell) -> str:
@@ -229,3 +231,8 @@ def _points(points: Iterable[tuple[Any, Any]]) -> list[tuple[float, float]]:
     """Return the points that have a place on logarithmic axes."""
     usable = ((number(x), number(y)) for x, y in points)
     return [(x, y) for x, y in usable if x and y]
+
+
+def base64_only(text: str) -> str:
+    """Return the text if it is base64, and nothing otherwise: it stands in an address."""
+    return text if _BASE64.fullmatch(text) else ""

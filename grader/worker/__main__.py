@@ -7,6 +7,7 @@ same socket the lease of a GPU comes and goes that two jobs share: the descripto
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -63,6 +64,7 @@ def main() -> int:
             signal.signal(number, signal.SIG_IGN)
         orphans.reap(ORPHANS_WITHIN_S)
         orphans.reap(ORPHANS_WITHIN_S, kill=True)
+        gc.freeze()  # the interpreter would look for garbage among all objects while it ends
 
 
 def _stop(number: int, frame: object) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from grader.contracts.build import Built
-from grader.contracts.check import CheckKind
 from grader.harness.item_context import Unwatched
 from grader.harness.server_spec import OBSERVER
 from grader.model.job import Job, Task
@@ -15,6 +14,7 @@ from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.submission import Submission
 from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
+from grader.testing.kinds import AwardOnly
 from grader.worker import devices
 from grader.worker.devices import Devices
 from grader.worker.items import Items
@@ -48,7 +48,7 @@ class Made:
         return Built(outcome=Outcome.OBSERVED, folder="/cache/x", variable="LIBRARY")
 
 
-class Looks(CheckKind):
+class Looks(AwardOnly):
     """A kind that keeps the set-up of its programs."""
 
     name = "looks"
