@@ -17,6 +17,8 @@ from grader.scaffold.course import CI, course_files
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = sorted(CI)
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 NO_JOBS = {"stages", "variables", "workflow", "default"}
 TOKEN = "CANVAS_TOKEN"
 
@@ -83,12 +85,11 @@ def test_every_command_exists_with_the_options_it_is_given(service):
     assert [objection(words) for words in called if objection(words)] == []
 
 
-@pytest.mark.parametrize("page", ["ci.md", "writing-an-assignment.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_every_command_that_a_page_shows_exists_with_its_options(page):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(?:sh|console|yaml)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     called = list(calls([line for block in blocks for line in block.splitlines() if "grader " in line[:9]]))
-    assert called
     assert [objection(words) for words in called if objection(words)] == []
 
 
