@@ -202,6 +202,17 @@ def test_a_recommended_command_names_the_extra_and_is_one_word_in_a_shell():
     assert said.stdout.splitlines() == [sys.executable, "-m", "pip", "install", "gpu-grader[gradebook]"]
 
 
+def test_where_pipx_or_uv_made_the_environment_they_are_recommended(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("grader.extras.find_spec", lambda name: None)
+    python = f"{tmp_path}/gpu-grader/bin/python"
+    monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr(sys, "prefix", f"{tmp_path}/gpu-grader")
+    assert install_command("torch") == f"uv pip install --python {python} 'gpu-grader[torch]'"
+    Path(sys.prefix).mkdir()
+    Path(sys.prefix, "pipx_metadata.json").touch()
+    assert install_command("torch") == "pipx runpip gpu-grader install 'gpu-grader[torch]'"
+
+
 def test_a_recommended_command_works_as_it_is_typed_and_needs_no_index_to_find_us():
     """An index is not asked for what is installed, so nobody can be offered there in our place."""
     typed = install_command("sqlalchemy")

@@ -1,4 +1,4 @@
-"""The exporter in docs/how-to/own-exporter.md, installed as it stands there: its command, and its own tests with the kit."""
+"""The exporter of docs/how-to/own-exporter.md, installed as it stands there: its command and its tests."""
 
 from __future__ import annotations
 
