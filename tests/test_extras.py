@@ -128,7 +128,7 @@ def test_an_extra_brings_what_it_is_named_for():
         assert package in requirements(extra), package
         assert package in requirements("all"), package
         assert package not in requirements(None), package
-    assert {*EXTRAS.values(), "all", "test"} == set(PROJECT["optional-dependencies"])
+    assert {*EXTRAS.values(), "all", "docs", "test"} == set(PROJECT["optional-dependencies"])
 
 
 def test_every_environment_that_tox_runs_pins_what_it_installs():
@@ -136,7 +136,7 @@ def test_every_environment_that_tox_runs_pins_what_it_installs():
     pinned = {name.lower().replace("_", "-") for name in pins}
     building = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     tools = {"coverage", "execnet", "import-linter", "mypy", "ruff", "tox", "types-pyyaml"}
-    used = requirements(None) | requirements("test") | requirements("torch") | tools
+    used = requirements(None) | requirements("test") | requirements("torch") | requirements("docs") | tools
     assert used | {re.split(r"[<>=!~ \[]", line, maxsplit=1)[0] for line in building} <= pinned
 
 
