@@ -83,7 +83,8 @@ UTILS = ("--rubric", "cdp_hw1_utils")
 
 def check_s() -> float:
     """Median seconds that one check takes after another, with one empty import and one empty call each."""
-    from grader.harness.context import SUBMISSION, InputCase
+    from grader.contracts.call import InputCase
+    from grader.contracts.context import SUBMISSION
     from grader.harness.process_pool import ProcessPool, ProcessSpec
     from grader.harness.server_spec import ServerSpec
     from grader.harness.servers import Servers

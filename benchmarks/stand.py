@@ -20,7 +20,7 @@ from statistics import median
 from textwrap import dedent
 from unittest.mock import patch
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.harness.endings import ProgramEnd
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import ServerSpec

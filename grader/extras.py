@@ -20,6 +20,9 @@ EXTRAS: Mapping[str, str] = {
     "cupti-python": "gpu",
     "nvidia-ml-py": "gpu",
     "pytest": "pytest",
+    "python-docx": "documents",
+    "nbformat": "documents",
+    "pillow": "documents",
 }
 """The extra that brings a package, by the package's name on the index."""
 _PIP = "pip"

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from grader.markers import hookspec
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind, Engine, Report, Sandbox
-    from grader.lms.contract import ResultsFile, Worksheet
-    from grader.lms.platform import Platform
+    from grader.contracts.check import CheckKind
+    from grader.contracts.engine import Engine
+    from grader.contracts.exporter import ResultsFile, Worksheet
+    from grader.contracts.platform import Platform
+    from grader.contracts.report import Report
+    from grader.contracts.sandbox import Sandbox
     from grader.model.assignment import Assignment
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation

@@ -23,11 +23,11 @@ from grader import api, hookspecs
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
+from grader.contracts.sandbox import Promise
 from grader.model import assignment, evidence, observation, score, submission
 from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
 from grader.plugins import Plugins
 from grader.reports import score_json
-from grader.sandbox.promises import Promise
 from grader.scoring.score import REASONS
 from grader.selftest import cases
 
@@ -160,16 +160,18 @@ def course_keys() -> str:
 
 
 def keys_below(options: type) -> str:
-    """A table for each key whose value is a mapping, or a list of mappings, with keys of its own."""
+    """A table for the keys whose values are mappings, or lists of mappings, with keys of their own."""
     from dataclasses import is_dataclass
 
     from grader.config.decode import keys_of
 
+    names: dict[type, list[str]] = {}
+    for name, key in keys_of(options).items():
+        for kind in (key.kind, *get_args(key.kind)):
+            if is_dataclass(kind) and isinstance(kind, type):
+                names.setdefault(kind, []).append(f"`{name}`")
     return "".join(
-        f"Below `{name}`:\n\n{keys(kind)}\n"
-        for name, key in keys_of(options).items()
-        for kind in (key.kind, *get_args(key.kind))
-        if is_dataclass(kind) and isinstance(kind, type)
+        f"Below {', '.join(above)}:\n\n{keys(kind)}\n{keys_below(kind)}" for kind, above in names.items()
     )
 
 
@@ -179,7 +181,7 @@ def promises() -> str:
     rows = (
         (
             promise.value,
-            *("yes" if promise in getattr(layer, "promises", ()) else "**no**" for layer in layers),
+            *("yes" if promise in layer.promises else "**no**" for layer in layers),
         )
         for promise in Promise
     )

@@ -23,14 +23,14 @@ IMPURE = frozenset({"os", "subprocess", "time", "random", "socket", "pathlib"})
 BESIDE_NUMPY = {
     "grader.subject.tools.": {"pypdfium2", "pytest"},
     "grader.subject.observer.": {"cupti", "torch"},
-    "grader.subject.simulator.": {"numba", "greenlet"},
+    "grader.subject.standins.simulator.": {"numba", "greenlet"},
 }
 """What parts of the student's side may import more: tools that run alone, what sees or plays a device."""
 LINES_AT_MOST = 400
 PRINTING = frozenset({"click.echo", "click.secho", "print", "sys.stdout.write", "sys.stderr.write"})
 PRINTS_ITSELF = frozenset({"grader.cli.main", "grader.cli.rescore", "grader.cli.streams"})
 """Problems, whose lines are safe by `GraderError`; lines of a scorecard; and what is wrong with an output."""
-REFUSES = frozenset({"grader.config.address", "grader.cli.init", "grader.lms.http"})
+REFUSES = frozenset({"grader.address", "grader.cli.init", "grader.lms.http"})
 """What looks for characters in order to refuse a text."""
 
 # Forks from an interpreter that has imported nothing of ours: as fresh as a new one, and 20 times quicker.
@@ -96,7 +96,9 @@ def test_every_module_can_be_imported_alone_without_a_warning(monkeypatch):
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")  # without it the simulator refuses to be imported
     # torch is never asked for; what plays its devices is imported only where it is there
     there = find_spec("torch") is not None
-    modules = [name for name in MODULES if there or not name.startswith("grader.subject.virtual_gpus.")]
+    modules = [
+        name for name in MODULES if there or not name.startswith("grader.subject.standins.virtual_gpus.")
+    ]
     result = python("-P", "-W", "error", "-c", IMPORT_EACH, *modules)
     assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
 

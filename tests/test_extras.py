@@ -33,7 +33,15 @@ NAMED = re.compile(rf"(?<![\w./-]){STRANGER}(?![\w./-])")
 BRACKETS = re.compile(rf"(?<![\w.-]){STRANGER}\[[a-z][a-z0-9,_-]*\]")
 ASKED = re.compile(rf"(?:{DISTRIBUTION}|(?<=['\" ])\.)\[([\w,-]+)\]")
 """Extras that a line asks for, of the distribution or of a clone."""
-BROUGHT_AS = {"cupti": "cupti-python", "pynvml": "nvidia-ml-py", "yaml": "pyyaml"}
+BROUGHT_AS = {
+    "PIL": "pillow",
+    "cupti": "cupti-python",
+    "docx": "python-docx",
+    "markdown_it": "markdown-it-py",
+    "markupsafe": "jinja2",  # a template's values
+    "pynvml": "nvidia-ml-py",
+    "yaml": "pyyaml",
+}
 """Modules that are called differently from their distribution."""
 
 

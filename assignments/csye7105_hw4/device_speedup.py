@@ -10,21 +10,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError
 from grader.checks.calls import cases_of, function_name
+from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 from grader.checks.interval import Interval, median, median_interval
 from grader.checks.manual import award_given
+from grader.contracts.check import CheckKind
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds
-    from grader.harness.context import Call, CheckContext
+    from grader.contracts.call import Call
+    from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
 LINEAR = 1.25
 """Two GPUs that gain this many times more over one than the reference's: the one was slowed down."""
 
 
-class DeviceSpeedup:
+class DeviceSpeedup(CheckKind):
     """Time the same work on one GPU and on two, in alternating rounds; take the median of the ratios.
 
     Every call has fresh inputs, and its result is held against the oracle. The reference is timed in the same
@@ -107,6 +111,11 @@ class DeviceSpeedup:
         near = ratio.low < options.at_least
         flags = (f"near_threshold: {options.at_least:g} lies within the interval",) if near else ()
         return Award(fraction=1.0, reason=told, flags=flags)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the ratio against its threshold, and the times behind it."""
+        yield from ratio_drawings(observation, of=options.of, over=options.over, at_least=options.at_least)
+        yield from advice_on_ratio(observation, at_least=options.at_least)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

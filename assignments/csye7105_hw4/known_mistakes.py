@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import cases_of, function_name, observe_calls
 from grader.checks.manual import award_given
+from grader.contracts.check import CheckKind
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -16,10 +17,11 @@ from grader.model.score import Award
 from .values import HINTS, MISTAKES
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext
+    from grader.contracts.call import Call
+    from grader.contracts.context import CheckContext
 
 
-class KnownMistakes:
+class KnownMistakes(CheckKind):
     """Call a function as `matches_reference` does, and name the mistake that explains all wrong results."""
 
     name: ClassVar[str] = "known_mistakes"
@@ -35,7 +37,9 @@ class KnownMistakes:
             "The family in its place where a simulator stands in for the GPUs.", default=InputsName("")
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         mistakes: tuple[OracleName, ...] = option(
             "Oracles of known mistakes, the likeliest first.", default=()
@@ -66,6 +70,7 @@ class KnownMistakes:
                 returned=value_text(calls[-1].value),
                 expected=value_text(wanted[right]),
                 note=compared[right].note,
+                symptom=compared[right].symptom,
             )
 
         family = options.simulated_inputs if context.simulated else options.inputs

@@ -9,7 +9,7 @@ from grader.checks.matches_reference import MatchesReference
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 NO_TORCH = "torch is not installed on this machine"
 

@@ -7,21 +7,22 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from grader.contracts.check import CheckKind
 from grader.errors import NotObservedError
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.built import Built
-    from grader.harness.context import CheckContext
+    from grader.contracts.build import Built
+    from grader.contracts.context import CheckContext
 
 NAMED = 3
 """So many files are named in one sentence."""
 PYTHON_3 = "This course runs Python 3; 2to3 and a look at every division bring a program there."
 
 
-class BuildKind:
+class BuildKind(CheckKind):
     """Run the assignment's build command over the submission with the course's files in place.
 
     Nothing of the submission runs, and no GPU is needed: kernels are compiled for the GPU that the machine
@@ -181,7 +182,7 @@ def _told(facts: Mapping[str, Any]) -> str:
 
 
 def _first(warnings: list[Mapping[str, Any]]) -> str:
-    from grader.harness.diagnoses import Diagnostic
+    from grader.contracts.build import Diagnostic
 
     return str(Diagnostic(**warnings[0]))
 

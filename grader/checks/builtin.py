@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.markers import hookimpl
 
 
 @hookimpl
 def grader_checks() -> list[type[CheckKind]]:
     """One kind per file of this folder."""
+    from grader.checks.answer import AnswerKind
     from grader.checks.build import BuildKind
     from grader.checks.cuda_calls import CudaCalls
     from grader.checks.files import Files
@@ -40,5 +41,6 @@ def grader_checks() -> list[type[CheckKind]]:
         Files,
         Source,
         ReportKind,
+        AnswerKind,
         Manual,
     ]

@@ -8,8 +8,9 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+from grader.contracts.call import Call, InputCase
+from grader.contracts.context import CheckContext, Subject
 from grader.errors import CourseError
-from grader.harness.context import Call, CheckContext, InputCase, Subject
 from grader.model.observation import Case, Observation, Outcome, Quantity
 
 Look = Callable[[InputCase, tuple[Call, ...]], Case]
@@ -56,7 +57,7 @@ def observe_calls(
     looked: list[Case] = []
     output: list[str] = []
     tracebacks: dict[str, str] = {}
-    outcome, note = Outcome.OBSERVED, ""
+    outcome, note, symptom = Outcome.OBSERVED, "", None
     pending = deque(cases)
 
     while pending and outcome is Outcome.OBSERVED:
@@ -69,7 +70,7 @@ def observe_calls(
                 if last.traceback:
                     tracebacks[case.name] = last.traceback
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
-                    outcome, note = last.outcome, last.note
+                    outcome, note, symptom = last.outcome, last.note, last.symptom
                     if last is subject.imported:
                         note = f"{module}.py could not be imported: {note}"
                     break
@@ -84,6 +85,7 @@ def observe_calls(
         item=context.item,
         outcome=outcome,
         note=note,
+        symptom=symptom,
         cases=tuple(looked) if outcome is Outcome.OBSERVED else (),
         facts={"tracebacks": tracebacks} if tracebacks else {},
         output="".join(output),
@@ -111,7 +113,8 @@ def _case(function: str, case: InputCase, calls: tuple[Call, ...], look: Look) -
     if not calls:
         seen = Case(name=case.name, outcome=Outcome.TIMED_OUT, note=NOT_CALLED)
     elif calls[-1].outcome is not Outcome.OBSERVED:
-        seen = Case(name=case.name, outcome=calls[-1].outcome, note=calls[-1].note)
+        last = calls[-1]
+        seen = Case(name=case.name, outcome=last.outcome, note=last.note, symptom=last.symptom)
     else:
         seen = look(case, calls)
     wall_s = {"wall_s": Quantity(value=sum(call.wall_s for call in calls), unit="s")} if calls else {}

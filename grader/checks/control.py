@@ -10,13 +10,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from grader.checks.rounds import LOOP_WAITED, Schedule, timed_rounds
+from grader.contracts.context import KERNEL_RAN
 from grader.errors import CourseError, ReferenceFailedError
-from grader.harness.context import KERNEL_RAN
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds, Runner
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 Measured = TypeVar("Measured")
 

@@ -23,6 +23,7 @@ from grader.checks.allocations import (
 )
 from grader.checks.calls import cases_of, function_name
 from grader.checks.manual import award_given
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
@@ -31,7 +32,8 @@ from grader.model.score import Award
 from grader.model.trace import Trace, Traffic
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
 
 TIMES = (1, 2, 4)
 """How many times the drawn number of epochs is trained, each time in a child of its own."""
@@ -43,7 +45,7 @@ _DRAW = 1_000_003
 _TRAINED = "trained"
 
 
-class CudaCalls:
+class CudaCalls(CheckKind):
     """Train for some epochs, for twice and for four times as many, and count what allocates memory.
 
     Each training is observed in a child of its own, on the same inputs. How many epochs the first one has is
@@ -154,6 +156,7 @@ class CudaCalls:
                     item=context.item,
                     outcome=call.outcome,
                     note=f"training for {epochs} epochs: {call.note}",
+                    symptom=call.symptom,
                     facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
                     output=output,
                     seed=context.seed,
@@ -277,7 +280,9 @@ def _with_oracle(
     wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
     compared = compare(value, wanted, options.tolerance)
     agrees = {_TRAINED: compared.agrees}
-    return replace(called, agrees=agrees, expected=value_text(wanted), note=compared.note)
+    return replace(
+        called, agrees=agrees, expected=value_text(wanted), note=compared.note, symptom=compared.symptom
+    )
 
 
 def _with_losses(called: Case, value: Any, epochs: int) -> Case:

@@ -22,7 +22,8 @@ from grader.model.observation import Outcome
 from grader.model.trace import Proven, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Subject
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Subject
     from grader.harness.tolerance import Tolerances
 
 _PLACED_DRAW, _LOADED_DRAW = 1_000_201, 1_000_202
@@ -118,19 +119,20 @@ def watch_exchange(
         return failed
     sizes = bytes_of(placed.args), bytes_of(call.value)
     verdicts = [
-        (*judged(_trace(run), not_placed, not_loaded, *sizes), not_placed)
+        (*judged(_trace(run), on_placed.note, on_loaded.note, *sizes), on_placed)
         for run in (call, *(turn.call for turn in turns if turn.function == RUN))
-        for not_placed, not_loaded in [[compare(run.value, one, tolerances).note for one in wanted]]
+        for on_placed, on_loaded in [[compare(run.value, one, tolerances) for one in wanted]]
     ]
     # what is doubtful in the first call alone decides: the others are held against the bus
     proof, why, _ = next((one for one in verdicts if one[0] is Proven.HOST), verdicts[0])
-    wrong = next(filter(None, (not_placed for _, _, not_placed in verdicts)), "")
+    wrong = next((on_placed for _, _, on_placed in verdicts if on_placed.note), None)
     hidden = (why for turn in turns if turn.function == REST for why in _on_host(_trace(turn.call), *sizes))
     if proof is not Proven.HOST and (reason := next(hidden, "") or _hidden(_beside(turns), *sizes)):
         proof, why = Proven.HOST, reason
-    return Watched(
-        trace=_trace(call), proof=proof, unproven=why, wrong=wrong if proof is Proven.DEVICE else ""
-    )
+    watched = Watched(trace=_trace(call), proof=proof, unproven=why)
+    if wrong is None or proof is not Proven.DEVICE:
+        return watched
+    return replace(watched, wrong=wrong.note, symptom=wrong.symptom)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, read_report
+from grader.contracts.check import CheckKind
 from grader.harness.missing import meant
 from grader.intake.junk import junk_part
 from grader.model.observation import Case, Observation, Outcome, Quantity
@@ -17,13 +18,13 @@ from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 MB = 2**20
 NAMED_AT_MOST = 10
 
 
-class Files:
+class Files(CheckKind):
     """Look at the names and sizes of what was handed in; nothing runs.
 
     A required file counts if it is there under exactly this name and is not empty. With `pdf: opened` a PDF

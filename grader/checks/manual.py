@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.config.points_file import MANUAL, WAITS
+from grader.contracts.check import CheckKind
+from grader.matching.criteria import Criterion, criteria_problem
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 
-class Manual:
+class Manual(CheckKind):
     """Wait until a person has looked: the points are open, and come from `grader manual import`.
 
     Nothing runs, and no worker is started for it. What was given stays with the submission that was looked
@@ -34,6 +36,24 @@ class Manual:
             judges=True,
             default="",
         )
+        model: str = option(
+            "The model answer, beside which a person reads; students see it when their grade is final and "
+            "published.",
+            judges=True,
+            secret=True,
+            default="",
+        )
+        criteria: tuple[Criterion, ...] = option(
+            "The parts of the item; together they are worth what it is, and a person gives points for each.",
+            judges=True,
+            secret=True,
+            default=(),
+        )
+
+        def __post_init__(self) -> None:
+            """Refuse criteria that share a name."""
+            if problem := criteria_problem(self.criteria):
+                raise ValueError(problem)
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Say that it waits."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.calls import cases_of
+from grader.checks.drawings.gpu import gpu_drawings
+from grader.checks.drawings.model_parts import parts_table
 from grader.checks.exchanged import bytes_of
 from grader.checks.manual import award_given
 from grader.checks.watched import (
@@ -20,6 +22,7 @@ from grader.checks.watched import (
     with_arrays_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome, Quantity
@@ -28,7 +31,9 @@ from grader.model.score import Award
 from grader.model.trace import DeviceWork, Proven, Trace, Watched, shares_of, works_of
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
 TOLD = 4
 """How many parts a sentence names."""
@@ -47,7 +52,7 @@ HINTS = {
 """What to try next, by what is wrong."""
 
 
-class Placement:
+class Placement(CheckKind):
     """Call a function under observation and hold what each of the item's devices did against the rubric.
 
     An observer's records tell of every kernel on which device it ran and how long, of every copy from where
@@ -130,10 +135,14 @@ class Placement:
             if self.received and not self.parts:
                 raise ValueError("received: follows from the parts; name their key as parts")
 
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the simulator."""
+        return bool(options.simulated_inputs)
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call once under observation."""
+        from grader.contracts.call import InputCase
         from grader.harness.compare import compare
-        from grader.harness.context import InputCase
 
         if not context.devices and not context.simulated:
             raise CourseError(f"rubric: {context.item}: placement needs devices; add devices: {{gpu: 2}}")
@@ -159,19 +168,26 @@ class Placement:
                 item=context.item,
                 outcome=call.outcome,
                 note=call.note,
+                symptom=call.symptom,
                 facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
                 output=output,
                 seed=context.seed,
             )
         result, parts = _apart(call.value, options)
-        wrong = ""
+        compared = None
         if oracle is not None:
-            wrong = compare(result, right(oracle, case), options.tolerance).note
+            compared = compare(result, right(oracle, case), options.tolerance)
         limits = {}
         if options.received:
             limits = context.expected(options.received)(parts, *case.args, **case.kwargs)
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-        watched = Watched(trace=trace, wrong=wrong, proof=proof[0], unproven=proof[1])
+        watched = Watched(
+            trace=trace,
+            wrong=compared.note if compared else "",
+            symptom=compared.symptom if compared else None,
+            proof=proof[0],
+            unproven=proof[1],
+        )
         return Observation(
             item=context.item,
             outcome=Outcome.OBSERVED,
@@ -208,6 +224,12 @@ class Placement:
             return award
         flags = (*_contradicted(parts, works), *_unusual(watched.trace, limits))
         return Award(fraction=1.0, reason=_told(works), flags=flags)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what each device did, and where the parts of the model lie."""
+        del options
+        yield from gpu_drawings(observation)
+        yield from parts_table(observation.facts.get("parts", {}))
 
 
 def _where(

@@ -10,18 +10,20 @@ from math import inf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.contracts.check import CheckKind
 from grader.harness.tolerance import PRECISION, Precision
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
     from grader.harness.distributions import Sample
     from grader.harness.independence import Draws
 
 
-class Properties:
+class Properties(CheckKind):
     """Call a function that draws at random and measure its results against distributions.
 
     Nothing is drawn for the student and no seed is shared: each array is held against theory. Asked for are
@@ -48,6 +50,7 @@ class Properties:
         inputs: InputsName = option("The family of inputs it is called with.")
         expected: OracleName = option(
             "The oracle that gives distributions; if it is not given, the one with the function's own name.",
+            like="of",
             default=OracleName(""),
         )
         precision: Precision = option(PRECISION, default="any")

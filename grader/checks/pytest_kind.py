@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.junit_results import Result, Unreadable, read_results
 from grader.checks.manual import award_given
+from grader.contracts.call import Call, InputCase
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError
 from grader.extras import ANY_PIP, install_command
-from grader.harness.context import Call, InputCase
 from grader.harness.server_spec import RUN_TESTS
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext, Subject
+    from grader.contracts.context import CheckContext, Subject
 
 PRINTED_AT_LEAST = 1000
 """Characters that are kept of what one test printed, however many tests print."""
@@ -31,7 +32,7 @@ NO_RESULT = {"2": "the program interrupted pytest", "4": "not collected", "5": "
 """What it means that a test has no result, by the exit status of pytest."""
 
 
-class Pytest:
+class Pytest(CheckKind):
     """Run the tests of a file, each in a process of its own: a crash or a hang ends one test and no other.
 
     The file is one of the course's (`given/`), and lies over whatever the student has in its place; nothing

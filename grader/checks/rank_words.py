@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.model.observation import Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.ranks import LaunchedRanks, Place, Rank
+    from grader.contracts.ranks import LaunchedRanks, Place, Rank
 
 _LOST = ("Connection closed by peer", "Connection reset by peer", "remote process exited", "Broken pipe")
 """What libraries say of it when another rank is gone: the other one is what matters."""

@@ -11,6 +11,7 @@ from grader.checks.calls import cases_of
 from grader.checks.printed import CLAIM, beyond, last_number, refuse_unread
 from grader.checks.rank_words import verdict
 from grader.checks.tools import refusal
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Case, Observation, Outcome, Quantity
@@ -18,8 +19,9 @@ from grader.model.options import InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext, InputCase
-    from grader.harness.ranks import LaunchedRanks, Rank
+    from grader.contracts.call import InputCase
+    from grader.contracts.context import CheckContext
+    from grader.contracts.ranks import LaunchedRanks, Rank
 
 BACKEND = "{backend}"
 PRINTING = "printing_ranks"
@@ -27,7 +29,7 @@ STACK = 8000
 """Characters of the stacks of one process that are shown with what it printed."""
 
 
-class Ranks:
+class Ranks(CheckKind):
     """Run a file as a program of several processes, and hold what each of them reports against `expected.py`.
 
     The file may be the course's own and call functions of the submission. `torchrun` starts it as often as
@@ -157,7 +159,7 @@ def _backend(options: Ranks.Options, context: CheckContext) -> str:
 def _launch(
     options: Ranks.Options, context: CheckContext, case: InputCase | None, backend: str
 ) -> LaunchedRanks:
-    from grader.harness.ranks import RanksOrder
+    from grader.contracts.ranks import RanksOrder
 
     if case is not None and case.args:
         raise CourseError(f"inputs.py: {options.inputs}: case {case.name!r}: give its arguments by name")

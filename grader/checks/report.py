@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, REPORT, read_report, refusal
+from grader.contracts.check import CheckKind
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import UsedItem, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 HIDDEN_WORDS = 5
 """A person is told of more words than these that no reader sees."""
@@ -60,7 +61,7 @@ class MeasuredTime:
     )
 
 
-class ReportKind:
+class ReportKind(CheckKind):
     """Read a report (PDF, Markdown or plain text) and look for what it must hold.
 
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near

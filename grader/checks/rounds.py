@@ -10,9 +10,10 @@ from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
 from grader.checks.waiting import waited
+from grader.contracts.call import Call, InputCase
+from grader.contracts.context import KERNEL_RAN, OTHERS_RAN, CheckContext, Subject
 from grader.errors import CourseError, ReferenceFailedError
 from grader.harness.compare import compare
-from grader.harness.context import KERNEL_RAN, OTHERS_RAN, Call, CheckContext, InputCase, Subject
 from grader.harness.render import call_text, value_text
 from grader.model.observation import Case, Outcome, Quantity
 
@@ -335,6 +336,7 @@ def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
         returned=value_text(call.value),
         expected=value_text(wanted),
         note=compared.note,
+        symptom=compared.symptom,
         quantities={"wall_s": Quantity(value=call.wall_s, unit="s")},
     )
 

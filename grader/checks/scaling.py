@@ -10,22 +10,31 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
+from grader.checks.drawings.cores import curves_over_cores
+from grader.checks.drawings.values import number_of
 from grader.checks.interval import Interval, median, median_interval
 from grader.checks.manual import award_given
 from grader.checks.waiting import SHARE
+from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
-from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
+from grader.model.drawing import Advice
+from grader.model.observation import Case, Fault, Observation, Outcome, Quantity, Symptom
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds, Runner
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
+ONE_CORE = (
+    "What only one core does meanwhile: a part that is not parallel, shares of the work that are not even, "
+    "threads that wait for each other."
+)
 RACE = "it is right: do two threads write one place, or does one read what another still writes?"
 
 
-class Scaling:
+class Scaling(CheckKind):
     """Time the same call on 1, 2, 4, … cores, in alternating rounds and on fresh inputs.
 
     For each number of cores there is a program of its own, kept on the first so many of the item's cores; its
@@ -52,7 +61,9 @@ class Scaling:
         of: FunctionName = option("The function that is called, as module.function.")
         inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         cores: tuple[int, ...] = option(
             "The numbers of cores, from the fewest on; [1, 2, 4, 8] if left out.",
@@ -182,6 +193,12 @@ class Scaling:
                 flags = (*flags, f"near_threshold: on {count} cores, {least:g} lies within the interval")
         return Award(fraction=1.0, reason=told, flags=flags)
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the time over the number of cores, with the thresholds that now hold."""
+        yield from curves_over_cores(observation, options.at_least)
+        if number_of(observation, "rounds") and not observation.cases:
+            yield Advice(text=ONE_CORE)
+
 
 Samples = Mapping[str, Sequence[float]]
 """Seconds of each round by runner: `1`, `2`, … are the submission's, `reference_1`, … the reference's."""
@@ -240,7 +257,12 @@ def _ended(
 def _where(wrong: Case, runner: str, fewest: int) -> Case:
     """The wrong call with its number of cores: in the same round it was right on the fewest."""
     race = "" if runner == str(fewest) else f"; on {_cores(fewest)} {RACE}"
-    return replace(wrong, name=f"{wrong.name}, {_on(runner)}", note=f"{wrong.note}{race}")
+    return replace(
+        wrong,
+        name=f"{wrong.name}, {_on(runner)}",
+        note=f"{wrong.note}{race}",
+        symptom=Symptom.RACE if race else wrong.symptom,
+    )
 
 
 def _quantities(rounds: Rounds, there: Sequence[int]) -> Iterator[tuple[str, Quantity]]:

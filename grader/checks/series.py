@@ -19,7 +19,8 @@ from grader.model.observation import Outcome
 from grader.model.trace import Proven, Series, Trace, Traffic
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Proof, Subject
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Proof, Subject
 
 LEAST, MOST = 4, 6
 """So many exchanges are made beside one measurement. A program that lets the CPU compute in every other

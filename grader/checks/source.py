@@ -8,19 +8,20 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.tools import refusal
+from grader.contracts.check import CheckKind
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 SHOWN_AT_MOST = 10
 HIDING = frozenset({"__import__", "eval", "exec", "getattr", "globals", "importlib.import_module", "vars"})
 """Whoever uses one of these can use anything under a name that no rule sees."""
 
 
-class Source:
+class Source(CheckKind):
     """Read the source without running it, and hold it against rules.
 
     Names are resolved as Python does: after `import numpy as xp`, `from numpy import maximum as m` or
@@ -73,7 +74,9 @@ class Source:
         )
 
         def __post_init__(self) -> None:
-            """Refuse decorators that cannot be read, and rules on a function where none is named."""
+            """Refuse files of other languages, decorators that cannot be read, rules on no function."""
+            if not self.file.endswith(".py"):
+                raise ValueError(f"file: source reads Python, and {self.file} is not called *.py")
             for text in self.require_decorator:
                 list(_decorators(text))
             if self.require_decorator and not self.function:

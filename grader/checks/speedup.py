@@ -10,6 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
+from grader.checks.drawings.gpu import gpu_drawings
+from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
+from grader.checks.drawings.values import number_of
 from grader.checks.interval import median
 from grader.checks.manual import award_given
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
@@ -24,6 +27,7 @@ from grader.checks.watched import (
     watched_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -33,7 +37,9 @@ from grader.model.trace import Watched
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds, Runner
     from grader.checks.series import SeriesProof
-    from grader.harness.context import CheckContext, Subject
+    from grader.contracts.call import Call
+    from grader.contracts.context import CheckContext, Subject
+    from grader.model.drawing import Drawing
 
 
 LOOP = "reference_over"
@@ -42,7 +48,7 @@ _NOTICED = 1.1
 """A student whose slow function is so many times slower reads that the ratio is not over it."""
 
 
-class Speedup:
+class Speedup(CheckKind):
     """Time two functions in alternating rounds, each call on fresh inputs; take the median of the ratios.
 
     Where the item has a GPU, the fast function is called under observation first, on inputs of the same kind:
@@ -89,7 +95,9 @@ class Speedup:
         over: FunctionName = option("The function it is compared with.")
         inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
         expected: OracleName = option(
-            "The oracle for both; if it is not given, the one with the name of `of`.", default=OracleName("")
+            "The oracle for both; if it is not given, the one with the name of `of`.",
+            like="of",
+            default=OracleName(""),
         )
         at_least: float = option("The ratio that earns the points.", judges=True, above=0)
         band: float = option(
@@ -125,7 +133,7 @@ class Speedup:
 
         watched = watch(context, options.of, options.inputs, oracle) if context.devices else None
         if watched is not None and not isinstance(watched, Watched):
-            return _unusable(context, watched.outcome, watched.note, "")
+            return _unusable(context, watched, "")
         proofs: dict[str, list[SeriesProof]] = {"of": [], "reference_of": []}
 
         def prove(name: str, subject: Subject, function: str) -> SeriesProof | None:
@@ -145,7 +153,7 @@ class Speedup:
                 if imported.outcome is not Outcome.OBSERVED:
                     if runner.ours:
                         raise ReferenceFailedError(f"reference: {imported.note}")
-                    return _unusable(context, imported.outcome, imported.note, runner.subject.output)
+                    return _unusable(context, imported, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
@@ -167,7 +175,7 @@ class Speedup:
         if watched is not None:
             watched = replace(watched, series=series_of(proofs["of"], proofs["reference_of"]))
         if rounds.failed:
-            return _unusable(context, rounds.failed.outcome, rounds.failed.note, output)
+            return _unusable(context, rounds.failed, output)
         facts = {
             "samples": rounds.samples,
             "cpu": rounds.cpu,
@@ -227,6 +235,12 @@ class Speedup:
         if reaches is None:
             flags = (*flags, f"near_threshold: {options.at_least:g} lies within the interval")
         return Award(fraction=1.0, reason=told, flags=flags)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the ratio against its threshold, the times behind it, and what the GPU did."""
+        yield from ratio_drawings(observation, of=options.of, over=options.over, at_least=options.at_least)
+        yield from gpu_drawings(observation, call_s=number_of(observation, "of_s"))
+        yield from advice_on_ratio(observation, at_least=options.at_least)
 
 
 def _unfit(observation: Observation) -> Award | None:
@@ -329,8 +343,15 @@ def _runners(
     return runners
 
 
-def _unusable(context: CheckContext, outcome: Outcome, note: str, output: str) -> Observation:
-    return Observation(item=context.item, outcome=outcome, note=note, output=output, seed=context.seed)
+def _unusable(context: CheckContext, call: Call, output: str) -> Observation:
+    return Observation(
+        item=context.item,
+        outcome=call.outcome,
+        note=call.note,
+        symptom=call.symptom,
+        output=output,
+        seed=context.seed,
+    )
 
 
 def _quantities(

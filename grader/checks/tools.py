@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from grader.model.observation import Fault, Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext
+    from grader.contracts.call import Call
+    from grader.contracts.context import CheckContext
 
 REPORT = "report"
 BLANK = "shows nothing: there is no text and no picture on its pages that a reader sees"

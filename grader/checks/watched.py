@@ -16,7 +16,9 @@ from grader.model.score import Award
 from grader.model.trace import Exchanged, Proven, Series, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Proof
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Proof
+    from grader.harness.compare import Comparison
 
 NOTE: Proof = "note"
 NOTHING: Proof = ""
@@ -52,8 +54,8 @@ def watch(
     """
     from grader.harness.compare import compare
 
-    def wrong(case: InputCase, call: Call) -> str:
-        return compare(call.value, right(oracle, case), tolerances).note
+    def compared(case: InputCase, call: Call) -> Comparison:
+        return compare(call.value, right(oracle, case), tolerances)
 
     module, _, function = of.rpartition(".")
     noted, plain = (cases_of(context, family, draw=draw)[-1] for draw in (_NOTED_DRAW, _PLAIN_DRAW))
@@ -66,15 +68,16 @@ def watch(
             if call.outcome is not Outcome.OBSERVED:
                 return call
             trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-            if difference := wrong(case, call):
-                return Watched(trace=trace, wrong=difference)
+            result = compared(case, call)
+            if not result.agrees:
+                return Watched(trace=trace, wrong=result.note, symptom=result.symptom)
             if not trace.framework_launches:
                 return _past_numba(trace)
         exchanged = alike(context, family, noted, _EXCHANGED_DRAW)
         if exchanged is None:
             return Watched(trace=trace)
         last = subject.call(function, exchanged, proof="exchange")
-        told, why = where_made(last, wrong(noted, last), wrong(exchanged, last))
+        told, why = where_made(last, compared(noted, last).note, compared(exchanged, last).note)
         return Watched(trace=trace, proof=told, unproven=why)
 
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "Grade archives: unpack, observe in a sandbox, score, report.",
     "verify": "Grade the course's own submissions and compare with what each must earn.",
     "rubric": "Check rubrics, and print the schema that editors complete them with.",
+    "course": "Check the course: its settings, rubrics, families of inputs and oracles.",
     "init": "Begin a course: a folder with all that grader asks for.",
     "new": "Begin an assignment: a small one that works, to be changed.",
     "pack": "Pack the course's own submissions as archives.",

@@ -60,7 +60,7 @@ def graded_submissions(
             continue
         path = course.rubric_path(rubric or assignment.name)
         marked = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-        items = {i.id: i for i in marked.items if getattr(plugins.checks[i.check], "by_hand", False)}
+        items = {i.id: i for i in marked.items if plugins.checks[i.check].by_hand}
         for folder in sorted(assignment.iterdir()):
             evidence = read_evidence(folder / EVIDENCE)
             if evidence is not None:

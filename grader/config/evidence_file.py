@@ -229,7 +229,8 @@ def decode_record(line: bytes, *, where: str) -> Record:
 class StoredEvidence:
     """The evidence of a file by digest of the submission.
 
-    The latest observation of each item counts, but a `not_observed` never replaces an observation.
+    The latest observation of each item counts, but a `not_observed` never replaces an observation of the same
+    task.
     """
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
@@ -257,6 +258,7 @@ class StoredEvidence:
                 earlier is None
                 or observation.outcome is not Outcome.NOT_OBSERVED
                 or earlier.outcome in NOTHING_SEEN
+                or earlier.digest != observation.digest  # of a task that has changed since: it counts no more
             ):
                 self._observations[observation.item] = observation
 

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, LineReader
-from grader.contracts import Ended, EngineSettings, Event, Order, Records, Waits
+from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Waits
 from grader.engines.cores import Division, divide
 from grader.engines.process import WorkerProcess
 from grader.errors import NotObservedError
@@ -31,7 +31,7 @@ EXCLUSIVE_AHEAD = 32
 """So many exclusive orders that wait come before further shared ones: each keeps a submission in memory."""
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """The engine that needs nothing."""
 
     name: ClassVar[str] = "local"

@@ -22,7 +22,7 @@ from grader.scoring.changes import Difference, differences
 from grader.scoring.score import MISSING, score
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind
+    from grader.contracts.check import CheckKind
     from grader.model.rubric import Rubric
 
 BUILTIN_KINDS = "grader.checks."

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from grader.config.evidence_file import EvidenceWriter, ItemObserved, SubmissionReceived, decode_record
 from grader.config.problem import show_path
-from grader.contracts import Ended, Event, Order, Records, Session
+from grader.contracts.engine import Ended, Event, Order, Records, Session
 from grader.errors import NotObservedError
 from grader.grading.plan import Part, plan
 from grader.grading.score import Graded, score_and_report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.model.assignment import Limits
 from grader.model.job import Task
 
@@ -41,7 +41,7 @@ def plan(
 
 def is_timed(task: Task, kinds: Mapping[str, CheckKind], *, gpus: int) -> bool:
     """Whether it takes times that decide: not where it needs more GPUs than there are, and waits for them."""
-    return bool(getattr(kinds[task.check], "timed", False)) and _has_devices(task, gpus)
+    return kinds[task.check].timed and _has_devices(task, gpus)
 
 
 def _has_devices(task: Task, gpus: int) -> bool:

@@ -13,7 +13,7 @@ from grader.config.codec import digest_bytes, dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ExamStarted, ItemObserved, read_evidence
 from grader.config.problem import show_path, suggestion
 from grader.config.rubric import load_rubric
-from grader.contracts import Ended, Order, Session
+from grader.contracts.engine import Ended, Order, Session
 from grader.errors import NotObservedError, UsageError
 from grader.grading.digests import course_digest
 from grader.grading.results import WORKSPACE

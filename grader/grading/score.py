@@ -70,11 +70,13 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
     )
     extensions, zone = course.extensions_of(rubric.assignment), course.zone
     scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
-    reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
+    for_staff = staff_view(rubric, evidence, scorecard, kinds=plugins.checks)
+    reports = _write(for_staff, plugins, results)
     for_student = student_view(
         rubric,
         evidence,
         scorecard,
+        kinds=plugins.checks,
         now=datetime.now(UTC),
         published=request.published,
         closes=closes(rubric, extensions, zone),

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from grader.config.problem import suggestion
-from grader.contracts import EngineSettings, Session
+from grader.contracts.engine import EngineSettings, Session
 from grader.errors import UsageError
 from grader.grading.results import passing
 from grader.plugins import Plugins

@@ -14,7 +14,7 @@ from grader.config.course import Course
 from grader.config.evidence_file import StoredEvidence, read_stored
 from grader.config.points_file import with_points
 from grader.config.rubric import load_rubric
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError, UsageError
 from grader.grading.results import Results, incoming
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items

@@ -7,8 +7,9 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+from grader.contracts.call import Burst, Call, InputCase
+from grader.contracts.context import SUBMISSION, Proof, Subject
 from grader.errors import NotObservedError
-from grader.harness.context import SUBMISSION, Burst, Call, InputCase, Proof, Subject
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
 from grader.harness.student_process import StudentProcess
@@ -45,7 +46,7 @@ class ProcessPool:
         self.device_memory: DeviceMemory | None = None
         """Set by whoever lends devices."""
         self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
-        """Likewise; see `grader.harness.context.CheckContext`."""
+        """Likewise; see `grader.contracts.context.CheckContext`."""
         self._limits = limits
         self._shared: dict[ProcessSpec, tuple[ChildSubject, ExitStack]] = {}
         self._own: list[StudentProcess] = []

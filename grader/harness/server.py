@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from grader import subject
-from grader.contracts import Sandbox
+from grader.contracts.context import SUBMISSION
+from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, NotObservedError, RootError
-from grader.harness.context import SUBMISSION
 from grader.harness.dismissed import Dismissed
 from grader.harness.server_spec import ServerSpec
 from grader.machine import orphans
 from grader.model.assignment import Limits
-from grader.subject.init import GIVEN, STAGE
+from grader.subject.pid1 import GIVEN, STAGE
 from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
 
 OPEN_FILES = 4096
@@ -189,7 +189,7 @@ class SubjectServer:
 
     def _paths(self) -> dict[str, list[str]] | None:
         """What a child may read and write beside its own files, where the sandbox says so."""
-        paths = getattr(self._sandbox, "paths", None)
+        paths = self._sandbox.paths
         if paths is None:
             return None
         return {"read": [*paths["read"], *self._extra], "write": [*paths["write"]]}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from grader.contracts import Sandbox
+from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, NotObservedError, RootError
 from grader.harness.dismissed import Dismissed
 from grader.harness.server import SubjectServer

@@ -12,8 +12,8 @@ from grader.model.score import Standing
 from grader.reports.words import LineState, state_of
 
 if TYPE_CHECKING:
+    from grader.model.drawing import Gauge
     from grader.model.score import Line
-    from grader.reports.bars import MeasuredSpeedup
     from grader.reports.class_view import ClassView
 
 UNDECIDED = frozenset({LineState.OPEN, LineState.HELD})
@@ -128,13 +128,13 @@ def gpu_seconds(view: ClassView) -> float | None:
     )
 
 
-def speedups_of(view: ClassView, item: str) -> Iterator[tuple[str, LineState, MeasuredSpeedup]]:
+def speedups_of(view: ClassView, item: str) -> Iterator[tuple[str, LineState, Gauge]]:
     """Yield student, result and measured speedup of each submission that was timed in an item."""
     for submission in view.submissions:
         evidence = submission.evidence.get(item)
         line = next((line for line in submission.card.lines if line.item == item), None)
-        if line is not None and evidence is not None and evidence.speedup is not None:
-            yield submission.card.student, state_of(line), evidence.speedup
+        if line is not None and evidence is not None and evidence.gauge is not None:
+            yield submission.card.student, state_of(line), evidence.gauge
 
 
 def median(ordered: Sequence[float]) -> float:

@@ -1,84 +1,91 @@
-"""Drawings of a class as inline SVG that needs no scripts: how totals are spread, and measured speedups.
+"""Drawings of a class as values: how totals are spread, and measured values against their thresholds.
 
-As in `grader.reports.bars`, positions across are percentages and heights are pixels.
+As in `grader.reports.layout`, places across are percentages and heights are pixels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from grader.model.magnitude import counted, number
 from grader.reports.class_counts import Totals, median
-from grader.reports.markup import text
-from grader.reports.words import LineState, counted, number
+from grader.reports.words import LineState
 
 if TYPE_CHECKING:
-    from grader.reports.bars import MeasuredSpeedup
+    from grader.model.drawing import Gauge
     from grader.reports.class_counts import Bin
 
-Ranked = Sequence[tuple[str, LineState, "MeasuredSpeedup"]]
+Ranked = Sequence[tuple[str, LineState, "Gauge"]]
 
 HEIGHT, BASE, TALLEST = 178, 152, 124
-"""Pixels: of a drawing, where its bars stand, and how tall the tallest is."""
+"""Pixels: of a histogram, its base line, and its tallest bar."""
 LABELS = 5
 """Points that are written below a distribution: more would touch each other on a phone."""
 LEFT, RIGHT = 9.0, 99.0
-"""Percent of the width between which speedups are drawn; what is left of it has the scale."""
+"""Percent of the width between which values are drawn; what is left of it has the scale."""
 TOP, BOTTOM = 14.0, 228.0
 FEW = 120
 """Submissions up to which a dot may be large."""
 
 
-def distribution(totals: Totals) -> str:
-    """Draw a histogram of totals, with hatched bars for totals that are not final.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistogramBar:
+    """One bar: percent across, pixels of its settled part and of the part that may still change."""
 
-    Empty if there are no students.
-    """
+    x: float
+    width: float
+    settled: float
+    so_far: float
+    count: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """How many students have which totals."""
+
+    caption: str
+    bars: tuple[HistogramBar, ...]
+    labels: tuple[tuple[float, str], ...]
+    """Percent across and text below the bars."""
+    height: int = HEIGHT
+    base: int = BASE
+
+
+def histogram(totals: Totals) -> Histogram | None:
+    """Place the bars of a histogram of totals; None if there are no students."""
     bins = totals.bins
-    tallest = max(bar.settled + bar.so_far for bar in bins)
+    tallest = max(each.settled + each.so_far for each in bins)
     if not tallest:
-        return ""
-    caption = distribution_in_words(totals)
-    bars = "".join(_bar(k, bar, 100 / len(bins), TALLEST / tallest, totals) for k, bar in enumerate(bins))
+        return None
+    width, scale = 100 / len(bins), TALLEST / tallest
     every = -(-len(bins) // LABELS)
-    labels = "".join(
-        f'<text x="{100 * k / len(bins):.2f}%" y="{BASE + 18}" '
-        f'text-anchor="{"middle" if k else "start"}">{number(bins[k].low)}</text>'
-        for k in range(0, len(bins) - every // 2, every)
+    labels = [(k * width, number(bins[k].low)) for k in range(0, len(bins) - every // 2, every)]
+    return Histogram(
+        caption=distribution_in_words(totals),
+        bars=tuple(
+            HistogramBar(
+                x=k * width,
+                width=width * 0.86,
+                settled=each.settled * scale,
+                so_far=each.so_far * scale,
+                count=each.settled + each.so_far,
+                label=_bin_in_words(each, totals),
+            )
+            for k, each in enumerate(bins)
+            if each.settled + each.so_far
+        ),
+        labels=(*labels, (100.0, number(bins[-1].low + totals.step))),
     )
-    end = number(bins[-1].low + totals.step)
-    return (
-        f'<figure class="spread"><svg width="100%" height="{HEIGHT}" role="img" aria-label="{text(caption)}">'
-        f'{HATCH}<line class="axis" x1="0" x2="100%" y1="{BASE}" y2="{BASE}"/>{bars}{labels}'
-        f'<text x="100%" y="{BASE + 18}" text-anchor="end">{end}</text></svg>'
-        f"<figcaption>{text(caption)}</figcaption></figure>"
-    )
 
 
-HATCH = (
-    '<defs><pattern id="open" width="6" height="6" patternUnits="userSpaceOnUse" '
-    'patternTransform="rotate(45)"><rect class="hatch" width="3" height="6"/></pattern></defs>'
-)
-
-
-def _bar(k: int, bar: Bin, width: float, scale: float, totals: Totals) -> str:
-    count = bar.settled + bar.so_far
-    if not count:
-        return ""
-    x, across = k * width, width * 0.86
-    settled, so_far = bar.settled * scale, bar.so_far * scale
-    label = f"{number(bar.low)} to {number(bar.low + totals.step)} points: {counted(count, 'student')}"
-    label += f", of {bar.so_far} something is open" if bar.so_far else ""
-    return (
-        f"<g><title>{text(label)}</title>"
-        f'<rect class="settled" x="{x:.2f}%" y="{BASE - settled:.1f}" width="{across:.2f}%" '
-        f'height="{settled:.1f}"/>'
-        f'<rect fill="url(#open)" x="{x:.2f}%" y="{BASE - settled - so_far:.1f}" width="{across:.2f}%" '
-        f'height="{so_far:.1f}"/>'
-        f'<text x="{x + across / 2:.2f}%" y="{BASE - settled - so_far - 5:.1f}" '
-        f'text-anchor="middle">{count}</text></g>'
-    )
+def _bin_in_words(each: Bin, totals: Totals) -> str:
+    students = counted(each.settled + each.so_far, "student")
+    still_open = f", of {each.so_far} something is open" if each.so_far else ""
+    return f"{number(each.low)} to {number(each.low + totals.step)} points: {students}{still_open}"
 
 
 def distribution_in_words(totals: Totals) -> str:
@@ -99,66 +106,89 @@ def distribution_in_words(totals: Totals) -> str:
     return " ".join(parts) or "There are no marks yet."
 
 
-def ranked_speedups(measured: Ranked) -> str:
-    """Draw every measured speedup with its interval, the lowest first, with the threshold and the noise.
+class RankedDot(NamedTuple):
+    """One submission: percent across, pixels of its value and of the ends of its interval."""
 
-    Empty if there is none.
-    """
+    x: float
+    y: float
+    low_y: float
+    high_y: float
+    look: str
+    label: str
+
+
+class Tick(NamedTuple):
+    """A line of the scale."""
+
+    y: float
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The measured values of one item, the lowest first, with the threshold and the noise around it."""
+
+    caption: str
+    dots: tuple[RankedDot, ...]
+    ticks: tuple[Tick, ...]
+    needed_y: float
+    noise_y: float
+    noise_height: float
+    radius: float
+    left: float = LEFT
+    height: int = int(BOTTOM) + 8
+
+
+def ranking(measured: Ranked) -> Ranking | None:
+    """Place every measured value with its interval on a logarithmic scale; None if there is none."""
     if not measured:
-        return ""
-    ordered = sorted(measured, key=lambda entry: (entry[2].ratio, entry[0]))
+        return None
+    ordered = sorted(measured, key=lambda entry: (entry[2].value, entry[0]))
     needed, noise = threshold(measured), typical_noise(measured)
-    values = [value for _, _, speedup in ordered for value in (speedup.low or speedup.ratio, speedup.high)]
+    values = [end for _, _, gauge in ordered for end in (gauge.low or gauge.value, gauge.high)]
     lowest, highest = min(*values, needed) / 1.1, max(*values, needed) * 1.1
 
     def y(value: float) -> float:
         return TOP + (BOTTOM - TOP) * log(highest / value) / log(highest / lowest)
 
-    def x(k: int) -> float:
-        return LEFT + (RIGHT - LEFT) * (k + 0.5) / len(ordered)
-
-    radius = 3 if len(ordered) <= FEW else 1.8
-    band = y(needed / (1 + noise)) - y(needed * (1 + noise))
-    dots = "".join(
-        f"<g><title>{text(_title(student, what, speedup))}</title>"
-        f'<line class="whisker" x1="{x(k):.2f}%" x2="{x(k):.2f}%" y1="{y(speedup.high):.1f}" '
-        f'y2="{y(speedup.low or speedup.ratio):.1f}"/>'
-        f'<circle class="{what.name.lower()}" cx="{x(k):.2f}%" cy="{y(speedup.ratio):.1f}" r="{radius}"/></g>'
-        for k, (student, what, speedup) in enumerate(ordered)
-    )
-    scale = "".join(
-        f'<line class="axis" x1="{LEFT}%" x2="100%" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>'
-        f'<text x="{LEFT - 1.5}%" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:.4g}</text>'
-        for tick in _ticks(lowest, highest)
-    )
-    caption = speedups_in_words(measured)
-    return (
-        f'<figure class="ranked"><svg width="100%" height="{BOTTOM + 8:.0f}" role="img" '
-        f'aria-label="{text(caption)}">{scale}'
-        f'<rect class="noise" x="{LEFT}%" y="{y(needed * (1 + noise)):.1f}" width="{100 - LEFT}%" '
-        f'height="{max(1.0, band):.1f}"/>'
-        f'<line class="needed" x1="{LEFT}%" x2="100%" y1="{y(needed):.1f}" y2="{y(needed):.1f}"/>{dots}'
-        f"</svg><figcaption>{text(caption)}</figcaption></figure>"
+    return Ranking(
+        caption=speedups_in_words(measured),
+        dots=tuple(
+            RankedDot(
+                x=LEFT + (RIGHT - LEFT) * (k + 0.5) / len(ordered),
+                y=y(gauge.value),
+                low_y=y(gauge.low or gauge.value),
+                high_y=y(gauge.high),
+                look=what.name.lower(),
+                label=_title(student, what, gauge),
+            )
+            for k, (student, what, gauge) in enumerate(ordered)
+        ),
+        ticks=tuple(Tick(y(tick), tick) for tick in _ticks(lowest, highest)),
+        needed_y=y(needed),
+        noise_y=y(needed * (1 + noise)),
+        noise_height=max(1.0, y(needed / (1 + noise)) - y(needed * (1 + noise))),
+        radius=3 if len(ordered) <= FEW else 1.8,
     )
 
 
 def threshold(measured: Ranked) -> float:
     """Return the required speedup; the most frequent one if the scores have several."""
-    needed = [speedup.threshold for _, _, speedup in measured]
+    needed = [gauge.needed for _, _, gauge in measured]
     return max(sorted(set(needed)), key=needed.count)
 
 
 def typical_noise(measured: Ranked) -> float:
     """Return the median of the half-widths of all intervals, each as a share of its ratio."""
-    return median(sorted((speedup.high - speedup.low) / 2 / speedup.ratio for _, _, speedup in measured))
+    return median(sorted((gauge.high - gauge.low) / 2 / gauge.value for _, _, gauge in measured))
 
 
 def speedups_in_words(measured: Ranked) -> str:
     """Describe how many reach the threshold, and how many have it within their interval."""
-    ratios = sorted(speedup.ratio for _, _, speedup in measured)
+    ratios = sorted(gauge.value for _, _, gauge in measured)
     needed = threshold(measured)
-    clear = sum(speedup.low >= needed for _, _, speedup in measured)
-    short = sum(speedup.high < needed for _, _, speedup in measured)
+    clear = sum(gauge.low >= needed for _, _, gauge in measured)
+    short = sum(gauge.high < needed for _, _, gauge in measured)
     near = len(measured) - clear - short
     return (
         f"{number(needed)} times are needed: {clear} reach it, {short} {'falls' if short == 1 else 'fall'} "
@@ -168,9 +198,9 @@ def speedups_in_words(measured: Ranked) -> str:
     )
 
 
-def _title(student: str, what: LineState, speedup: MeasuredSpeedup) -> str:
-    interval = f"between {speedup.low:.3g} and {speedup.high:.3g}"
-    return f"{student}: {speedup.ratio:.3g} times, {interval}; {what.value}"
+def _title(student: str, what: LineState, gauge: Gauge) -> str:
+    interval = f"between {gauge.low:.3g} and {gauge.high:.3g}"
+    return f"{student}: {gauge.value:.3g} times, {interval}; {what.value}"
 
 
 def _ticks(lowest: float, highest: float) -> Iterator[float]:

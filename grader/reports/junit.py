@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
+from grader.contracts.report import Report
 from grader.reports.words import LineState, case_lines, figure, state_of
 from grader.text import block, one_line
 
@@ -33,7 +34,7 @@ MOST_LINES = 400
 _SCORED = (LineState.PARTIAL, LineState.LOST)
 
 
-class JUnit:
+class JUnit(Report):
     """The mark as JUnit XML; `score.json` stays the authority on points, JUnit has no field for them.
 
     An item that lost a part is a failure: where only green counts, a part is not green. What is pending or

@@ -51,23 +51,25 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
-from grader.reports.advice import look_at
+from grader.contracts.report import Report
+from grader.reports.advice import advice_on
 from grader.reports.words import missing_files, state_of
 from grader.text import document as safe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
+    from grader.model.drawing import Drawing
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation, Quantity
-    from grader.model.rubric import Item
     from grader.model.score import Late, Line, Scorecard
     from grader.model.view import AudienceView
 
 SCHEMA = 2
 
 
-class ScoreJson:
+class ScoreJson(Report):
     """The mark as JSON."""
 
     name: ClassVar[str] = "score"
@@ -83,7 +85,6 @@ class ScoreJson:
 def document(view: AudienceView) -> dict[str, Any]:
     """Return the content of `score.json` as plain JSON values."""
     card, submission = view.scorecard, view.evidence.submission
-    items = {item.id: item for item in view.rubric.items}
     return {
         "schema": SCHEMA,
         "assignment": card.assignment,
@@ -94,7 +95,8 @@ def document(view: AudienceView) -> dict[str, Any]:
         "missing": list(missing_files(card)),
         "late": [_late(total.student, total.late) for total in card.totals if total.late],
         "items": [
-            _item(line, items[line.item], view.evidence.observations.get(line.item)) for line in card.lines
+            _item(line, view.evidence.observations.get(line.item), view.drawings.get(line.item, ()))
+            for line in card.lines
         ],
         "submission": {
             "archive": submission.archive,
@@ -136,7 +138,8 @@ def _late(student: str, late: Late) -> dict[str, Any]:
     }
 
 
-def _item(line: Line, item: Item, observation: Observation | None) -> dict[str, Any]:
+def _item(line: Line, observation: Observation | None, drawings: Iterable[Drawing]) -> dict[str, Any]:
+    simulated = bool(observation and observation.simulated)
     return {
         "id": line.item,
         "title": line.title,
@@ -147,8 +150,8 @@ def _item(line: Line, item: Item, observation: Observation | None) -> dict[str, 
         "outcome": line.outcome,
         "reason": line.reason,
         "hint": line.hint,
-        "look_at": look_at(line, item, observation) if observation else "",
-        "simulated": bool(observation and observation.simulated),
+        "look_at": advice_on(line, drawings, simulated=simulated),
+        "simulated": simulated,
         "visible": line.visible,
         "flags": list(line.flags),
         "seconds": observation and observation.wall_s,

@@ -18,14 +18,14 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any, NoReturn
 
-from . import landlock, linux, seccomp
+from . import landlock, linux, seccomp, standins
 from .protocol import CallRequest, Calls, Reply
 from .questions import Questions
 from .wire import Decoder, Encoder, TooLarge
 
 TEXT = 4000
-_BESIDE = ("observer", "simulator", "virtual_gpus")
-"""What of ours stands between a student's function and whoever calls it."""
+_HIDDEN_FRAMES = ("observer", "standins")
+"""Packages of ours whose frames between a student's function and its caller no traceback shows."""
 
 
 def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None:
@@ -64,17 +64,6 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
     seccomp.refuse_calls(network=order["namespaced"], pinned=bool(order["cores"]))
 
 
-def play_devices() -> None:
-    """Let this process have virtual GPUs, as many as the environment says, if the server imported them.
-
-    Raises:
-        ImportError: the torch of this machine cannot play them.
-    """
-    virtual_gpus = sys.modules.get(f"{__package__}.virtual_gpus")
-    if virtual_gpus is not None:
-        virtual_gpus.install(int(os.environ["VIRTUAL_GPUS"]))
-
-
 def serve(calls: Calls, shared_buffer: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:
     """Answer requests until the worker has no more; never returns."""
     arguments_bytes = order["arguments_bytes"]
@@ -99,31 +88,15 @@ def serve(calls: Calls, shared_buffer: mmap.mmap, order: dict[str, Any], folders
         calls.send(Reply(request.nonce, start, length).pack())
 
 
-def _simulators_turns() -> Callable[[], None]:
-    """Where a simulator stands in for a device: what must not depend on the order of threads is tried."""
-    played = sys.modules.get(f"{__package__}.simulator")
-    if played is None:
-        return lambda: None
-    from .observer.simulated_source import Turns
-
-    return Turns(played).next
-
-
-def _waiting_for_devices() -> Callable[[], None]:
-    """What is still running on a device when a function returns belongs to its time."""
-    from .driver import synchronise
-
-    return synchronise
-
-
 def _observer(questions: Questions, *, devices: bool, whole: bool) -> Any:
-    """What stands beside every call of a program that has devices, or what plays them; otherwise None.
+    """Return the observer of every call of a program that has devices, or a stand-in for them; or None.
 
     It is the same in every child, so that no program can tell by it whether a call is timed; `whole` is only
     asked for in children in which nothing is timed.
     """
     observer = sys.modules.get(f"{__package__}.observer")
-    if observer is None or not (devices or whole or observer.devices_are_played()):
+    player = standins.active_player
+    if observer is None or not (devices or whole or (player is not None and player.observes_every_call)):
         return None
     return observer.Observer(questions.launch, whole=whole)
 
@@ -140,9 +113,12 @@ class _Student:
         self._folders = folders
         self._questions = questions
         self._devices = devices
-        self._synchronise = _waiting_for_devices() if devices else lambda: None
+        self._synchronise: Callable[[], None] = lambda: None
+        if devices:  # what still runs on a device when a function returns belongs to its time
+            from .cuda_driver import synchronise
+
+            self._synchronise = synchronise
         self._whole = False
-        self._turn = _simulators_turns()
         self._observer: Any = None
         self._module: ModuleType | None = None
         self._last: Any = None
@@ -182,7 +158,8 @@ class _Student:
         args, kwargs = self._arguments(document, decoder)
         before = [_outline(v) for v in (*args, *kwargs.values())]
         more = {}
-        self._turn()
+        if standins.active_player is not None:
+            standins.active_player.next_call()
         if self._observer is None:
             value = function(*args, **kwargs)
             self._synchronise()
@@ -258,7 +235,7 @@ def _same(a: Any, b: Any) -> bool:
 def _describe(error: BaseException) -> dict[str, str]:
     """An exception, with the frames of the student's files only."""
     frames = traceback.extract_tb(error.__traceback__)
-    beside = ("<frozen", __file__, *(f"{os.path.dirname(__file__)}/{name}/" for name in _BESIDE))
+    beside = ("<frozen", __file__, *(f"{os.path.dirname(__file__)}/{name}/" for name in _HIDDEN_FRAMES))
     own = [f for f in frames if not f.filename.startswith(beside)]
     try:
         text = str(error)

@@ -70,7 +70,7 @@ class Frozen(NamedTuple):
     stood_ns: int
     """Since when, by CLOCK_MONOTONIC."""
     charged_ns: int
-    """Until when the call's time is counted; see `grader.subject.stand.Stand`."""
+    """Until when the call's time is counted; see `grader.subject.stopper.Stand`."""
     delay_ns: int
     """How much of the time since it was continued it waited for cores that others used."""
     cpu_ns: int

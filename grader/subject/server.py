@@ -17,7 +17,7 @@ from contextlib import suppress
 from itertools import product
 from typing import Any, NoReturn
 
-from . import child, init, landlock, linux, seccomp
+from . import child, landlock, linux, pid1, seccomp, standins
 from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED, Calls
 
 _FDS = 12
@@ -124,7 +124,7 @@ def _try_namespaces() -> int:
     reading, writing = os.pipe()
 
     def try_stage() -> None:
-        init.set_stage(init.WORKSPACE, file_mb=1)
+        pid1.set_stage(pid1.WORKSPACE, file_mb=1)
         os.write(writing, HELLO)
 
     _fork_init(try_stage, lambda why: os.write(writing, why.encode()), namespaced=True)
@@ -150,7 +150,7 @@ def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> Non
     def run() -> None:
         control.close()
         calls = Calls(*fds[4:6])
-        init.run(inits, order, fds[2], fds[6:], lambda: _student(order, greeting, calls, *fds[2:4]))
+        pid1.run(inits, order, fds[2], fds[6:], lambda: _student(order, greeting, calls, *fds[2:4]))
 
     def say(why: str) -> None:
         inits.send(FAILED + f"namespaces: {why}".encode()[:2000])
@@ -177,7 +177,7 @@ def _student(
 ) -> NoReturn:
     try:
         shared_buffer = mmap.mmap(memory, order["shared_buffer_bytes"])
-        workspace = init.WORKSPACE if order["namespaced"] else order["workspace"]
+        workspace = pid1.WORKSPACE if order["namespaced"] else order["workspace"]
         folders = [order["given"], workspace] if order["given"] else [workspace]
         _volunteer_for_the_out_of_memory_killer()
         if order["namespaced"] and not order["devices"]:  # CUDA names its threads there, or does not start
@@ -185,7 +185,8 @@ def _student(
         if order["uid"] is not None:
             os.fchown(outputs, order["uid"], -1)  # a program opens /dev/stdout by its name
         child.prepare(order, outputs, folders)
-        child.play_devices()
+        if standins.active_player is not None:
+            standins.active_player.install()
         for fd in (memory, outputs):
             os.close(fd)
     except BaseException as error:  # a fault of ours or of the machine: it must not look like the student's

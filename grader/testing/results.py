@@ -1,4 +1,4 @@
-"""Conformance tests of exporters that write a file for each student (`grader.lms.contract.ResultsFile`).
+"""Conformance tests of `ResultsFile`, an exporter that writes a file for each student.
 
 An author derives a class in a file of tests, names the exporter, and says how its file is read:
 
@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from grader.lms.contract import ResultsFile, Rules
+from grader.contracts.exporter import ResultsFile, Rules
 from grader.model.evidence import Evidence
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
@@ -30,6 +30,7 @@ from grader.model.submission import Submission
 from grader.model.view import Audience, AudienceView
 from grader.scoring.score import score
 from grader.testing.hostile import HOSTILE, unsafe
+from grader.testing.kinds import AwardOnly
 from grader.testing.worksheets import FORMULAS, NAMES, OPEN
 
 __all__ = ["ResultsConformance", "view"]
@@ -93,17 +94,8 @@ class ResultsConformance:
         assert self.render(view()) == self.render(view())
 
 
-class _Awards:
+class _Awards(AwardOnly):
     """A check kind whose award is the share in the observation's facts."""
-
-    name: ClassVar[str] = "told"
-
-    @property
-    def Options(self) -> type:
-        return SimpleNamespace
-
-    def observe(self, options: Any, context: Any) -> Observation:
-        raise NotImplementedError
 
     def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
         flags = tuple(observation.facts.get("flags", ()))

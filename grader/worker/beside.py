@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.engines.process import WorkerProcess
 from grader.grading.plan import cores_of, exclusive_items, is_timed
 from grader.machine.cores import Cores
@@ -55,7 +55,7 @@ def shares(job: Job, kinds: Mapping[str, CheckKind], cores: Cores) -> Shares:
 
 
 def _bears_company(task: Task, kinds: Mapping[str, CheckKind], gpus: int) -> bool:
-    alike = getattr(kinds[task.check], "shares_gpu", False) and not is_timed(task, kinds, gpus=gpus)
+    alike = kinds[task.check].shares_gpu and not is_timed(task, kinds, gpus=gpus)
     return alike and task.devices == {GPU: 1} and not task.group
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,17 +15,15 @@ from grader.cuda.health import probe
 from grader.cuda.state import bus_carried, memory_used, state
 from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
-from grader.harness.server_spec import NOTHING, DeviceGrant, virtual_gpus
+from grader.harness.server_spec import NOTHING, DeviceGrant, played_by
 from grader.machine.lease import Lease, Leases
 from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
+from grader.subject.standins import stand_in_for
 
 GPU = "gpu"
 WAIT_S = 1800.0
 """How long an exam waits for devices, or cores, that others have leased."""
-
-SIMULATED = DeviceGrant(simulated=True, environment=(("NUMBA_ENABLE_CUDASIM", "1"),))
-"""numba reads the variable when it is imported."""
 
 _BUILT_FOR_GPUS = re.compile(r"^(cuda|hip)\b[^=]*= *['\"]", re.MULTILINE)
 """In torch's version.py, where the other builds have None."""
@@ -103,21 +102,26 @@ class Devices:
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
         return f"{lacks}, and no virtual ones: {unplayed}" if unplayed else lacks
 
-    def lend(self, needed: Mapping[str, int], *, torch: bool = False) -> DeviceGrant:
-        """What such an item gets; waits for a lease. Of what is `lacking`, what stands in for it.
+    def lend(self, needed: Mapping[str, int], *, torch: bool = False, built: bool = False) -> DeviceGrant:
+        """Grant what such an item needs; waits for a lease. Of what is `lacking`, a stand-in for it.
+
+        A `built` program finds what the assignment's build makes; for `torch` see `lacking`.
 
         Raises:
             NotObservedError: nobody gave them back in time, or none of them is well.
         """
         count = needed.get(GPU, 0)
         if not count:
-            return NOTHING
-        if len(self.found) < count:
-            return virtual_gpus(count) if torch else SIMULATED
-        if len(self._leased) < count:
-            self.give_back()  # who holds one and waits for another may wait for somebody who does the same
-            self._take(count)
-        return _lent(self._leased[:count])
+            grant = NOTHING
+        elif len(self.found) < count:
+            grant = played_by(stand_in_for(count, built=built, torch=torch))
+        else:
+            if len(self._leased) < count:
+                # who holds one and waits for another may wait for somebody who does the same
+                self.give_back()
+                self._take(count)
+            grant = _lent(self._leased[:count])
+        return replace(grant, built=True) if built else grant
 
     def _take(self, count: int) -> None:
         if self._lent:

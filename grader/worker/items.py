@@ -10,13 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from grader.config.decode import decode
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
+from grader.contracts.context import Quiet
 from grader.errors import CourseError, NotObservedError
-from grader.harness.context import Quiet
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
 from grader.harness.process_pool import ProcessPool
-from grader.harness.server_spec import ON_CPU, DeviceGrant
+from grader.harness.server_spec import DeviceGrant
 from grader.model.job import Job, Task
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.rubric import Item
@@ -24,8 +24,8 @@ from grader.scoring.score import passed
 from grader.worker.devices import GPU, Devices
 
 if TYPE_CHECKING:
+    from grader.contracts.build import Built
     from grader.harness.builds import Builds
-    from grader.harness.built import Built
 
 
 class Items:
@@ -111,7 +111,7 @@ class Items:
             return Observation(item=task.item, outcome=Outcome.SKIPPED, note=f"needs {', '.join(failed)}")
         if refused := without_its_file(task, self._job):
             return refused
-        simulates = bool(getattr(options, "simulated_inputs", ""))
+        simulates = self._kinds[task.check].simulates(options)
         note = self._devices.lacking(task.devices, simulates=simulates, torch=self._uses_torch(task))
         if not note and task.devices and not self._children.servers.lends_devices:
             note = f"the sandbox {self._children.servers.isolation} lends no devices; see grader doctor"
@@ -127,9 +127,7 @@ class Items:
     def _look(self, task: Task, kind: CheckKind, options: Any) -> Observation:
         """Have the kind look; whatever it raises is not the student's fault."""
         try:
-            lent = self._devices.lend(task.devices, torch=self._uses_torch(task))
-            if task.built:
-                lent = ON_CPU if lent.simulated else replace(lent, built=True)
+            lent = self._devices.lend(task.devices, torch=self._uses_torch(task), built=task.built)
             observation = kind.observe(options, self._context(task, lent))
             self._devices.after(observation)
             return replace(observation, simulated=observation.simulated or lent.simulated)

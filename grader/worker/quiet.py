@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from grader.contracts.context import KERNEL_RAN, OTHERS_RAN
 from grader.cuda.state import GpuState, state
-from grader.harness.context import KERNEL_RAN, OTHERS_RAN
 from grader.machine.cores import Cores
 from grader.machine.lease import Lease, Leases
 from grader.machine.quiet import CoreMonitor, Disturbance
@@ -54,7 +54,7 @@ class OwnCores:
 
 
 class WatchedCores:
-    """`grader.harness.context.Quiet` over the leased cores and GPUs."""
+    """`grader.contracts.context.Quiet` over the leased cores and GPUs."""
 
     def __init__(self, cores: tuple[int, ...], devices: Devices) -> None:
         topology = Cores()

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.config.codec import dumps
-from grader.contracts import Sandbox
+from grader.contracts.context import REFERENCE, SUBMISSION
+from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, NotObservedError
-from grader.harness.context import REFERENCE, SUBMISSION
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
 from grader.model.job import Job

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.harness.context import REFERENCE, SUBMISSION, Call, InputCase
+from grader.contracts.call import Call, InputCase
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.servers import Servers

@@ -11,8 +11,8 @@ import pytest
 
 from grader.checks import elements
 from grader.checks.matches_reference import MatchesReference
+from grader.contracts.call import Call
 from grader.errors import CourseError
-from grader.harness.context import Call
 from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import STUDENTS_DOING, Observation, Outcome
 from grader.model.options import measuring

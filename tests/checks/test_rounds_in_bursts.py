@@ -7,8 +7,8 @@ import pytest
 
 from grader.checks import rounds as module
 from grader.checks.rounds import LEAD, LEAD_SPREAD, REPEATS, Runner, Schedule, timed_rounds
+from grader.contracts.call import Burst, Call, InputCase
 from grader.errors import CourseError
-from grader.harness.context import Burst, Call, InputCase
 from grader.harness.item_context import Unwatched
 from grader.model.observation import Outcome
 

@@ -7,8 +7,8 @@ import pytest
 
 from grader.checks.scaling import Scaling
 from grader.config.decode import decode
+from grader.contracts.call import InputCase
 from grader.errors import CourseError
-from grader.harness.context import InputCase
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 
 HERE = tuple(sorted(os.sched_getaffinity(0)))[:2]

@@ -11,15 +11,15 @@ import pytest
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
+from grader.contracts.context import KERNEL_RAN, OTHERS_RAN
 from grader.errors import CourseError
-from grader.harness.context import KERNEL_RAN, OTHERS_RAN
 from grader.harness.subject import ChildSubject
 from grader.machine.cores import Cores
 from grader.machine.quiet import Readings
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.trace import Trace, Watched
-from grader.subject.population import DescendantPopulation
-from grader.subject.watch import ProcessesUsage
+from grader.subject.check_processes import DescendantPopulation
+from grader.subject.usage_watch import ProcessesUsage
 from grader.worker.devices import Devices
 from grader.worker.quiet import WatchedCores
 

@@ -37,11 +37,12 @@ KINDS = """
     import os, time
     from dataclasses import dataclass
 
+    from grader.contracts.check import CheckKind
     from grader.model.observation import Observation, Outcome
     from grader.model.options import option
     from grader.model.score import Award
 
-    class _Kind:
+    class _Kind(CheckKind):
         @dataclass(frozen=True, slots=True, kw_only=True)
         class Options:
             path: str = option("A file or folder outside.")

@@ -20,9 +20,10 @@ def install(folder, name, code):
 
 
 REPORT = """
-from grader.markers import hookimpl
+from grader.api import hookimpl
+from grader.contracts.report import Report
 
-class {name}:
+class {name}(Report):
     name = "{report}"
     filename = "{report}.txt"
     def render(self, *what): return "by a guest"
@@ -72,8 +73,33 @@ def test_plugins_lists_everybody_with_place_and_hooks(course, tmp_path):
             REPORT.replace("return [", "return 1 / 0 #").format(name="M", report="m"),
             "plugin guest: grader_reports",
         ),
+        (
+            REPORT.replace("(Report)", "").format(name="M", report="m"),
+            "plugin guest: grader_reports: guest.M is not derived from Report of grader.api",
+        ),
+        (
+            REPORT.replace("return [", "return [3, ").format(name="M", report="m"),
+            "plugin guest: grader_reports: 3 is not derived from Report",
+        ),
+        (
+            REPORT.replace("render", "rendre").format(name="M", report="m"),
+            "plugin guest: grader_reports: guest.M lacks render",
+        ),
+        (
+            REPORT.replace("name =", "nmae =").format(name="M", report="m"),
+            "plugin guest: grader_reports: guest.M lacks filename, name",
+        ),
+        (
+            REPORT.replace("def render", "def __init__(self): 1 / 0\n    def render").format(
+                name="M", report="m"
+            ),
+            "plugin guest: grader_reports: ZeroDivisionError",
+        ),
     ],
-    ids=["missing", "raises", "exits", "collides", "unknown hook", "unknown argument", "answer raises"],
+    ids=[
+        *("missing", "raises", "exits", "collides", "unknown hook", "unknown argument", "answer raises"),
+        *("not derived", "no class", "lacks a method", "lacks a name", "cannot be made"),
+    ],
 )
 def test_a_plugin_that_is_wrong_is_named_in_one_line(course, tmp_path, code, said):
     done = course.run("plugins", **install(tmp_path, "guest", code))
@@ -247,8 +273,9 @@ from grader.api import hookimpl
 
 @hookimpl
 def grader_platforms():
-    from grader.lms.people import Person
-    from grader.lms.platform import Answer, PlatformGrade, PlatformOptions, Receipt, Target
+    from grader.contracts.platform import (
+        Answer, Person, Platform, PlatformGrade, PlatformOptions, Receipt, Target
+    )
     from grader.model.options import option
 
     @dataclass(frozen=True, kw_only=True)
@@ -257,12 +284,10 @@ def grader_platforms():
 
         file: str = option("A file instead of a server.")
 
-    class Lectern:
+    class Lectern(Platform):
         name = "{name}"
         title = "Lectern"
         Options = LecternOptions
-        attaches_pages = False
-        criteria = {{}}
 
         def __init__(self, file):
             self.file = file

@@ -184,6 +184,17 @@ def test_what_saw_nothing_never_takes_the_place_of_what_did(
     assert evidence.observations["a"].outcome is kept
 
 
+def test_of_a_task_that_has_changed_an_old_observation_hides_no_new_problem(path: Path) -> None:
+    before = Observation(item="a", outcome=Outcome.OBSERVED, digest="sha256:before")
+    after = Observation(
+        item="a", outcome=Outcome.NOT_OBSERVED, digest="sha256:after", note="expected.py:3: …"
+    )
+    write(path, started(), *(ItemObserved(exam="e1", observation=record) for record in (before, after)))
+    evidence = read_evidence(path)
+    assert evidence is not None
+    assert evidence.observations["a"] == after
+
+
 def test_a_later_not_observed_updates_an_earlier_one(path: Path) -> None:
     write(path, started(), saw("a", Outcome.NOT_OBSERVED, note="1"), saw("a", Outcome.NOT_OBSERVED, note="2"))
     evidence = read_evidence(path)

@@ -9,6 +9,7 @@ from grader.grading.plan import cores_of, exclusive_items
 from grader.machine.cores import Cores
 from grader.model.assignment import Limits
 from grader.model.job import Task
+from grader.testing.kinds import AwardOnly
 
 
 @pytest.fixture
@@ -53,11 +54,12 @@ def test_what_needs_a_gpu_and_is_not_timed_leaves_all_cores_to_both(cores):
     assert (found.shared, found.exclusive, found.at_once) == ({0, 1, 2, 3}, (0, 1, 2, 3), 2)
 
 
-class Plain:
-    timed = False
+class Plain(AwardOnly):
+    def award(self, options, observation, related):
+        raise NotImplementedError
 
 
-class Timed:
+class Timed(Plain):
     timed = True
 
 

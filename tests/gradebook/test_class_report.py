@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.checks.drawings.ratio import ratio_drawings
 from grader.gradebook.book import Gradebook
 from grader.gradebook.report import class_view, staff_views
 from grader.model.evidence import Evidence, Exam
@@ -29,6 +30,7 @@ from grader.reports.words import LineState
 from grader.scoring.score import score
 from grader.testing.hostile import HOSTILE as HOSTILE_TEXTS
 from grader.testing.hostile import unsafe
+from grader.testing.kinds import AwardOnly
 
 CELL = re.compile(r"(?<!\\)\|")
 HOSTILE = "<script>alert('x')</script>\" onload='x' \x1b[31m|\n`a` *b* ]]> &amp; évil"
@@ -39,14 +41,15 @@ NEEDS_40 = SimpleNamespace(at_least=40.0)
 """Options of a speedup."""
 
 
-class Told:
+class Told(AwardOnly):
     """A kind whose observations say what they earn and why."""
-
-    name = "told"
-    Options = object
 
     def award(self, options, observation, related):
         return Award(**{"fraction": 1.0, "reason": "all cases agree", **observation.facts})
+
+    def show(self, options, observation):
+        if options is not None:
+            yield from ratio_drawings(observation, of="f", over="g", at_least=options.at_least)
 
 
 KINDS = {"told": Told()}
@@ -146,7 +149,7 @@ def a_class(book, count=60, seed=7):
         student = f"student{number:03}_{draw.randrange(10_000, 99_999)}"
         members = (f"{student}_a", f"{student}_b") if number % 20 == 3 else ()
         keep(book, *a_student(draw, number), student=student, members=members)
-    return class_view(book, "tiny", rubric=RUBRIC, roster=("student000_nobody", "zoe"))
+    return class_view(book, "tiny", rubric=RUBRIC, kinds=KINDS, roster=("student000_nobody", "zoe"))
 
 
 class Page(HTMLParser):

@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
+from grader.contracts.call import OpaqueValue
 from grader.errors import CourseError
 from grader.harness.compare import compare
-from grader.harness.context import OpaqueValue
 from grader.harness.render import value_text
 from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.unused import UNUSED

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.contracts.call import InputCase
 from grader.harness import student_process as harness_child
-from grader.harness.context import InputCase
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import OBSERVER, ServerSpec

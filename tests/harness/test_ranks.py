@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.contracts.call import Call
+from grader.contracts.ranks import RanksOrder
 from grader.errors import NotObservedError
 from grader.harness import ranks
-from grader.harness.context import Call
-from grader.harness.ranks import RanksOrder, launch
+from grader.harness.ranks import launch
 from grader.harness.server_spec import RUN_RANKS, TORCHRUN, ServerSpec
 from grader.model.observation import Outcome
 

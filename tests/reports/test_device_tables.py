@@ -6,13 +6,13 @@ import re
 from dataclasses import fields
 
 import pytest
+from grader.reports.device import Split, Watched, device_tables, split_bar, split_of, watched_in
+from grader.reports.tables import MOST_ROWS
 
 from grader.checks import watched as kept_by_checks
 from grader.config.codec import to_plain
 from grader.model.trace import Proven, Series, Traffic
-from grader.reports.device import Split, Watched, device_tables, split_bar, split_of, watched_in
 from grader.reports.html import Html
-from grader.reports.tables import MOST_ROWS
 
 LAUNCHED = ("max_kernel", (1000, 1, 1), (32, 32, 1), 0.00005)
 

@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import pytest
-
-from grader.model.observation import Outcome, Quantity
-from grader.reports.html import Html
 from grader.reports.markup import LONGEST
 from grader.reports.sections import MOST_CASES
 from grader.reports.style import CSS
+
+from grader.model.observation import Outcome, Quantity
+from grader.reports.html import Html
 
 
 class Page(HTMLParser):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from grader.reports.parts import DEEPEST, MOST_ROWS, parts_table
 
 

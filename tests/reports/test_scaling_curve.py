@@ -7,8 +7,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-
 from grader.reports.curve import BOTTOM, LEFT, RIGHT, TOP, drawn, left_out, scaling_curve
+
 from grader.reports.html import Html
 
 ASKED = SimpleNamespace(at_least={"4": 3.0})

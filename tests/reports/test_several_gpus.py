@@ -6,14 +6,14 @@ import re
 from dataclasses import replace
 
 import pytest
+from grader.reports.device import device_tables, hidden_by, split_of, watched_in
+from grader.reports.gpus_picture import ROW, SHORTEST, gpus_picture
+from grader.reports.several_gpus import MOST_GPUS, MOST_TRANSFERS, works_in
 
 from grader.checks import placement
 from grader.checks.placement import Placement
 from grader.model.trace import DeviceWork, Traffic
-from grader.reports.device import device_tables, hidden_by, split_of, watched_in
-from grader.reports.gpus_picture import ROW, SHORTEST, gpus_picture
 from grader.reports.html import Html
-from grader.reports.several_gpus import MOST_GPUS, MOST_TRANSFERS, works_in
 
 MIB = 2**20
 IDLE = DeviceWork(device=2)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from grader.reports.times_beside import times_beside
 
 from grader.model.observation import Quantity
 from grader.reports.html import Html
-from grader.reports.times_beside import times_beside
 
 
 def cell(row="FCN", threads=1, claimed=(0.02, 0.03, 0.01), clock=(0.0201, 0.0202)):

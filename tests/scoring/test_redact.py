@@ -20,12 +20,13 @@ from grader.reports.junit import JUnit
 from grader.reports.score_json import ScoreJson
 from grader.scoring.redact import BESIDE, SHARED, WAITS, closes, staff_view, student_view
 from grader.scoring.score import score
+from grader.testing.kinds import AwardOnly
 
 NOW = datetime(2024, 12, 24, 12, 0, tzinfo=UTC)
 FORMATS = (Html, JUnit, ScoreJson)
 
 
-class Telling:
+class Telling(AwardOnly):
     """A kind that tells everything it sees in its reason, hint and flags, also of items it uses."""
 
     name = "telling"

@@ -15,9 +15,9 @@ from grader.machine.freezer import new_freezer
 
 PID_1 = """
     import os, resource, signal, sys, time
-    from grader.subject import init, linux
-    from grader.subject.population import DescendantPopulation
-    from grader.subject.stand import CgroupStopper, SignalStopper
+    from grader.subject import linux, pid1
+    from grader.subject.check_processes import DescendantPopulation
+    from grader.subject.stopper import CgroupStopper, SignalStopper
 
     freezer = [int(fd) for fd in sys.argv[1:]]
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
@@ -41,7 +41,7 @@ PID_1 = """
     os.write(go, b".")
     os.close(living)
     begun = os.read(alive, 1)
-    init.end(population, stopper, 1000)
+    pid1.end(population, stopper, 1000)
     links = len(begun)
     while more := os.read(alive, 100): links += len(more)  # its end: nobody is left who could write
     try: os.waitpid(-1, os.WNOHANG)

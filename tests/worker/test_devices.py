@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from grader.errors import NotObservedError
-from grader.harness.server_spec import NOTHING, ServerSpec, virtual_gpus
+from grader.harness.server_spec import NOTHING, ServerSpec, played_by
 from grader.machine.lease import Leases
 from grader.model.job import Job, Task
 from grader.model.observation import Case, Observation, Outcome
 from grader.model.submission import Submission
+from grader.subject.standins import NUMBA_SIMULATOR, virtual_devices
 from grader.worker import devices, exam
-from grader.worker.devices import SIMULATED, Devices
+from grader.worker.devices import Devices
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_a_machine_says_which_gpus_it_lacks(machine, gpu):
 
 def test_what_needs_nothing_gets_nothing_and_a_simulator_stands_in_for_a_gpu(machine, gpu):
     assert machine(gpu(0)).lend({}) == NOTHING
-    assert machine().lend({"gpu": 1}) == SIMULATED
+    assert machine().lend({"gpu": 1}) == played_by(NUMBA_SIMULATOR)
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_virtual_gpus_stand_in_for_a_program_of_torch_where_there_are_too_few(ma
     for found in ((), (gpu(0),)):
         exam = machine(*found)
         assert exam.lacking({"gpu": 2}, simulates=True, torch=True) == ""
-        assert exam.lend({"gpu": 2}, torch=True) == virtual_gpus(2)
+        assert exam.lend({"gpu": 2}, torch=True) == played_by(virtual_devices(2))
         assert exam.lacking({"gpu": 2}, simulates=False, torch=True).startswith("needs 2 GPUs; ")
         assert exam.lacking({"gpu": 2}, simulates=True).startswith("needs 2 GPUs; ")
     assert not Leases().active()

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from grader.harness.built import Built
+from grader.contracts.build import Built
 from grader.harness.item_context import Unwatched
-from grader.harness.server_spec import OBSERVER, SIMULATOR, VIRTUAL_GPUS
+from grader.harness.server_spec import OBSERVER
 from grader.model.job import Job, Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.submission import Submission
+from grader.subject.standins import NUMBA_SIMULATOR, virtual_devices
 from grader.worker import devices
 from grader.worker.devices import Devices
 from grader.worker.items import Items
@@ -124,7 +125,7 @@ def test_where_a_gpu_is_simulated_what_was_built_for_the_cpu_is_found_and_no_sim
     assert seen.simulated
     assert made.asked == [("submission", "", True)]
     setup = kind.setups["relu"]
-    assert (SIMULATOR in setup.preloads, OBSERVER in setup.preloads) == (False, True)
+    assert (NUMBA_SIMULATOR.module in setup.preloads, OBSERVER in setup.preloads) == (False, True)
     assert "NUMBA_ENABLE_CUDASIM" not in dict(setup.environment)
     assert dict(setup.environment)["CUDA_ON_CPU_ORDER"] == "shuffled"
     assert dict(setup.environment)["LIBRARY"] == "/built"
@@ -134,7 +135,7 @@ def test_what_loads_nothing_is_simulated_as_ever(exam):
     items, made, kind = exam()
     assert items.observe(task("numba", gpu=1, simulated_inputs="few")).simulated
     assert made.asked == []
-    assert kind.setups["numba"].preloads == (SIMULATOR, OBSERVER)
+    assert kind.setups["numba"].preloads == (NUMBA_SIMULATOR.module, OBSERVER)
 
 
 def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_torch(exam, monkeypatch, gpu):
@@ -143,8 +144,8 @@ def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_tor
     seen = items.observe(replace(task("split", gpu=4, simulated_inputs="few"), calls=("network",)))
     assert (seen.outcome, seen.simulated) == (Outcome.OBSERVED, True)
     setup = kind.setups["split"]
-    assert (VIRTUAL_GPUS in setup.preloads, OBSERVER in setup.preloads) == (True, True)
-    assert (SIMULATOR in setup.preloads, setup.devices) == (False, ())
+    assert (virtual_devices(4).module in setup.preloads, OBSERVER in setup.preloads) == (True, True)
+    assert (NUMBA_SIMULATOR.module in setup.preloads, setup.devices) == (False, ())
     assert dict(setup.environment) == {"VIRTUAL_GPUS": "4"}
     other = items.observe(task("numba", gpu=4, simulated_inputs="few"))
     assert (other.outcome, other.note) == (Outcome.NOT_OBSERVED, "needs 4 GPUs; this machine has 1")

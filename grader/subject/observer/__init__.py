@@ -6,6 +6,6 @@ a child is told to observe.
 
 from __future__ import annotations
 
-from .observer import Observer, devices_are_played
+from .observer import Observer
 
-__all__ = ["Observer", "devices_are_played"]
+__all__ = ["Observer"]

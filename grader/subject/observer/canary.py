@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from ..driver import Primary, check, library
+from ..cuda_driver import Primary, check, library
 
 _PTX = """.version 6.0
 .target sm_50

@@ -13,9 +13,9 @@ from contextlib import suppress
 from typing import Any
 
 from .canary import Canary
-from .names import kernel_name
+from .kernel_names import kernel_name
 from .native_calls import NativeCalls
-from .record import HOST, Record, launch
+from .record import Record, copy_ends, launch
 
 _BUFFER_BYTES = 8 * 2**20
 _FORCED = 1
@@ -203,7 +203,7 @@ class Cupti:
                 record.frees[name] = record.frees.get(name, 0) + 1
         record.peak_bytes = peak
         for device, most in peaks.items():
-            record.held(device, most)
+            record.note_peak(device, most)
         record.unseen = () if self._native.complete else ("sites",)
 
     def _note_copies(self, record: Record) -> None:
@@ -231,10 +231,7 @@ def _ends(one: Any, direction: str) -> tuple[int | None, int | None]:
     """The devices at both ends of a copy; a record of a copy between two says so in fields of its own."""
     source = getattr(one, "src_device_id", one.device_id)
     target = getattr(one, "dst_device_id", one.device_id)
-    return (
-        HOST if direction.startswith("host") else source,
-        HOST if direction.endswith("host") else target,
-    )
+    return copy_ends(direction, source, target)
 
 
 def _launch(one: Any, symbol: str) -> dict[str, Any]:

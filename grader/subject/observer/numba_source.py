@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ..driver import synchronise
+from ..cuda_driver import synchronise
 from .exchange import Content, DeviceArray, HostArray, InputExchange
-from .names import kernel_name
+from .kernel_names import kernel_name
 from .record import LAUNCHES, launch
 
 Launched = list[tuple[Any, Sequence[int], Sequence[int]]]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from ..driver import DeviceError, synchronise
+from .. import standins
+from ..cuda_driver import DeviceError, synchronise
 from .canary import Canary
 from .cupti_source import SUNG, Cupti
 from .exchange import Ask
 from .numba_source import Launched, NumbaLaunches, plain
 from .profiler_source import TorchProfiler
 from .record import Record
-from .simulated_source import Simulated, simulator
-from .stand_in_source import StandIn
 from .torch_exchange import TorchExchange
-from .virtual_source import Virtual, virtual_gpus
 
 
 class RecordSource(Protocol):
@@ -71,20 +68,6 @@ _source, _why_none = _first_source(ALL)
 """Found when a server imports this: in a child it would cost every check anew."""
 
 
-def _played() -> Simulated | Virtual | StandIn | None:
-    """What plays devices in this process, and knows by itself what they do."""
-    if (gpus := virtual_gpus()) is not None:
-        return Virtual(gpus)
-    if (device := simulator()) is not None:
-        return Simulated(device)
-    return StandIn() if "CUDA_ON_CPU_ORDER" in os.environ else None
-
-
-def devices_are_played() -> bool:
-    """Whether this process has devices without any: virtual ones, or numba's simulator."""
-    return virtual_gpus() is not None or simulator() is not None
-
-
 class Observer:
     """Stands beside every call of a program that has devices: timed, watched or exchanged, it is the same.
 
@@ -102,7 +85,7 @@ class Observer:
         self._numba = NumbaLaunches()
         self._torch = TorchExchange()
         self._launched: list[Launched] = []
-        self._played = _played()
+        self._played = standins.active_player
         self._source, self._why_none = (_source, _why_none) if sources == ALL else _first_source(sources)
         if self._source is not None and not whole and self._source.name == TorchProfiler.name:
             self._source, self._why_none = None, "torch.profiler records no timed calls; install cupti-python"
@@ -124,7 +107,7 @@ class Observer:
         """
         if self._played is not None:
             exchange = self._played.exchange
-            self._played.watch()
+            self._played.begin()
         else:
             exchange = self._numba.exchange
             self._numba.launched = []

@@ -12,8 +12,8 @@ import tempfile
 from typing import Any
 
 from .canary import Canary
-from .names import kernel_name
-from .record import HOST, Record, add, launch
+from .kernel_names import kernel_name
+from .record import Record, add, copy_ends, launch
 
 _MICRO = 1e-6
 _DIRECTIONS = {
@@ -127,10 +127,7 @@ def _since(begin: float, stamp: float | None) -> float | None:
 def _ends(about: dict[str, Any], direction: str) -> tuple[int | None, int | None]:
     """The devices at both ends of a copy; of one between two devices Kineto writes down both."""
     device = int(about.get("device", 0))
-    return (
-        HOST if direction.startswith("host") else int(about.get("fromDevice", device)),
-        HOST if direction.endswith("host") else int(about.get("toDevice", device)),
-    )
+    return copy_ends(direction, int(about.get("fromDevice", device)), int(about.get("toDevice", device)))
 
 
 def _launch(event: dict[str, Any], name: str, about: dict[str, Any]) -> dict[str, Any]:

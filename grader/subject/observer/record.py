@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 Key = TypeVar("Key")
@@ -71,7 +72,13 @@ class Record:
         if ends != (HOST, HOST):
             add(self.transfers, ends, size, seconds, count)
 
-    def held(self, device: int, peak_bytes: int) -> None:
+    def copied_by_direction(self, totals: Mapping[str, Mapping[str, int]]) -> None:
+        """Count the copies of a single device, whose totals are given by direction."""
+        for direction, total in totals.items():
+            ends = copy_ends(direction, 0, 0)
+            self.copied(direction, total["bytes"], None, ends, count=total["count"])
+
+    def note_peak(self, device: int, peak_bytes: int) -> None:
         """Note the most memory of a device that was allocated at one time."""
         self._device(device)["peak_bytes"] = peak_bytes
 
@@ -124,6 +131,14 @@ def add(
     entry["bytes"] += size
     if seconds is not None:
         entry["seconds"] = (entry["seconds"] or 0.0) + seconds
+
+
+def copy_ends(direction: str, source: int, target: int) -> tuple[int | None, int | None]:
+    """Return the devices at both ends of a copy: HOST in the place of those that its direction excludes."""
+    return (
+        HOST if direction.startswith("host") else source,
+        HOST if direction.endswith("host") else target,
+    )
 
 
 def launch(

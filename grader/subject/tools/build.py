@@ -19,8 +19,8 @@ from typing import Any
 
 from numpy import frombuffer, uint8
 
+from .cuda_renames import RENAMED
 from .diagnostics import TELLING, TEXT, Reader
-from .renamed import RENAMED
 from .source import PYTHON_2
 
 LINE_BYTES = 4000

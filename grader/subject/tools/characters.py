@@ -55,6 +55,9 @@ SPECK_POINTS = 1.0
 AROUND = 1.0
 """How far around an invisible word, in heights of it, ink may be what a text recogniser read it from."""
 
+HIDDEN_WORDS = 12
+"""So many hidden words are remembered, to be shown to a person."""
+_LINE_ENDS = frozenset("\r\n")
 _WORD = re.compile(r"\S+")
 _HYPHENS = dict.fromkeys(map(ord, "\x02\ufffe\uffff"))
 """What PDFium writes for a hyphen at the end of a line."""
@@ -77,6 +80,10 @@ class TextReading:
     """The same with the words that surely no reader sees; those of which nothing is sure are in neither."""
     hidden: int
     """How many words are not in `text`."""
+    hidden_words: tuple[str, ...] = ()
+    """The first of these."""
+    lines: tuple[tuple[str, float], ...] = ()
+    """The lines of `text`, each with where it ends on the rendering, in pixels from the top."""
 
 
 class Characters:
@@ -138,12 +145,24 @@ class Characters:
         text = "".join(self._letters)
         shown: list[str] = []
         unveiled: list[str] = []
+        hidden_words: list[str] = []
+        line: list[str] = []
+        lines: list[tuple[str, float]] = []
+        bottom = 0.0
         hidden = end = 0
         for word in _WORD.finditer(text):
             space = text[end : word.start()]
             end = word.end()
             legible = self._legible(word.start(), end)
-            hidden += not legible and any(map(str.isalnum, word[0]))
+            if not legible and any(map(str.isalnum, word[0])):
+                hidden += 1
+                hidden_words += [word[0]] * (len(hidden_words) < HIDDEN_WORDS)
+            if not _LINE_ENDS.isdisjoint(space) and line:
+                lines.append(("".join(line), bottom))
+                line, bottom = [], 0.0
+            if legible:
+                line += (" " * bool(line and space), word[0])
+                bottom = max(bottom, float(self._boxes[word.start() : end, 3].max()))
             shown += (space, word[0]) if legible else (space,)
             certain = legible or (not scan and self._concealed(word.start(), end))
             unveiled += (space, word[0]) if certain else (space,)
@@ -151,6 +170,8 @@ class Characters:
             text="".join(shown).translate(_HYPHENS),
             unveiled="".join(unveiled).translate(_HYPHENS),
             hidden=hidden,
+            hidden_words=tuple(hidden_words),
+            lines=tuple((words.translate(_HYPHENS), low) for words, low in (*lines, ("".join(line), bottom))),
         )
 
     def _concealed(self, start: int, end: int) -> bool:

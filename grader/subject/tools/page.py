@@ -14,7 +14,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from .canvas import PAPER, Canvas, LateError, span
+from .canvas import PAPER, Canvas, LateError, Luminance, span
 from .characters import Characters
 from .pictures import may_be_picture, pictures
 
@@ -38,20 +38,30 @@ class PageView:
     """Whether there is, or may be, ink beside the text's."""
     depicted: bool = False
     """Whether that may be a picture: lines of a plot, say, but not a bullet or one rule."""
+    strays: bool = False
+    """Whether something may be drawn beside text and pictures: handwriting, a note, lines of a table."""
     blank: bool = False
     """Whether it surely has one colour."""
     opened: bool = True
+    hidden_words: tuple[str, ...] = ()
+    """The first of the hidden words."""
+    lines: tuple[tuple[str, float], ...] = ()
+    """The lines of the text, each with where it ends on the rendering, in pixels from the top."""
+    boxes: tuple[tuple[int, int, int, int], ...] = ()
+    """The places of the pictures on the rendering: left, top, right, bottom."""
+    rendering: Luminance | None = None
+    """None if it was not asked for, or could not be made."""
 
 
-def view(page: Any, late: Callable[[], bool]) -> PageView:
+def view(page: Any, late: Callable[[], bool], *, rendering: bool = False) -> PageView:
     """Render a page with and without its parts; `late` says when it is given up."""
     try:
-        return _view(page, late)
+        return _view(page, late, rendering=rendering)
     except LateError:
         return PageView(opened=False, drawn=True, depicted=True)
 
 
-def _view(page: Any, late: Callable[[], bool]) -> PageView:
+def _view(page: Any, late: Callable[[], bool], *, rendering: bool) -> PageView:
     width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
     if not (0 < width < SIDE_POINTS and 0 < height < SIDE_POINTS):
         return PageView(opened=False, drawn=True, depicted=True)
@@ -74,7 +84,12 @@ def _view(page: Any, late: Callable[[], bool]) -> PageView:
         pictures=frozenset(one.key() for one in shown),
         drawn=undrawable or span(textless) > PAPER,
         depicted=undrawable or may_be_picture(textless, canvas.scale),
+        strays=undrawable or may_be_picture(bare, canvas.scale),
         blank=not undrawable and span(whole) <= PAPER,
+        hidden_words=reading.hidden_words,
+        lines=reading.lines,
+        boxes=tuple(picture.place(canvas) for picture in shown),
+        rendering=whole if rendering else None,
     )
 
 

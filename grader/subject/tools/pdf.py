@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ctypes import c_char_p
 from dataclasses import dataclass, field
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
+from .contents import UnreadableError
 from .page import PageView, view
 
 PAGES_READ = 200
@@ -21,12 +24,12 @@ HEAD_BYTES = 1024
 _NO_PASSWORD = c_char_p(None)
 
 
-class UnreadableError(Exception):
-    """A file that is no PDF which anybody can open, in words for the student."""
+class EncryptedError(Exception):
+    """A PDF is encrypted in a way that cannot be opened here."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Document:
+class VisibleReport:
     """What a reader sees of a document."""
 
     pages: int
@@ -53,42 +56,53 @@ def is_pdf(head: bytes) -> bool:
     return b"%PDF-" in head[:HEAD_BYTES]
 
 
-def read_pdf(path: str) -> Document:
+@contextmanager
+def open_pdf(path: str) -> Iterator[tuple[Any, int]]:
+    """Open a PDF, and give it with the number of its pages.
+
+    Raises:
+        UnreadableError: it cannot be opened, or has no pages.
+        EncryptedError: it is encrypted in a way that PDFium does not know.
+    """
+    opened = pdfium.FPDF_LoadDocument(path.encode(), _NO_PASSWORD)
+    if not opened:
+        error = pdfium.FPDF_GetLastError()
+        if error == pdfium.FPDF_ERR_PASSWORD:
+            raise UnreadableError("asks for a password; hand it in without one")
+        if error == pdfium.FPDF_ERR_SECURITY:
+            raise EncryptedError
+        raise UnreadableError("is damaged, and cannot be opened")
+    try:
+        pages = pdfium.FPDF_GetPageCount(opened)
+        if pages < 1:
+            raise UnreadableError("has no pages")
+        yield opened, pages
+    finally:
+        pdfium.FPDF_CloseDocument(opened)
+
+
+def read_pdf(path: str) -> VisibleReport:
     """Open a PDF and look at its pages, at most `PAGES_READ` of them in `READ_WITHIN_S`.
 
     Raises:
         UnreadableError: it cannot be opened, or has no pages.
     """
-    opened = pdfium.FPDF_LoadDocument(path.encode(), _NO_PASSWORD)
-    if not opened:
-        return _refused(pdfium.FPDF_GetLastError())
     try:
-        pages = pdfium.FPDF_GetPageCount(opened)
-        if pages < 1:
-            raise UnreadableError("has no pages")
-        return _contents(opened, pages)
-    finally:
-        pdfium.FPDF_CloseDocument(opened)
+        with open_pdf(path) as (opened, pages):
+            return _contents(opened, pages)
+    except EncryptedError:
+        unread = "it is encrypted, and cannot be opened here"
+        return VisibleReport(pages=0, drawn=True, depicted=True, unread=unread)
 
 
-def _refused(error: int) -> Document:
-    if error == pdfium.FPDF_ERR_PASSWORD:
-        raise UnreadableError("asks for a password; hand it in without one")
-    if error == pdfium.FPDF_ERR_SECURITY:
-        return Document(
-            pages=0, drawn=True, depicted=True, unread="it is encrypted, and cannot be opened here"
-        )
-    raise UnreadableError("is damaged, and cannot be opened")
-
-
-def _contents(opened: Any, pages: int) -> Document:
-    document = Document(pages=pages)
+def _contents(opened: Any, pages: int) -> VisibleReport:
+    document = VisibleReport(pages=pages)
     until = time.monotonic() + READ_WITHIN_S
     views = []
     for number in range(min(pages, PAGES_READ)):
         if time.monotonic() > until or sum(map(len, document.texts)) > CHARACTERS:
             break
-        views.append(_page(opened, number, min(until, time.monotonic() + PAGE_WITHIN_S)))
+        views.append(page_view(opened, number, until))
         document.texts.append(views[-1].text)
         document.pictures |= views[-1].pictures
     if len(views) == pages and all(page.opened for page in views):
@@ -102,11 +116,13 @@ def _contents(opened: Any, pages: int) -> Document:
     return document
 
 
-def _page(opened: Any, number: int, until: float) -> PageView:
+def page_view(opened: Any, number: int, until: float, *, rendering: bool = False) -> PageView:
+    """Look at one page, for `PAGE_WITHIN_S` at most; one damaged page takes no other with it."""
     page = pdfium.FPDF_LoadPage(opened, number)
     if not page:
-        return PageView(opened=False, drawn=True, depicted=True)  # one damaged page takes no other with it
+        return PageView(opened=False, drawn=True, depicted=True)
+    until = min(until, time.monotonic() + PAGE_WITHIN_S)
     try:
-        return view(page, lambda: time.monotonic() > until)
+        return view(page, lambda: time.monotonic() > until, rendering=rendering)
     finally:
         pdfium.FPDF_ClosePage(page)

@@ -31,7 +31,7 @@ _SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class PagePicture:
     """What is large enough for a picture, wherever it lies."""
 
     object: Object
@@ -45,12 +45,17 @@ class Picture:
         """In square points."""
         return _area(self.box)
 
+    def place(self, canvas: Canvas) -> tuple[int, int, int, int]:
+        """Return where it lies on a rendering: left, top, right and bottom, in pixels."""
+        left, top, right, bottom = canvas.whole(canvas.on_it(np.array([self.box])))[0].tolist()
+        return left, top, right, bottom
+
     def shows(self, canvas: Canvas, page: Luminance, textless: Luminance, bare: Luminance) -> bool:
         """Whether it leaves something of more than one colour on the page.
 
         `textless` is the page without text, `bare` the page without text and pictures.
         """
-        left, top, right, bottom = canvas.whole(canvas.on_it(np.array([self.box])))[0]
+        left, top, right, bottom = self.place(canvas)
         place = (slice(top, bottom), slice(left, right))
         if (right - left) * (bottom - top) < (LEAST_POINTS * canvas.scale) ** 2 / 2:
             return False  # outside of the page
@@ -69,7 +74,7 @@ class Picture:
         return 0, zlib.crc32(bytes(data))
 
 
-def pictures(page: Any, points: float) -> Iterator[Picture]:
+def pictures(page: Any, points: float) -> Iterator[PagePicture]:
     """The images and drawings of a page of so many square points."""
     budget = [OBJECTS]
     for number in range(min(pdfium.FPDFPage_CountObjects(page), OBJECTS)):
@@ -87,7 +92,7 @@ def may_be_picture(textless: Luminance, scale: float) -> bool:
     return min(sides) >= THIN_POINTS and sides[0] * sides[1] >= LEAST_POINTS**2
 
 
-def _within(one: Any, matrix: Matrix, points: float, budget: list[int], deep: int) -> Iterator[Picture]:
+def _within(one: Any, matrix: Matrix, points: float, budget: list[int], deep: int) -> Iterator[PagePicture]:
     budget[0] -= 1
     if budget[0] < 0 or deep < 0:
         return
@@ -95,7 +100,7 @@ def _within(one: Any, matrix: Matrix, points: float, budget: list[int], deep: in
     if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
         box = _box(one, matrix)
         if _large(box):
-            yield Picture(object=address(one), box=box)
+            yield PagePicture(object=address(one), box=box)
     elif kind == pdfium.FPDF_PAGEOBJ_FORM:
         inside = _times(_matrix(one), matrix)
         members = [
@@ -106,7 +111,7 @@ def _within(one: Any, matrix: Matrix, points: float, budget: list[int], deep: in
         parts = sum(kind in (pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_SHADING) for kind in kinds)
         box = _box(one, matrix)
         if parts >= PARTS and _large(box) and _area(box) < points * 0.9:  # else it is the page itself
-            yield Picture(object=address(one), box=box, parts=parts)
+            yield PagePicture(object=address(one), box=box, parts=parts)
             return
         for member in members:
             yield from _within(member, inside, points, budget, deep - 1)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .claims import claims, phrase, times
-from .pdf import CHARACTERS, HEAD_BYTES, Document, UnreadableError, is_pdf, read_pdf
+from .contents import UnreadableError
+from .pdf import CHARACTERS, HEAD_BYTES, VisibleReport, is_pdf, read_pdf
 
 LEGIBLE_WORDS = 5
 LAST_LATIN = "\u024f"
@@ -83,7 +84,7 @@ def _claimed(text: str, ratios: Sequence[Sequence[str]]) -> tuple[dict[str, Any]
     return found, {claim: claims(text, claim, found) for claim in {claim for claim, *_ in ratios}}
 
 
-def _read(path: str) -> Document:
+def _read(path: str) -> VisibleReport:
     with open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
     if not head:
@@ -124,7 +125,7 @@ def _plain(text: str) -> str:
     return re.sub(r"[^\S\n]+", " ", plain)
 
 
-def _text(path: str) -> Document:
+def _text(path: str) -> VisibleReport:
     with open(path, "rb") as file:
         content = file.read(CHARACTERS * 4)
     encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
@@ -132,6 +133,6 @@ def _text(path: str) -> Document:
     if "\x00" in text:
         raise UnreadableError("is neither a PDF nor a text")
     pictures = {(0, match.start()) for match in _PICTURE_IN_MARKDOWN.finditer(text)}
-    return Document(
+    return VisibleReport(
         pages=1, texts=[text], pictures=pictures, drawn=bool(pictures), depicted=True, blank=not text.strip()
     )

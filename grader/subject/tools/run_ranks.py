@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..init import GIVEN
+from ..pid1 import GIVEN
 from ..ranks.launch import RankLauncher
 
 

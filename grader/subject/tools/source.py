@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .certain import certain_calls
+from .certain_calls import certain_calls
 from .names import ModuleNames
 
 USES = 2000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.subject.driver import DeviceError
+from grader.subject.cuda_driver import DeviceError
 from grader.subject.observer import observer as module
 from grader.subject.observer.observer import Observer
 from grader.subject.observer.record import Record

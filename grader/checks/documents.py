@@ -1,0 +1,41 @@
+"""Documents of a submission, read by the tool in a sandbox and decoded here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.checks.tools import refusal
+from grader.errors import NotObservedError
+from grader.extras import ANY_PIP, install_command
+from grader.model.document import Document
+from grader.model.observation import Observation, Outcome
+
+if TYPE_CHECKING:
+    from grader.harness.context import CheckContext
+
+DOCUMENT = "document"
+_UNREADABLE = "cannot be read: that takes too much time or memory; make it smaller, or print it as a PDF"
+
+
+def read_document(context: CheckContext, file: str) -> Document | Observation:
+    """Read a document in a sandbox, because a file can be evil; an observation if our own tool failed.
+
+    What is wrong with the file stands in the document.
+
+    Raises:
+        NotObservedError: this machine lacks the package that reads its format.
+    """
+    import msgspec
+
+    call = context.tool(DOCUMENT, file)
+    if call.outcome is not Outcome.OBSERVED:
+        if call.traceback and call.outcome is Outcome.CRASHED:
+            return refusal(context, "", call)
+        return Document(path=file, problem=_UNREADABLE)
+    if package := call.value.get("package"):
+        advice = install_command(package, pip=ANY_PIP)
+        raise NotObservedError(f"{file} cannot be read on this machine without {package}; {advice}")
+    try:
+        return msgspec.convert({**call.value, "path": file}, Document)
+    except msgspec.ValidationError:  # whoever takes over the tool can make it say anything
+        return Document(path=file, problem=_UNREADABLE)

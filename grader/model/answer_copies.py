@@ -1,0 +1,152 @@
+"""Questions that a student copied into a document: where a copy begins, and where it ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+WHOLE = 0.6
+"""The share of a question's words from which a copy of its beginning is one, wherever it ends."""
+FIRST_WORDS = 3
+"""The words after which a copy may end with a sentence or a line."""
+SURE_WORDS = 5
+"""The words from which a copy tells which question it is, whatever number stands before it."""
+SKIPPED = 3
+"""The words of a question that may be missing in one place of its copy."""
+SIMILAR = 0.75
+"""The similarity of two spellings of one word."""
+QUESTION_WORDS = 200
+SENTENCE_ENDS = frozenset(".?!:;\u3002\uff1f\uff01\uff1a")
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+(?:['\u2019][^\W_]+)?")
+"""A word, or one character where no spaces stand between words."""
+_POINTS = re.compile(
+    r"[\s*_]*[\[(]?\s*\d+(?:\.\d+)?\s*(?:pts?|points?|marks?|punkte?|%|\u5206)\.?\s*[\])]?[\s*_:.-]*",
+    re.IGNORECASE,
+)
+_MARKED_POINTS = re.compile(
+    r"[\[(]\s*\d+(?:\.\d+)?\s*(?:pts?|points?|marks?|punkte?|%)\.?\s*[\])]", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedQuestion:
+    """The beginning of a question as a student repeats it."""
+
+    question: str
+    share: float
+    """The share of the question's words that are repeated."""
+    words: int
+    line: int
+    """The line in which the copy ends, counted from the one in which it begins."""
+    end: int
+    """Where it ends in that line."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether it tells which question this is without a number."""
+        return self.share >= WHOLE and (self.words >= SURE_WORDS or self.share == 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionWords:
+    """A question, split to be compared."""
+
+    label: str
+    words: tuple[str, ...]
+    sentences: frozenset[int]
+    """After how many words a sentence ends."""
+
+
+def question_words(label: str, text: str) -> QuestionWords:
+    """Split the text of a question, without its points."""
+    plain = _MARKED_POINTS.sub(" ", text)
+    matches = list(_WORD.finditer(plain))[:QUESTION_WORDS]
+    sentences = {
+        number + 1
+        for number, match in enumerate(matches)
+        if plain[match.end() :].lstrip()[:1] in SENTENCE_ENDS or number + 1 == len(matches)
+    }
+    return QuestionWords(
+        label=label, words=tuple(match[0].lower() for match in matches), sentences=frozenset(sentences)
+    )
+
+
+def copy_at(lines: Sequence[str], start: int, questions: Iterable[QuestionWords]) -> CopiedQuestion | None:
+    """Find the question that is repeated from a place in the first line on; the longest copy counts."""
+    copies = [copy for question in questions if (copy := _copied(lines, start, question))]
+    return max(copies, key=lambda copy: (copy.share, copy.words), default=None)
+
+
+def behind_points(line: str, start: int) -> int:
+    """Skip the points of a question, such as `[6 pts]`."""
+    match = _POINTS.match(line, start)
+    return match.end() if match else start
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text that tell what it is about."""
+    return frozenset(word for match in _WORD.finditer(text) if len(word := match[0].lower()) > 3)
+
+
+def _copied(lines: Sequence[str], start: int, question: QuestionWords) -> CopiedQuestion | None:
+    """Follow a question word by word; a word that is not in it ends its copy."""
+    expected = question.words
+    position = matched = 0
+    last: tuple[int, int] = (0, start)
+    last_position = 0
+    for number, line in enumerate(lines):
+        for match in _WORD.finditer(line, start if number == 0 else 0):
+            word = match[0].lower()
+            ahead = next(
+                (
+                    place
+                    for place in range(position, min(position + SKIPPED + 1, len(expected)))
+                    if _alike(expected[place], word)
+                ),
+                None,
+            )
+            if ahead is None or (matched == 0 and ahead > 1):
+                return _accepted(lines, question, matched, last_position, last)
+            matched += 1
+            position = last_position = ahead + 1
+            last = (number, match.end())
+            if position == len(expected):
+                return _accepted(lines, question, matched, last_position, last)
+    return _accepted(lines, question, matched, last_position, last)
+
+
+def _accepted(
+    lines: Sequence[str], question: QuestionWords, matched: int, position: int, last: tuple[int, int]
+) -> CopiedQuestion | None:
+    number, end = last
+    total = len(question.words)
+    if not matched or not total:
+        return None
+    rest = lines[number][end:].lstrip(" \t)\"'\u201d*_")
+    ended = not rest or (
+        rest[0] in SENTENCE_ENDS and (position in question.sentences or matched > FIRST_WORDS)
+    )
+    share = matched / total
+    long_enough = matched >= FIRST_WORDS and (ended or (share >= WHOLE and matched > FIRST_WORDS))
+    if not (long_enough or (share == 1.0 and ended)):
+        return None
+    line = lines[number]
+    while end < len(line) and (line[end] in SENTENCE_ENDS or line[end] in " \t)\"'\u201d*_"):
+        end += 1
+    return CopiedQuestion(
+        question=question.label, share=share, words=matched, line=number, end=behind_points(line, end)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _alike(one: str, other: str) -> bool:
+    """Tell whether two words are one, spelled alike."""
+    if one == other:
+        return True
+    if min(len(one), len(other)) < 4 or abs(len(one) - len(other)) > 2:
+        return False
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= SIMILAR

@@ -1,0 +1,158 @@
+"""Labels of questions at the beginning of a line: `1.`, `(2)`, `Q3:`, `Part 1 - 4`, `2b)`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from grader.model.document import BlockKind
+
+Path = tuple[str, ...]
+"""The components of a label, from the outermost: `2b` is ("2", "b")."""
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8"}
+
+_PLAIN = str.maketrans("（）［］：．。－‐‑‒–—―＃０１２３４５６７８９", "()[]:..-------#0123456789")  # noqa: RUF001
+"""One character for one, so that places in a line stay."""
+_LEAD = r"[\s>*_•·▪◦●○■–-]*"  # noqa: RUF001 - bullets
+_QUESTION = (
+    r"questions?|ques|qn|q|problem|prob|exercise|exer|ex|task|frage|aufgabe|pregunta|pytanie"
+    r"|\u95ee\u9898|\u554f\u984c|\u9898\u76ee|\u7b2c"
+)
+_ANSWER = (
+    r"answers?(?:\s+(?:to|for|of)(?:\s+(?:question|problem|q))?)?|ans|solutions?|sol|response|antwort|l\u00f6sung"
+    r"|respuesta|\u7b54"
+)
+_NUMBER = r"\d{1,3}(?:\s?[.-]\s?\d{1,3})*(?:\s?\.?\s?\(?[a-z]\)?(?![^\W_]))?"
+_PART = r"(?:part|section|teil|parte|partie)\s*(?P<part>\d{1,2}|[ivx]{1,4}|[a-z])(?![^\W_])"
+_KEYWORD = re.compile(
+    rf"{_LEAD}(?:{_PART}[\s:.,/|()-]*)?(?:(?P<ask>{_QUESTION})|(?P<reply>{_ANSWER}))\s?\.?\s?"
+    rf"(?:no\.?|number|nr\.?)?\s?[#(\[]?\s?(?P<number>{_NUMBER})\s?[)\]]?[*_]*\s?(?P<end>[.):,|-]|$|(?=(?-i:[\[(A-Z\u4e00-\u9fff])))"
+    r"[*_]*[\s\u9898]*",
+    re.IGNORECASE,
+)
+_LETTERED = re.compile(
+    rf"{_LEAD}(?P<word>[AQ])(?P<number>\d{{1,2}}[a-z]?)[*_]*(?:\s?[.):-]|$|(?<=Q\d)\s|(?<=Q\d\d)\s)[*_]*\s*"
+)
+_IN_PART = re.compile(
+    rf"{_LEAD}{_PART}[\s:.,/|()-]+(?P<number>{_NUMBER})\s?[)\]]?\s?(?:[.):-]|$)\s*", re.IGNORECASE
+)
+_PART_ALONE = re.compile(rf"{_LEAD}{_PART}\s?(?:[.:)(\[-]|$)(?P<rest>.*)", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"(?P<lead>[\s>*_•·▪◦●○■#]*)(?P<open>[(\[#]?)\s?(?P<number>\d{1,2}(?:\.\d{1,2}){0,2}(?:\s?\(?[a-z]\)?)?)\s?"
+    r"(?P<close>[)\]]\s?[.:]?|:(?!\d)|[\uff0c\u3001]|\.(?!\d)|(?<=\s)-(?=\s)|-(?=\s))[*_]*\s*"
+)
+_GLUED = re.compile(r"\s*(?P<number>\d{1,2})\.(?=\d)")
+"""A label without a space behind it looks like a number: `6.3, 4 and 5`."""
+_BARE = re.compile(r"[\s*_#]*[(\[]?(?P<number>\d{1,2}(?:\.\d{1,2})?[a-z]?)[)\].:]?[\s*_]*")
+_IN_HEADING = re.compile(r"\s*(?P<number>\d{1,2}(?:\.\d{1,2}){0,2}[a-z]?)\.?\s+(?=\S)")
+_LETTER = re.compile(rf"{_LEAD}\(?(?P<number>[a-z])[).:](?![^\W_])[*_]*\s*", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:#+|//+|%+|--+)\s*")
+_COMPONENT = re.compile(r"\d+|[a-z]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A label as a line begins with it."""
+
+    path: Path
+    form: str
+    """How it is written: labels of one numbering look alike."""
+    end: int
+    """Where the text behind it begins."""
+    keyword: bool = False
+    """Whether a word such as `Question` says what it is."""
+    reply: bool = False
+    """Whether that word is `Answer`, which often follows the copied question."""
+    part: str = ""
+    """The part of the document that the label itself names."""
+    doubtful: bool = False
+    """Whether it may be a number and no label."""
+
+
+def path_of(label: str) -> Path:
+    """Split the label of a question: `Part 1 - 2b` is ("1", "2", "b")."""
+    lower = label.translate(_PLAIN).lower()
+    words = re.sub(rf"part|section|{_QUESTION}", " ", lower) if re.search(r"\d", lower) else lower
+    return tuple(component.lstrip("0") or "0" for component in _COMPONENT.findall(words)) or (lower.strip(),)
+
+
+def part_of(line: str) -> str | None:
+    """Return the number of the part that a line is the title of; None if it is no such title."""
+    match = _PART_ALONE.match(line.translate(_PLAIN))
+    if match is None or len(match["rest"].split()) > 12:
+        return None
+    return _part(match["part"])
+
+
+def label_of(line: str, kind: BlockKind, *, letters: bool = False) -> Label | None:
+    """Read the label that a line of a block begins with.
+
+    In code only comments with a keyword are labels. With `letters` a single letter is one, too.
+    """
+    plain = line.translate(_PLAIN)
+    if kind in ("code", "output"):
+        comment = _COMMENT.match(plain)
+        return _keyword(plain, comment.end()) if comment and kind == "code" else None
+    return _keyword(plain, 0) or _numbered(plain, kind) or (_letter(plain) if letters else None)
+
+
+def glued_label(line: str) -> Label | None:
+    """Read a label that has no space behind it and looks like a decimal number."""
+    match = _GLUED.match(line.translate(_PLAIN))
+    if match is None:
+        return None
+    return Label(path=path_of(match["number"]), form="1.", end=match.end(), doubtful=True)
+
+
+def row_label(cell: str) -> Label | None:
+    """Read the label in the first cell of a table's row."""
+    plain = cell.translate(_PLAIN)
+    if match := _BARE.fullmatch(plain):
+        return Label(path=path_of(match["number"]), form="row", end=len(cell))
+    return label_of(cell, "table")
+
+
+def _keyword(plain: str, start: int) -> Label | None:
+    if match := _LETTERED.match(plain, start):
+        reply = match["word"] == "A"
+        return Label(
+            path=path_of(match["number"]), form=match["word"], end=match.end(), keyword=True, reply=reply
+        )
+    if match := _KEYWORD.match(plain, start):
+        word = match["ask"] or match["reply"]
+        part = _part(match["part"]) if match["part"] else ""
+        return Label(
+            path=path_of(match["number"]),
+            form=word.lower().split()[0],
+            end=match.end(),
+            keyword=True,
+            reply=bool(match["reply"]),
+            part=part,
+        )
+    if match := _IN_PART.match(plain, start):
+        part = _part(match["part"])
+        return Label(path=path_of(match["number"]), form="part", end=match.end(), keyword=True, part=part)
+    return None
+
+
+def _numbered(plain: str, kind: BlockKind) -> Label | None:
+    if kind == "heading" and (match := _IN_HEADING.match(plain)):
+        return Label(path=path_of(match["number"]), form="heading", end=match.end())
+    if match := _NUMBERED.match(plain):
+        form = f"{match['open']}1{match['close'].strip()}"
+        return Label(path=path_of(match["number"]), form=form, end=match.end())
+    if match := _BARE.fullmatch(plain):
+        return Label(path=path_of(match["number"]), form="alone", end=len(plain))
+    return None
+
+
+def _letter(plain: str) -> Label | None:
+    match = _LETTER.match(plain)
+    return Label(path=(match["number"].lower(),), form="letter", end=match.end()) if match else None
+
+
+def _part(number: str) -> str:
+    lower = number.lower()
+    return ROMAN.get(lower) or (lower.lstrip("0") or lower)

@@ -1,0 +1,90 @@
+"""The visible text of HTML, alone or between pieces of Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+NEVER_SHOWN = frozenset({"script", "style", "template", "head", "title", "object", "iframe", "noscript"})
+VOID = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+)
+BREAKS = frozenset(
+    {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "details"}
+)
+DEEP = 200
+
+_HIDING = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*\.?0*\s*(?:;|$|!)"
+    r"|font-size\s*:\s*(?:0|[01](?:\.\d+)?\s*(?:px|pt))\s*(?:;|$|!)"
+    r"|(?<![-\w])color\s*:\s*(?:white|transparent|#fff(?:fff)?\b|rgba?\(\s*255\s*,\s*255\s*,\s*255)",
+    re.IGNORECASE,
+)
+
+
+class HtmlText(HTMLParser):
+    """Passes on visible text, hidden text with how it is hidden, and pictures; may be fed piece by piece."""
+
+    def __init__(
+        self,
+        shown: Callable[[str], object],
+        hide: Callable[[str, str], object],
+        picture: Callable[[str], object],
+    ) -> None:
+        super().__init__(convert_charrefs=True)
+        self._shown = shown
+        self._hide = hide
+        self._picture = picture
+        self._open: list[tuple[str, str]] = []
+        """The open elements, each with how it hides its text; empty if it does not."""
+
+    @property
+    def hiding(self) -> str:
+        """How text that comes now is hidden; empty if it is not."""
+        return next((how for _, how in self._open if how), "")
+
+    def text(self, text: str) -> None:
+        """Take text that is no HTML, and stands between pieces of it."""
+        if how := self.hiding:
+            self._hide(how, text)
+        else:
+            self._shown(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element."""
+        if tag in BREAKS and not self.hiding:
+            self._shown("\n")
+        elif tag in ("td", "th") and not self.hiding:
+            self._shown("\t")
+        values = {name: value or "" for name, value in attrs}
+        if tag == "img" and not self.hiding and not _hidden(values):
+            self._picture(values.get("src", ""))
+        if tag in VOID or len(self._open) >= DEEP:
+            return
+        how = "an element that shows nothing" if tag in NEVER_SHOWN else ""
+        self._open.append((tag, how or ("HTML that hides it" if _hidden(values) else "")))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close an element, and those that were left open in it."""
+        places = [place for place, (name, _) in enumerate(self._open) if name == tag]
+        if places:
+            del self._open[places[-1] :]
+        if tag in BREAKS and not self.hiding:
+            self._shown("\n")
+
+    def handle_data(self, data: str) -> None:
+        """Take text."""
+        self.text(data)
+
+    def handle_comment(self, data: str) -> None:
+        """Take a comment."""
+        self._hide("an HTML comment", data)
+
+    def unknown_decl(self, data: str) -> None:
+        """Take a section such as CDATA, which shows nothing."""
+        self._hide("an HTML comment", data)
+
+
+def _hidden(values: dict[str, str]) -> bool:
+    return "hidden" in values or bool(_HIDING.search(values.get("style", "")))
