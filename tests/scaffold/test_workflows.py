@@ -136,7 +136,7 @@ RUNS = {"run", "verify"}
 
 def test_on_github_nobody_from_outside_runs_anything_and_no_step_keeps_a_login():
     for name, job in jobs("github").items():
-        assert job["runs-on"] == ["self-hosted", "gpu"]
+        assert job["runs-on"] == ("ubuntu-latest" if name == "check" else ["self-hosted", "gpu"])
         for step in job["steps"]:
             if step.get("uses", "").startswith("actions/checkout"):
                 assert step["with"] == {"persist-credentials": False}, name
@@ -158,6 +158,15 @@ def test_nothing_that_posts_goes_on_after_a_failure(service):
         # a failure of grader is looked at, and never passed over
         lines = [line for text in scripts(job) for line in text.splitlines() if "|| true" in line]
         assert not any("grader " in line for line in lines)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_what_needs_no_gpu_runs_on_any_machine_and_starts_no_program_of_a_student(service):
+    job = jobs(service)["check"]
+    assert job["runs-on" if service == "github" else "tags"] in ("ubuntu-latest", [])
+    called = {tuple(words[:2]) for words in calls(scripts(job))}
+    assert called == {("rubric", "check"), ("pack", "--check")}
+    assert not {words[0] for words in calls(scripts(jobs(service)["verify"]))} & {"rubric", "pack"}
 
 
 def test_one_run_at_a_time_grades_plans_and_posts():
