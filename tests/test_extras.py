@@ -17,6 +17,7 @@ from zipfile import ZipFile
 
 import pytest
 
+import grader
 from grader.extras import ANY_PIP, DISTRIBUTION, EXTRAS, install_command
 
 ROOT = Path(__file__).parent.parent
@@ -124,6 +125,12 @@ def test_every_extra_that_a_file_asks_for_exists():
     }
     assert {extra for _, extra in asked} >= {"gradebook", "numba", "gpu", "pytest", "test", "torch"}
     assert {one for one in asked if one[1] not in PROJECT["optional-dependencies"]} == set()
+
+
+def test_the_newest_version_in_the_changelog_is_ours_or_not_released_yet():
+    headings = re.findall(r"^## \[(.*?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    assert headings[1:2] in ([], [grader.__version__])
 
 
 def test_every_extra_is_explained():
@@ -250,9 +257,15 @@ def test_a_wheel_has_our_name_and_an_upgrade_of_it_offers_nobody_else(tmp_path: 
     pip(sys.executable, "wheel", "-q", "--no-deps", "--wheel-dir", wheels, ROOT)
     (wheel,) = wheels.iterdir()
     with ZipFile(wheel) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        names = set(archive.namelist())
+        (name,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         metadata = HeaderParser().parsestr(archive.read(name).decode())
     assert metadata["Name"] == DISTRIBUTION
+    assert metadata["Version"] == grader.__version__
+    unwanted = {"__pycache__"}
+    files = {path for path in (ROOT / "grader").rglob("*") if path.is_file() and not unwanted & {*path.parts}}
+    assert {path.relative_to(ROOT).as_posix() for path in files} <= names
+    assert "grader/py.typed" in names
     assert set(metadata.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
