@@ -81,7 +81,7 @@ class TimedChild(StudentProcess):
         if isinstance(frozen, Frozen):
             self.stands = [
                 *getattr(self, "stands", ()),
-                ((frozen.stood_ns - begun_ns) / 1e3, max(0.0, (frozen.charged_ns - begun_ns) / 1e3)),
+                ((frozen.stopped_ns - begun_ns) / 1e3, max(0.0, (frozen.charged_ns - begun_ns) / 1e3)),
             ]
         return frozen
 

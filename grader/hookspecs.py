@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from grader.markers import hookspec
 
 if TYPE_CHECKING:
-    from grader.contracts.check import CheckKind
+    from grader.contracts.check import CheckKind, DeferredKind
     from grader.contracts.engine import Engine
     from grader.contracts.exporter import ResultsFile, Worksheet
     from grader.contracts.platform import Platform
@@ -37,8 +37,8 @@ def grader_assignments() -> Iterable[Assignment] | None:
 
 
 @hookspec
-def grader_checks() -> Iterable[type[CheckKind]] | None:
-    """The kinds of checks you bring, as classes.
+def grader_checks() -> Iterable[type[CheckKind] | DeferredKind] | None:
+    """The kinds of checks you bring: classes, or names of classes that are imported when a rubric asks.
 
     When: once, before the first rubric is read; in the worker again, before the first item is observed.
     Who: the built-in kinds, installed plugins, and the `assignment.py` of a course.

@@ -18,12 +18,12 @@ import pluggy
 
 from grader import api, hookspecs
 from grader.config.problem import show_path, suggestion
+from grader.contracts.check import CheckKind, DeferredKind
 from grader.coursecode import PACKAGE, course_module, line_of
 from grader.errors import CourseError, GraderError
 from grader.markers import PROJECT
 
 if TYPE_CHECKING:
-    from grader.contracts.check import CheckKind
     from grader.contracts.engine import Engine
     from grader.contracts.exporter import ResultsFile, Worksheet
     from grader.contracts.platform import Platform
@@ -112,10 +112,8 @@ class Plugins:
 
     @cached_property
     def checks(self) -> Mapping[str, CheckKind]:
-        """All kinds of checks, by the name that rubrics use."""
-        from grader.contracts.check import CheckKind
-
-        return self._instances("grader_checks", CheckKind)
+        """All kinds of checks, by the name that rubrics use; deferred ones are imported when asked for."""
+        return Kinds(self._registry("grader_checks", _kind))
 
     @cached_property
     def reports(self) -> Mapping[str, Report]:
@@ -215,6 +213,56 @@ class Plugins:
         return answers_by_name
 
 
+class Kinds(Mapping[str, CheckKind]):
+    """Check kinds by name, each imported at the latest when it is asked for."""
+
+    def __init__(self, answers: Mapping[str, CheckKind | DeferredKind]) -> None:
+        self._answers = dict(answers)
+
+    def __getitem__(self, name: str) -> CheckKind:
+        """Return one kind.
+
+        Raises:
+            KeyError: there is none of this name.
+            CourseError: its module cannot be imported, or its class is no kind of this name.
+        """
+        answer = self._answers[name]
+        if isinstance(answer, DeferredKind):
+            answer = self._answers[name] = _imported(answer)
+        return answer
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is a kind of this name, and import nothing."""
+        return name in self._answers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._answers)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+
+def _kind(answer: object) -> CheckKind | DeferredKind:
+    if isinstance(answer, DeferredKind):
+        return answer
+    kind: CheckKind = _fulfilling(answer, CheckKind)()
+    return kind
+
+
+def _imported(deferred: DeferredKind) -> CheckKind:
+    module, _, name = deferred.place.partition(":")
+    try:
+        kind: CheckKind = _fulfilling(getattr(import_module(module), name), CheckKind)()
+    except CourseError as error:
+        raise CourseError(f"check kind {deferred.name}: {error}") from None
+    except (Exception, SystemExit) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise CourseError(f"check kind {deferred.name}: {deferred.place}: {problem}") from None
+    if kind.name != deferred.name:
+        raise CourseError(f"check kind {deferred.name}: {deferred.place} is called {kind.name}; write that")
+    return kind
+
+
 def _unasked(plugin: object) -> Iterator[str]:
     """Yield what of a module nobody would ever call: misspelt hooks, and hooks without their marker."""
     if not isinstance(plugin, ModuleType):
@@ -260,7 +308,7 @@ def _assignment(answer: object) -> Assignment:
     from grader.model.assignment import Assignment
 
     if not isinstance(answer, Assignment):
-        raise CourseError(f"{answer!r} is no Assignment of grader.api")
+        raise CourseError(f"{answer!r} is no grader.api.Assignment")
     return answer
 
 
@@ -276,8 +324,8 @@ def _fulfilling(answer: object, *contracts: type) -> type:
             if lacking := sorted(attributes.union(vars(answer)["__abstractmethods__"])):
                 raise CourseError(f"{_name(answer)} lacks {', '.join(lacking)}")
             return answer
-    names = " or ".join(contract.__name__ for contract in contracts)
-    raise CourseError(f"{_name(answer)} is not derived from {names} of grader.api")
+    names = " or ".join(_name(contract).replace("grader.contracts", "grader.api") for contract in contracts)
+    raise CourseError(f"{_name(answer)} is not derived from {names}")
 
 
 def _name(answer: object) -> str:

@@ -19,7 +19,7 @@ from typing import Any, get_args
 
 import click
 
-from grader import api, hookspecs
+from grader import hookspecs
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
@@ -47,11 +47,6 @@ NAMES = {
     cases.SandboxName | None: "a sandbox",
 }
 """What the names in a file of a course are names of."""
-VALUES_OF_API = {
-    "hookimpl": "Marks a function as the implementation of the hook of its name.",
-    "UNUSED": "Stands in an expected value where a result may hold anything.",
-}
-"""Names of `grader.api` whose values have no docstring of their own."""
 
 
 def table(*rows: Iterable[str]) -> str:
@@ -88,15 +83,6 @@ def default_text(value: ast.expr) -> str:
     text = ast.unparse(value)
     made = re.fullmatch(r"field\(default_factory=(\w+)\)", text)
     return {"dict": "{}", "list": "[]"}.get(made[1], f"{made[1]}()") if made else text
-
-
-def exported() -> str:
-    """List the names of `grader.api`, each with the first paragraph of its docstring."""
-    texts = {
-        name: VALUES_OF_API.get(name) or first_paragraph(getattr(api, name))
-        for name in sorted(api.__all__, key=str.lower)
-    }
-    return table(("name", "is"), *((f"`{name}`", text) for name, text in texts.items()))
 
 
 def noun(kind: type, intro: str = "") -> str:
@@ -291,7 +277,6 @@ def scores() -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
-    "api": exported,
     "assignment": lambda: noun(assignment.Assignment),
     "build": lambda: noun(assignment.Build),
     "check-kinds": check_kinds,

@@ -53,7 +53,6 @@ BASELINE: dict[str, Allowed] = {
     "engines": Allowed(names=0, docstrings=1),
     "worker": Allowed(names=23, docstrings=16),
     "grading": Allowed(names=0, docstrings=3),
-    "subject": Allowed(names=158, docstrings=79),
 }
 BASELINE_CLASSES = frozenset(
     [

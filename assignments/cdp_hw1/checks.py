@@ -8,14 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError, case
-from grader.contracts.check import CheckKind
-from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import ModuleName, option
-from grader.model.score import Award
+from grader.api.check import Award, Case, CheckKind, ModuleName, Observation, Outcome, Quantity, option
 
 if TYPE_CHECKING:
-    from grader.contracts.call import Call
-    from grader.contracts.context import CheckContext, Subject
+    from grader.api.check import Call, CheckContext, Subject
 
     from .training import Function, Network
 

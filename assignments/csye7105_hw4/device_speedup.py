@@ -9,19 +9,30 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError
-from grader.checks.calls import cases_of, function_name
+from grader.api.check import (
+    Award,
+    Case,
+    CheckKind,
+    Fault,
+    FunctionName,
+    InputsName,
+    Interval,
+    Observation,
+    OracleName,
+    Outcome,
+    Quantity,
+    award_given,
+    cases_of,
+    function_name,
+    median,
+    median_interval,
+    option,
+)
 from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
-from grader.checks.interval import Interval, median, median_interval
-from grader.checks.manual import award_given
-from grader.contracts.check import CheckKind
-from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, OracleName, option
-from grader.model.score import Award
 
 if TYPE_CHECKING:
+    from grader.api.check import Call, CheckContext
     from grader.checks.rounds import Rounds
-    from grader.contracts.call import Call
-    from grader.contracts.context import CheckContext
     from grader.model.drawing import Drawing
 
 LINEAR = 1.25
@@ -191,7 +202,7 @@ def _ended(context: CheckContext, call: Call) -> Observation:
 
 
 def _wrong(call: Call, wanted: Any) -> str:
-    from grader.harness.compare import compare
+    from grader.api.values import compare
 
     return compare(call.value, wanted).note
 

@@ -6,19 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.checks.calls import cases_of, function_name, observe_calls
-from grader.checks.manual import award_given
-from grader.contracts.check import CheckKind
-from grader.harness.tolerance import Tolerances
-from grader.model.observation import Case, Observation
-from grader.model.options import FunctionName, InputsName, OracleName, option
-from grader.model.score import Award
+from grader.api.check import (
+    Award,
+    Case,
+    CheckKind,
+    FunctionName,
+    InputsName,
+    Observation,
+    OracleName,
+    Tolerances,
+    award_given,
+    cases_of,
+    function_name,
+    observe_calls,
+    option,
+)
 
 from .values import HINTS, MISTAKES
 
 if TYPE_CHECKING:
-    from grader.contracts.call import Call
-    from grader.contracts.context import CheckContext
+    from grader.api.check import Call, CheckContext
 
 
 class KnownMistakes(CheckKind):
@@ -52,10 +59,13 @@ class KnownMistakes(CheckKind):
                 if name not in MISTAKES:
                     raise ValueError(f"mistakes: {name}: there is no sentence for it; see values.py")
 
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the stand-in."""
+        return bool(options.simulated_inputs)
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case, and hold the result against the oracle and every known mistake."""
-        from grader.harness.compare import compare
-        from grader.harness.render import value_text
+        from grader.api.values import compare, value_text
 
         right = options.expected or function_name(options.of)
         oracles = {name: context.expected(name) for name in (right, *options.mistakes)}

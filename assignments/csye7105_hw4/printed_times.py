@@ -7,24 +7,32 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from grader.api import CourseError
-from grader.checks.calls import cases_of
+from grader.api.check import (
+    Award,
+    CheckKind,
+    FunctionName,
+    InputsName,
+    Observation,
+    Outcome,
+    Quantity,
+    Requirement,
+    Trace,
+    award_given,
+    award_requirements,
+    cases_of,
+    option,
+    to_plain,
+)
 from grader.checks.drawings.gpu import gpu_drawings
-from grader.checks.manual import award_given
-from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.watched import WATCHED, unrecorded, watched_of
-from grader.config.codec import to_plain
-from grader.contracts.check import CheckKind
-from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, option
-from grader.model.score import Award
-from grader.model.trace import Trace, Watched
+from grader.model.trace import Watched
 
 from .timeline import misread, printed, windows_of
 from .values import HINTS, MISTAKES, RIGHT, UNSEEN, summed
 from .written_for import imports_of
 
 if TYPE_CHECKING:
-    from grader.contracts.context import CheckContext
+    from grader.api.check import CheckContext
     from grader.model.drawing import Drawing
 
 CLAIM = "subject"

@@ -7,14 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.manual import award_given
-from grader.contracts.check import CheckKind
-from grader.model.observation import Observation, Outcome
-from grader.model.options import option
-from grader.model.score import Award
+from grader.api.check import Award, CheckKind, Observation, Outcome, award_given, option
 
 if TYPE_CHECKING:
-    from grader.contracts.context import CheckContext
+    from grader.api.check import CheckContext
 
 FRAMEWORKS = {"tensorflow": "TensorFlow", "jax": "JAX", "cupy": "CuPy"}
 

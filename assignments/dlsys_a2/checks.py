@@ -8,21 +8,27 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import case
-from grader.checks.calls import cases_of
+from grader.api.check import (
+    Award,
+    Case,
+    CheckKind,
+    InputsName,
+    Observation,
+    Outcome,
+    Quantity,
+    Tolerance,
+    Tolerances,
+    cases_of,
+    option,
+    to_plain,
+)
 from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_exchange
 from grader.checks.watched import WATCHED, idle_or_wrong, off_the_device, watched_of
-from grader.config.codec import to_plain
-from grader.contracts.check import CheckKind
-from grader.harness.tolerance import Tolerance, Tolerances
-from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import InputsName, option
-from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.contracts.call import Call, InputCase
-    from grader.contracts.context import CheckContext
+    from grader.api.check import Call, CheckContext, InputCase
     from grader.model.drawing import Drawing
 
 DRIVER = "training"
@@ -189,7 +195,7 @@ class _Learning:
 
     def batch(self, samples: list[Any], seen: Case, value: Any) -> Case:
         """Compute a batch again, from the parameters that the network had before."""
-        from grader.harness.compare import compare
+        from grader.api.values import compare
 
         before = self._parameters
         if wrong := self._take(value):
@@ -230,7 +236,7 @@ def _are_finite(arrays: Iterable[Any]) -> bool:
 
 
 def _compared(wanted: Any, tolerance: Tolerances, seen: Case, value: Any) -> Case:
-    from grader.harness.compare import compare
+    from grader.api.values import compare
 
     compared = compare(value, wanted, tolerance)
     agrees = {"training": compared.agrees}

@@ -10,23 +10,31 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.api import CourseError, case
-from grader.checks.calls import cases_of
+from grader.api.check import (
+    Award,
+    CheckKind,
+    FunctionName,
+    InputsName,
+    Interval,
+    Observation,
+    Outcome,
+    Quantity,
+    Requirement,
+    award_given,
+    award_requirements,
+    cases_of,
+    median,
+    median_interval,
+    option,
+)
 from grader.checks.drawings.cores import cores_left_out
-from grader.checks.interval import Interval, median, median_interval
-from grader.checks.manual import award_given
-from grader.checks.requirements import Requirement, award_requirements
-from grader.contracts.check import CheckKind
 from grader.model.drawing import ValueTable
-from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, option
-from grader.model.score import Award
 
 from .claims import claimed
 from .matches_on_cpu import NO_TORCH
 
 if TYPE_CHECKING:
-    from grader.contracts.call import Call, InputCase
-    from grader.contracts.context import CheckContext, Subject
+    from grader.api.check import Call, CheckContext, InputCase, Subject
     from grader.model.drawing import Drawing
 
 TABLE = "times_beside"

@@ -162,7 +162,10 @@ class MatchesReference(CheckKind):
 
         # a simulator of threads runs them in another order in each call; virtual GPUs have none
         times = ORDERS if context.simulated and not context.devices else 1
-        observation = observe_calls(context, options.of, cases, look, times=times, within_s=SLOW_S)
+        each_counts = options.credit == "per_case"
+        observation = observe_calls(
+            context, options.of, cases, look, times=times, within_s=SLOW_S, each_counts=each_counts
+        )
         # where none agrees, the one that is nearest says more of what is wrong
         best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
         facts = observation.facts

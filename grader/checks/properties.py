@@ -118,7 +118,8 @@ class Properties(CheckKind):
                 quantities=quantities,
             )
 
-        return observe_calls(context, options.of, cases, look, times=options.calls)
+        each_counts = options.credit == "per_case"
+        return observe_calls(context, options.of, cases, look, times=options.calls, each_counts=each_counts)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every case is right, or with `credit: per_case` the share of cases that are."""

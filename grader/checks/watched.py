@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from grader.checks.calls import cases_of
-from grader.config.codec import from_plain
+from grader.config.codec import from_plain, to_plain
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Outcome, Quantity
 from grader.model.score import Award
@@ -183,7 +183,7 @@ def right(oracle: Callable[..., Any], case: InputCase) -> Any:
 def watched_of(facts: Mapping[str, Any]) -> Watched | None:
     """What an observation's facts hold of it; None if the call was not watched."""
     plain = facts.get(WATCHED)
-    return None if plain is None else from_plain(Watched, plain, where=WATCHED)
+    return None if plain is None else from_plain(Watched, to_plain(plain), where=WATCHED)
 
 
 def unrecorded(what: str, watched: Watched | None) -> Award:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.echo import echo
-from grader.errors import CourseError, UsageError
+from grader.cli.echo import AS_JSON, echo, echo_json
+from grader.errors import CourseError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
@@ -30,8 +30,9 @@ def command() -> None:
 
 
 @command.command("check")
+@AS_JSON
 @click.pass_context
-def check(context: click.Context) -> None:
+def check(context: click.Context, as_json: bool) -> None:
     """Show every mistake of the course that no submission is needed to find, with file and line.
 
     Runs the course's own inputs.py and expected.py, outside of any sandbox.
@@ -39,7 +40,11 @@ def check(context: click.Context) -> None:
     from grader.selftest.course import check_course
 
     course, plugins = open_course(context)
-    if problems := tuple(check_course(course, plugins)):
+    problems = tuple(check_course(course, plugins))
+    if as_json:
+        echo_json({"problems": problems})
+        context.exit(ExitCode.COURSE if problems else ExitCode.GRADED)
+    if problems:
         raise CourseError(*problems)
     echo(f"{course.title}: fine")
 

@@ -51,6 +51,7 @@ class _Draft:
     ) -> None:
         self.document = document
         self.kinds = kinds
+        self.completed: tuple[Any, ...] = ()
         self.reading = DecodeState()
         self.reading.problems.extend(document.problems)
         self.facts: AssignmentFacts | None = None
@@ -68,6 +69,7 @@ class _Draft:
         self.check_default_oracles()
         self.check_devices()
         self.check_points()
+        self.completed = () if self.lines() else self.complete_options()
 
     def lines(self) -> tuple[str, ...]:
         """Return all problems, each on a line."""
@@ -81,7 +83,7 @@ class _Draft:
             name=name,
             assignment=self.top["assignment"],
             points=self.top["points"],
-            items=tuple(self.item(values) for values in self.items),
+            items=tuple(map(self.item, self.items, self.completed)),
             attempts=self.top.get("attempts", "newest"),
             floor=self.top.get("floor", 0.0),
             at_most=self.top.get("at_most"),
@@ -94,12 +96,27 @@ class _Draft:
             digest=digest_bytes(self.document.content),
         )
 
-    def item(self, values: Mapping[str, Any]) -> Item:
-        """Build an item from its flat keys."""
+    def item(self, values: Mapping[str, Any], options: Any) -> Item:
+        """Build an item from its flat keys and the options of its check."""
         common = {
             name: value for name, value in _common_keys(values).items() if name not in ("bonus", "penalty")
         }
-        return Item(**common, counts=_counts(values), options=self.options(values))
+        return Item(**common, counts=_counts(values), options=options)
+
+    def complete_options(self) -> tuple[Any, ...]:
+        """Return the options of each item, with what follows from the items of the same kind."""
+        drafts = [self.options(values) for values in self.items]
+        completed = []
+        for index, (values, options) in enumerate(zip(self.items, drafts, strict=True)):
+            check = values["check"]
+            others = [
+                draft for draft, other in zip(drafts, self.items, strict=True) if other["check"] == check
+            ]
+            try:
+                completed.append(self.kinds[check].complete(options, others, points=values["points"]))
+            except ValueError as error:
+                self.reading.wrong(("items", index), str(error))
+        return tuple(completed)
 
     def options(self, values: Mapping[str, Any]) -> Any:
         """Return the options of an item's check; ValueError if they do not go together."""

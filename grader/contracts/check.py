@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from grader.contracts.context import CheckContext
@@ -36,6 +37,17 @@ class CheckKind(ABC):
     related_optional: ClassVar[bool] = False
     """Whether the item need not wait for the items in `uses`: `related` leaves out those not observed."""
 
+    def complete(self, options: Any, others: Sequence[Any], *, points: float) -> Any:
+        """Return the options of an item with what follows from those of all items of this kind in the rubric.
+
+        `points` are the item's.
+
+        Raises:
+            ValueError: they do not go together.
+        """
+        del others, points
+        return options
+
     def simulates(self, options: Any) -> bool:
         """Tell whether an item with these options may be observed with a simulator in place of a GPU."""
         del options
@@ -64,3 +76,16 @@ class CheckKind(ABC):
         """
         del options, observation
         return ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredKind:
+    """A kind whose module is imported when a rubric names it.
+
+    Importing all built-in kinds takes longer than importing everything else that grades one submission.
+    """
+
+    name: str
+    """The `name` of the class."""
+    place: str
+    """`package.module:Class`."""

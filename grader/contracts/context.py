@@ -246,3 +246,7 @@ class CheckContext(Protocol):
         crash on an evil file happens there. The notes of the call speak of a program: say it in other words.
         """
         ...
+
+    def tool_once(self, name: str, *args: str) -> Call:
+        """Run a tool that only reads files, as `tool` does, once for all items that ask the same of it."""
+        ...

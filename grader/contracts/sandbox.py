@@ -31,7 +31,7 @@ class Launched(Protocol):
         ...
 
     def kill(self) -> None:
-        """End it and everything in it, and wait until nothing of it is left."""
+        """End it, with everything in namespaces of its own, and wait until nothing of that is left."""
         ...
 
     def complaints(self) -> str:

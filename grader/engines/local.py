@@ -13,18 +13,18 @@ import select
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from grader.config.codec import dumps
 from grader.config.evidence_file import EVIDENCE, LineReader
 from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Waits
 from grader.engines.cores import Division, divide
+from grader.engines.job_file import remove_job, write_job
 from grader.engines.process import WorkerProcess
 from grader.errors import NotObservedError
-from grader.files import obstacle, write_whole
+from grader.files import write_whole
 from grader.machine.cores import Cores
-from grader.model.job import DONE, JOB, WAITS
+from grader.model.job import DONE, WAITS
 from grader.text import block
 
 EXCLUSIVE_AHEAD = 32
@@ -119,7 +119,8 @@ class _Session:
         while self._workers:
             worker = self._workers.pop()
             worker.process.stop()
-            _remove_job(worker.order)
+            if worker.order is not None:
+                remove_job(worker.order)
 
     def _start_orders(self) -> None:
         division = self._division
@@ -149,13 +150,10 @@ class _Session:
             self._exclusive_turn = bool(self._exclusive)
 
     def _start(self, order: Order, cores: frozenset[int], timed_cores: tuple[int, ...]) -> None:
-        stage = self.settings.shared_workspace
-        job = replace(order.job, cores=timed_cores, stage=str(stage.absolute()) if stage else "")
-        file = order.outbox / JOB
         try:
-            write_whole(file, dumps(job))
-        except OSError as error:
-            self._events.append(Ended(order=order, problem=str(obstacle(file, error, kind=NotObservedError))))
+            file = write_job(order, cores=timed_cores, shared_workspace=self.settings.shared_workspace)
+        except NotObservedError as error:
+            self._events.append(Ended(order=order, problem=str(error)))
             return
         worker = self._idle_worker(cores)
         worker.order, worker.evidence = order, LineReader(order.outbox / EVIDENCE, from_end=True)
@@ -208,7 +206,7 @@ class _Session:
             self._workers.remove(worker)
             ended = worker.process.stop()
             status = ended if status is None else status
-        _remove_job(order)
+        remove_job(order)
         log = order.outbox / "worker.log"
         with suppress(OSError):  # a full disk: the last line is in the problem
             log.unlink(missing_ok=True)
@@ -220,10 +218,3 @@ class _Session:
         why = "".join(f": {line}" for line in last)
         how = f"with status {status}" if status > 0 else "by a signal"
         return f"{log}: the worker was ended {how} before it had finished{why}; run again"
-
-
-def _remove_job(order: Order | None) -> None:
-    """Remove the file with the seed of what is not observed yet, if the worker has not."""
-    if order is not None:
-        with suppress(OSError):
-            (order.outbox / JOB).unlink(missing_ok=True)

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grader.config.problem import show_path
 from grader.contracts.call import InputCase
 from grader.coursecode import course_module, line_of
 from grader.errors import CourseError
@@ -57,7 +56,7 @@ class CourseFunctions:
     def place(self, file: str, function: Callable[..., Any]) -> str:
         """Return `file:line` of a function."""
         code = getattr(function, "__code__", None)
-        return f"{show_path(self._folder / file)}:{code.co_firstlineno if code else 1}"
+        return f"{self._folder / file}:{code.co_firstlineno if code else 1}"
 
     def _function(self, file: str, name: str) -> Callable[..., Any]:
         path = self._folder / file
@@ -65,7 +64,7 @@ class CourseFunctions:
             self._run(file, name, lambda: _module(path)), name, None
         )
         if function is None:
-            raise CourseError(f"{show_path(path)}: has no function {name}")
+            raise CourseError(f"{path}: has no function {name}")
         return function
 
     def _run(self, file: str, name: str, act: Callable[[], Any]) -> Any:
@@ -76,4 +75,4 @@ class CourseFunctions:
         except (Exception, SystemExit) as error:
             path = self._folder / file
             line = line_of(error, str(path)) or 1
-            raise CourseError(f"{show_path(path)}:{line}: {name}: {type(error).__name__}: {error}") from None
+            raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None

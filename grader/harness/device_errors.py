@@ -10,7 +10,7 @@ from grader.model.observation import Outcome, Symptom
 _NAMED = re.compile(r"\b(?:CUDA_ERROR|cudaError)_?([A-Za-z_]+)")
 
 
-class DeviceError(NamedTuple):
+class ErrorMeaning(NamedTuple):
     """The meaning of an error that a device reports."""
 
     outcome: Outcome
@@ -18,10 +18,10 @@ class DeviceError(NamedTuple):
     symptom: Symptom | None = None
 
 
-_MEANINGS: tuple[tuple[str, DeviceError], ...] = (
+_MEANINGS: tuple[tuple[str, ErrorMeaning], ...] = (
     (
         "illegaladdress|an illegal memory access",
-        DeviceError(
+        ErrorMeaning(
             Outcome.CRASHED,
             "a kernel read or wrote outside of its arrays (illegal address)",
             Symptom.OUT_OF_BOUNDS,
@@ -29,35 +29,35 @@ _MEANINGS: tuple[tuple[str, DeviceError], ...] = (
     ),
     (
         "misalignedaddress|misaligned address",
-        DeviceError(Outcome.CRASHED, "a kernel used a misaligned address"),
+        ErrorMeaning(Outcome.CRASHED, "a kernel used a misaligned address"),
     ),
     (
         "outofmemory|memoryallocation|out of memory",
-        DeviceError(Outcome.OUT_OF_MEMORY, "the GPU has no memory left for it", Symptom.GPU_MEMORY),
+        ErrorMeaning(Outcome.OUT_OF_MEMORY, "the GPU has no memory left for it", Symptom.GPU_MEMORY),
     ),
     (
         "launchoutofresources|too many resources",
-        DeviceError(Outcome.CRASHED, "a block needs more registers or shared memory than there are"),
+        ErrorMeaning(Outcome.CRASHED, "a block needs more registers or shared memory than there are"),
     ),
     (
         "invalidconfiguration|invalidvalue|invalid configuration",
-        DeviceError(
+        ErrorMeaning(
             Outcome.CRASHED,
             "a launch or a copy asked for something that no GPU does, such as more than 1024 threads a block",
         ),
     ),
-    ("launchtimeout|timed out", DeviceError(Outcome.TIMED_OUT, "a kernel ran for too long")),
-    ("assert|device-side assert", DeviceError(Outcome.CRASHED, "an assertion in a kernel failed")),
-    ("launchfail|unspecified launch failure", DeviceError(Outcome.CRASHED, "a kernel failed while it ran")),
+    ("launchtimeout|timed out", ErrorMeaning(Outcome.TIMED_OUT, "a kernel ran for too long")),
+    ("assert|device-side assert", ErrorMeaning(Outcome.CRASHED, "an assertion in a kernel failed")),
+    ("launchfail|unspecified launch failure", ErrorMeaning(Outcome.CRASHED, "a kernel failed while it ran")),
     (
         "invaliddevice|nodevice|invalid device ordinal",
-        DeviceError(Outcome.CRASHED, "it asked for a GPU that it does not have"),
+        ErrorMeaning(Outcome.CRASHED, "it asked for a GPU that it does not have"),
     ),
 )
 """Parts of the names that the driver and the runtime give their errors, or of torch's sentences."""
 
 
-def explain(text: str) -> DeviceError | None:
+def explain(text: str) -> ErrorMeaning | None:
     """Return the meaning of an exception's text; None if no device reported it.
 
     The names are those of cuda.h and driver_types.h.
@@ -69,4 +69,4 @@ def explain(text: str) -> DeviceError | None:
     for pattern, meaning in _MEANINGS:
         if re.search(pattern, said):
             return meaning
-    return DeviceError(Outcome.CRASHED, f"the GPU says {named.group(0)}") if named else None
+    return ErrorMeaning(Outcome.CRASHED, f"the GPU says {named.group(0)}") if named else None

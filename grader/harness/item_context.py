@@ -260,6 +260,13 @@ class ItemContext:
         with self._children.servers.serving(of_tool(name)) as server:
             return run_tool(StudentProcess(server, SUBMISSION, self.limits), name, args)
 
+    def tool_once(self, name: str, *args: str) -> Call:
+        """Run a tool that only reads files, once for all items of an exam that ask the same of it."""
+        calls = self._children.tool_calls
+        if (name, *args) not in calls:
+            calls[name, *args] = self.tool(name, *args)
+        return calls[name, *args]
+
     def _file(self, name: str) -> Path:
         """Where an accepted file lies; intake lets no link in, and a link that got there is not followed."""
         path = Path(self._job.workspace, name)

@@ -47,6 +47,8 @@ class ProcessPool:
         """Set by whoever lends devices."""
         self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
         """Likewise; see `grader.contracts.context.CheckContext`."""
+        self.tool_calls: dict[tuple[str, ...], Call] = {}
+        """Answers of tools that only read files; a workspace does not change while its items are observed."""
         self._limits = limits
         self._shared: dict[ProcessSpec, tuple[ChildSubject, ExitStack]] = {}
         self._own: list[StudentProcess] = []

@@ -22,7 +22,7 @@ from grader.harness.dismissed import Dismissed
 from grader.harness.server_spec import ServerSpec
 from grader.machine import orphans
 from grader.model.assignment import Limits
-from grader.subject.pid1 import GIVEN, STAGE
+from grader.subject.pid1 import COURSE_FILES, SERVER_FILES
 from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
 
 OPEN_FILES = 4096
@@ -82,9 +82,9 @@ class SubjectServer:
         self._limits = limits
         staged = {name: str(folder) for name, folder in workspaces.items()}
         staged["subject"] = str(Path(subject.__file__).parent)
-        mounts = {f"{STAGE}/{name}": folder for name, folder in staged.items()}
+        mounts = {f"{SERVER_FILES}/{name}": folder for name, folder in staged.items()}
         mounts |= {f"/python/site{number}": folder for number, folder in enumerate(site)}
-        mounts |= {GIVEN: str(given)} if given else {}
+        mounts |= {COURSE_FILES: str(given)} if given else {}
         mounts |= dict(setup.mounts)
         inside = {outside: path if sandbox.namespaced else outside for path, outside in mounts.items()}
         self._inside = {name: inside[folder] for name, folder in staged.items()}

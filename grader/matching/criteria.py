@@ -109,21 +109,27 @@ class Criterion:
             raise ValueError("name: is empty; say in a few words what the criterion is about")
 
 
-def criteria_problem(criteria: Sequence[Criterion]) -> str:
-    """Return what is wrong with the criteria of one item; empty if nothing is."""
+def require_names(criteria: Sequence[Criterion]) -> None:
+    """Check that no two criteria of an item share a name.
+
+    Raises:
+        ValueError: two do.
+    """
     names = [criterion.name for criterion in criteria]
     for name in names:
         if names.count(name) > 1:
-            return f"criteria: two are called {name!r}; give each its own name"
-    return ""
+            raise ValueError(f"criteria: two are called {name!r}; give each its own name")
 
 
-def points_problem(criteria: Sequence[Criterion], points: float) -> str:
-    """Return a message if the criteria are not worth what their item is; empty otherwise."""
+def require_worth(criteria: Sequence[Criterion], points: float) -> None:
+    """Check that criteria are worth what their item is.
+
+    Raises:
+        ValueError: they are not.
+    """
     total = math.fsum(criterion.points for criterion in criteria)
-    if not criteria or math.isclose(total, points, abs_tol=1e-9):
-        return ""
-    return f"must equal the sum of its criteria, {total:.12g}, got {points:.12g}"
+    if criteria and not math.isclose(total, points, abs_tol=1e-9):
+        raise ValueError(f"criteria: their points must add up to the item's, {points:.12g}, got {total:.12g}")
 
 
 def _readable(words: str) -> bool:

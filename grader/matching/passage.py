@@ -30,7 +30,7 @@ _NO_SPACES = (
 )
 """Scripts in which no space ends a word: each character is a token."""
 _LATIN_ENDS = 0x250
-_END = re.compile(r"(?<![.!?;])[.!?;]++(?=\s|$)|[。！？；]|\n")  # noqa: RUF001 - they end Chinese sentences
+_END = re.compile(r"(?<![.!?;])[.!?;]++(?=\s|$)|[。！？；।]|\n")  # noqa: RUF001 - they end Chinese sentences
 _ENDS_LINE = frozenset(".!?;。！？；|")  # noqa: RUF001 - they end Chinese sentences
 _COLONS = re.compile("[:：\\t]")  # noqa: RUF001 - as above
 _MARKUP = " `*_\"'("
@@ -42,8 +42,8 @@ _NEGATORS = frozenset(
     not no never without cannot cant dont doesnt isnt arent wont neither nor none non nothing except excluding
     instead rather unlike wrong false incorrect nicht kein keine keinen keiner keines keinem ohne nie niemals
     weder falsch ausser außer ne pas sans aucun aucune jamais sin nunca tampoco ningun ninguna
-    senza mai nao sem не нет без ни никогда
-    """.split()  # noqa: SIM905 - a list of words in six languages
+    senza mai nao sem не нет без ни никогда नहीं नही बिना मत
+    """.split()  # noqa: SIM905 - a list of words in seven languages
 )
 _NEGATING_SIGNS = frozenset("不没沒無无非未否勿")
 _NEGATING_WORDS = ("ない", "ません", "なく", "않", "아니", "없", "ไม่")
@@ -130,7 +130,7 @@ def _tokens(text: str) -> Iterator[WordToken]:
     parts: list[str] = []
     for index, character in enumerate(text):
         alone = _stands_alone(character)
-        marks = not character.isalnum() and parts and unicodedata.combining(character)
+        marks = parts and unicodedata.category(character).startswith("M")
         if parts and (alone or not (character.isalnum() or marks)):
             yield WordToken("".join(parts), start, index)
             parts = []
@@ -140,6 +140,8 @@ def _tokens(text: str) -> Iterator[WordToken]:
             if not parts:
                 start = index
             parts.append(fold(character))
+        elif marks and not unicodedata.combining(character):  # vowels of Indic scripts are marks
+            parts.append(character)
     if parts:
         yield WordToken("".join(parts), start, len(text))
 

@@ -44,6 +44,8 @@ class CopiedQuestion:
     """The line in which the copy ends, counted from the one in which it begins."""
     end: int
     """Where it ends in that line."""
+    ended: bool
+    """Whether a sentence or the line ends there."""
 
     @property
     def sure(self) -> bool:
@@ -59,6 +61,8 @@ class QuestionWords:
     words: tuple[str, ...]
     sentences: frozenset[int]
     """After how many words a sentence ends."""
+    called: frozenset[int]
+    """The words before a parenthesis, as in `method(s)`."""
 
 
 def question_words(label: str, text: str) -> QuestionWords:
@@ -70,14 +74,23 @@ def question_words(label: str, text: str) -> QuestionWords:
         for number, match in enumerate(matches)
         if plain[match.end() :].lstrip()[:1] in SENTENCE_ENDS or number + 1 == len(matches)
     }
+    called = (number for number, match in enumerate(matches) if plain[match.end() :].startswith("("))
     return QuestionWords(
-        label=label, words=tuple(match[0].lower() for match in matches), sentences=frozenset(sentences)
+        label=label,
+        words=tuple(match[0].lower() for match in matches),
+        sentences=frozenset(sentences),
+        called=frozenset(called),
     )
 
 
 def copy_at(lines: Sequence[str], start: int, questions: Iterable[QuestionWords]) -> CopiedQuestion | None:
     """Find the question that is repeated from a place in the first line on; the longest copy counts."""
-    copies = [copy for question in questions if (copy := _copied(lines, start, question))]
+    first = _WORD.search(lines[0], start) or next(filter(None, map(_WORD.search, lines[1:])), None)
+    if first is None:
+        return None
+    word = first[0].lower()
+    begun = (question for question in questions if any(_alike(word, begin) for begin in question.words[:2]))
+    copies = [copy for question in begun if (copy := _copied(lines, start, question))]
     return max(copies, key=lambda copy: (copy.share, copy.words), default=None)
 
 
@@ -97,26 +110,33 @@ def _copied(lines: Sequence[str], start: int, question: QuestionWords) -> Copied
     expected = question.words
     position = matched = 0
     last: tuple[int, int] = (0, start)
-    last_position = 0
+    at_line_end: CopiedQuestion | None = None
     for number, line in enumerate(lines):
+        if number and matched:
+            at_line_end = _accepted(lines, question, matched, position, last) or at_line_end
         for match in _WORD.finditer(line, start if number == 0 else 0):
-            word = match[0].lower()
-            ahead = next(
-                (
-                    place
-                    for place in range(position, min(position + SKIPPED + 1, len(expected)))
-                    if _alike(expected[place], word)
-                ),
-                None,
-            )
-            if ahead is None or (matched == 0 and ahead > 1):
-                return _accepted(lines, question, matched, last_position, last)
+            place = _place(question, position, match)
+            if place is None or (matched == 0 and place > 1):
+                copy = _accepted(lines, question, matched, position, last)
+                # an answer may begin with the next word of the question: `…is used` / `to(), cuda()`
+                within_line = copy is not None and copy.line > 0 and not copy.ended
+                return at_line_end if at_line_end and (within_line or copy is None) else copy
             matched += 1
-            position = last_position = ahead + 1
+            position = place + 1
             last = (number, match.end())
             if position == len(expected):
-                return _accepted(lines, question, matched, last_position, last)
-    return _accepted(lines, question, matched, last_position, last)
+                return _accepted(lines, question, matched, position, last)
+    return _accepted(lines, question, matched, position, last)
+
+
+def _place(question: QuestionWords, position: int, match: re.Match[str]) -> int | None:
+    """Return which of the next words of a question a word is; None if it is another one, or a call."""
+    word = match[0].lower()
+    called = match.string.startswith("(", match.end())
+    for place in range(position, min(position + SKIPPED + 1, len(question.words))):
+        if _alike(question.words[place], word) and (not called or place in question.called):
+            return place
+    return None
 
 
 def _accepted(
@@ -138,7 +158,12 @@ def _accepted(
     while end < len(line) and (line[end] in SENTENCE_ENDS or line[end] in " \t)\"'\u201d*_"):
         end += 1
     return CopiedQuestion(
-        question=question.label, share=share, words=matched, line=number, end=behind_points(line, end)
+        question=question.label,
+        share=share,
+        words=matched,
+        line=number,
+        end=behind_points(line, end),
+        ended=ended,
     )
 
 

@@ -13,9 +13,15 @@ Path = tuple[str, ...]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8"}
 
+LABEL_CHARACTERS = 200
+"""So much of a line is looked at for a label."""
+ALONE, ROW = "alone", "row"
+"""Forms of a number that stands alone in its line or cell, and may be data."""
+
 _PLAIN = str.maketrans("（）［］：．。－‐‑‒–—―＃０１２３４５６７８９", "()[]:..-------#0123456789")  # noqa: RUF001
 """One character for one, so that places in a line stay."""
-_LEAD = r"[\s>*_•·▪◦●○■–-]*"  # noqa: RUF001 - bullets
+_LEAD = re.compile(r"[\s>*_#\u2022\u00b7\u25aa\u25e6\u25cf\u25cb\u25a0-]*")
+"""Bullets, quotation marks and signs of headings before a label."""
 _QUESTION = (
     r"questions?|ques|qn|q|problem|prob|exercise|exer|ex|task|frage|aufgabe|pregunta|pytanie"
     r"|\u95ee\u9898|\u554f\u984c|\u9898\u76ee|\u7b2c"
@@ -24,30 +30,29 @@ _ANSWER = (
     r"answers?(?:\s+(?:to|for|of)(?:\s+(?:question|problem|q))?)?|ans|solutions?|sol|response|antwort|l\u00f6sung"
     r"|respuesta|\u7b54"
 )
-_NUMBER = r"\d{1,3}(?:\s?[.-]\s?\d{1,3})*(?:\s?\.?\s?\(?[a-z]\)?(?![^\W_]))?"
+_NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,3}(?:\s?\.?\s?\(?[a-z]\)?(?![^\W_]))?"
 _PART = r"(?:part|section|teil|parte|partie)\s*(?P<part>\d{1,2}|[ivx]{1,4}|[a-z])(?![^\W_])"
 _KEYWORD = re.compile(
-    rf"{_LEAD}(?:{_PART}[\s:.,/|()-]*)?(?:(?P<ask>{_QUESTION})|(?P<reply>{_ANSWER}))\s?\.?\s?"
-    rf"(?:no\.?|number|nr\.?)?\s?[#(\[]?\s?(?P<number>{_NUMBER})\s?[)\]]?[*_]*\s?(?P<end>[.):,|-]|$|(?=(?-i:[\[(A-Z\u4e00-\u9fff])))"
-    r"[*_]*[\s\u9898]*",
+    rf"(?:{_PART}[\s:.,/|()-]*)?(?:(?P<ask>{_QUESTION})|(?P<reply>{_ANSWER}))\s?\.?\s?"
+    rf"(?:no\.?|number|nr\.?)?\s?[#(\[]?\s?(?P<number>{_NUMBER})\s?[)\]]?[*_]*\s?\u9898?\s?(?P<end>[.):,|-]|$|(?=(?-i:[\[(A-Z\u4e00-\u9fff])))"
+    r"[*_]*\s*",
     re.IGNORECASE,
 )
 _LETTERED = re.compile(
-    rf"{_LEAD}(?P<word>[AQ])(?P<number>\d{{1,2}}[a-z]?)[*_]*(?:\s?[.):-]|$|(?<=Q\d)\s|(?<=Q\d\d)\s)[*_]*\s*"
+    r"(?P<word>[AQ])(?P<number>\d{1,2}[a-z]?)[*_]*(?:\s?[.):-]|$|(?<=Q\d)\s|(?<=Q\d\d)\s)[*_]*\s*"
 )
-_IN_PART = re.compile(
-    rf"{_LEAD}{_PART}[\s:.,/|()-]+(?P<number>{_NUMBER})\s?[)\]]?\s?(?:[.):-]|$)\s*", re.IGNORECASE
-)
-_PART_ALONE = re.compile(rf"{_LEAD}{_PART}\s?(?:[.:)(\[-]|$)(?P<rest>.*)", re.IGNORECASE)
+_IN_PART = re.compile(rf"{_PART}[\s:.,/|()-]+(?P<number>{_NUMBER})\s?[)\]]?\s?(?:[.):-]|$)\s*", re.IGNORECASE)
+_PART_ALONE = re.compile(rf"{_PART}\s?(?:[.:)(\[-]|$)(?P<rest>.*)", re.IGNORECASE)
 _NUMBERED = re.compile(
-    r"(?P<lead>[\s>*_•·▪◦●○■#]*)(?P<open>[(\[#]?)\s?(?P<number>\d{1,2}(?:\.\d{1,2}){0,2}(?:\s?\(?[a-z]\)?)?)\s?"
+    r"(?P<open>[(\[#]?)\s?(?P<number>\d{1,2}(?:\.\d{1,2}){0,2}(?:\s?\(?[a-z]\)?)?)\s?"
     r"(?P<close>[)\]]\s?[.:]?|:(?!\d)|[\uff0c\u3001]|\.(?!\d)|(?<=\s)-(?=\s)|-(?=\s))[*_]*\s*"
 )
 _GLUED = re.compile(r"\s*(?P<number>\d{1,2})\.(?=\d)")
 """A label without a space behind it looks like a number: `6.3, 4 and 5`."""
-_BARE = re.compile(r"[\s*_#]*[(\[]?(?P<number>\d{1,2}(?:\.\d{1,2})?[a-z]?)[)\].:]?[\s*_]*")
+_DOTTED = re.compile(r"\s*(?P<number>\d{1,2}(?:\.\d{1,2}){1,2}[a-z]?)\s+(?=\S)")
+_BARE = re.compile(r"[(\[]?(?P<number>\d{1,2}(?:\.\d{1,2})?[a-z]?)[)\].:]?[\s*_]*")
 _IN_HEADING = re.compile(r"\s*(?P<number>\d{1,2}(?:\.\d{1,2}){0,2}[a-z]?)\.?\s+(?=\S)")
-_LETTER = re.compile(rf"{_LEAD}\(?(?P<number>[a-z])[).:](?![^\W_])[*_]*\s*", re.IGNORECASE)
+_LETTER = re.compile(r"\(?(?P<number>[a-z])[).:](?![^\W_])[*_]*\s*", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#+|//+|%+|--+)\s*")
 _COMPONENT = re.compile(r"\d+|[a-z]")
 
@@ -78,9 +83,15 @@ def path_of(label: str) -> Path:
     return tuple(component.lstrip("0") or "0" for component in _COMPONENT.findall(words)) or (lower.strip(),)
 
 
+def order_of(label: str) -> tuple[tuple[int, str], ...]:
+    """Return a key by which labels are sorted as in a hand-out: 2 before 10, and 2a before 2b."""
+    return tuple((int(part), "") if part.isdecimal() else (0, part) for part in path_of(label))
+
+
 def part_of(line: str) -> str | None:
     """Return the number of the part that a line is the title of; None if it is no such title."""
-    match = _PART_ALONE.match(line.translate(_PLAIN))
+    plain = line[:LABEL_CHARACTERS].translate(_PLAIN)
+    match = _PART_ALONE.match(plain, _lead(plain))
     if match is None or len(match["rest"].split()) > 12:
         return None
     return _part(match["part"])
@@ -91,16 +102,21 @@ def label_of(line: str, kind: BlockKind, *, letters: bool = False) -> Label | No
 
     In code only comments with a keyword are labels. With `letters` a single letter is one, too.
     """
-    plain = line.translate(_PLAIN)
+    plain = line[:LABEL_CHARACTERS].translate(_PLAIN)
     if kind in ("code", "output"):
         comment = _COMMENT.match(plain)
         return _keyword(plain, comment.end()) if comment and kind == "code" else None
-    return _keyword(plain, 0) or _numbered(plain, kind) or (_letter(plain) if letters else None)
+    start = _lead(plain)
+    return (
+        _keyword(plain, start)
+        or _numbered(plain, start, kind)
+        or (_letter(plain, start) if letters else None)
+    )
 
 
 def glued_label(line: str) -> Label | None:
     """Read a label that has no space behind it and looks like a decimal number."""
-    match = _GLUED.match(line.translate(_PLAIN))
+    match = _GLUED.match(line[:LABEL_CHARACTERS].translate(_PLAIN))
     if match is None:
         return None
     return Label(path=path_of(match["number"]), form="1.", end=match.end(), doubtful=True)
@@ -108,10 +124,16 @@ def glued_label(line: str) -> Label | None:
 
 def row_label(cell: str) -> Label | None:
     """Read the label in the first cell of a table's row."""
-    plain = cell.translate(_PLAIN)
+    plain = cell[:LABEL_CHARACTERS].translate(_PLAIN)
     if match := _BARE.fullmatch(plain):
-        return Label(path=path_of(match["number"]), form="row", end=len(cell))
+        return Label(path=path_of(match["number"]), form=ROW, end=len(cell))
     return label_of(cell, "table")
+
+
+def _lead(plain: str) -> int:
+    """Return where the text of a line begins, behind bullets and signs of headings."""
+    match = _LEAD.match(plain)
+    return match.end() if match else 0
 
 
 def _keyword(plain: str, start: int) -> Label | None:
@@ -137,19 +159,21 @@ def _keyword(plain: str, start: int) -> Label | None:
     return None
 
 
-def _numbered(plain: str, kind: BlockKind) -> Label | None:
-    if kind == "heading" and (match := _IN_HEADING.match(plain)):
+def _numbered(plain: str, start: int, kind: BlockKind) -> Label | None:
+    if kind == "heading" and (match := _IN_HEADING.match(plain, start)):
         return Label(path=path_of(match["number"]), form="heading", end=match.end())
-    if match := _NUMBERED.match(plain):
+    if match := _NUMBERED.match(plain, start):
         form = f"{match['open']}1{match['close'].strip()}"
         return Label(path=path_of(match["number"]), form=form, end=match.end())
-    if match := _BARE.fullmatch(plain):
-        return Label(path=path_of(match["number"]), form="alone", end=len(plain))
+    if match := _DOTTED.match(plain, start):
+        return Label(path=path_of(match["number"]), form="1.1", end=match.end())
+    if match := _BARE.fullmatch(plain, start):
+        return Label(path=path_of(match["number"]), form=ALONE, end=len(plain))
     return None
 
 
-def _letter(plain: str) -> Label | None:
-    match = _LETTER.match(plain)
+def _letter(plain: str, start: int) -> Label | None:
+    match = _LETTER.match(plain, start)
     return Label(path=(match["number"].lower(),), form="letter", end=match.end()) if match else None
 
 

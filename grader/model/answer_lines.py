@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.model.answer_copies import CopiedQuestion, QuestionWords, behind_points, copy_at
-from grader.model.answer_labels import Label, Path, glued_label, label_of, part_of, path_of, row_label
+from grader.model.answer_labels import ROW, Label, Path, glued_label, label_of, part_of, path_of, row_label
 from grader.model.document import Document, TextBlock
 
 COPY_LINES = 12
 """The most lines over which a copied question may run."""
-MARKS = 1000
+MARKS = 600
 """The most numbered lines that are weighed."""
 
 _DIGITS = re.compile(r"\d+")
@@ -188,5 +188,5 @@ def _label(line: DocumentLine, block: TextBlock, *, letters: bool) -> Label | No
     if block.kind == "table":
         cell, tab, _ = line.text.partition("\t")
         label = row_label(cell) if tab else None
-        return Label(path=label.path, form="row", end=len(cell) + 1, keyword=label.keyword) if label else None
+        return Label(path=label.path, form=ROW, end=len(cell) + 1, keyword=label.keyword) if label else None
     return label_of(line.text, block.kind, letters=letters)

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.model.answer_lines import Mark
+from grader.model.answer_labels import ALONE, ROW
+from grader.model.answer_lines import Mark, Targets
 
 BACK = 6.0
 """A number that is not larger than the one before."""
@@ -34,7 +35,11 @@ NEEDED_OTHER = 4.0
 CLOSE = 2.5
 """Two readings whose costs differ by less are both possible."""
 
-_LISTED = {"row": 0.5, "alone": 1.0}
+WHOLE = 1.5
+"""A label of a question of which only parts are asked."""
+
+DATA = 1.0
+_LISTED = {ROW: 0.5, ALONE: DATA}
 """What breaks a list costs less where the number may be data."""
 
 
@@ -53,12 +58,9 @@ State = tuple[int, int]
 """The question that is being answered, -1 before the first; the last number of a list in it, 0 for none."""
 
 
-def read(marks: Sequence[Mark], questions: int) -> tuple[list[Anchor], list[Mark]]:
-    """Find the lines that begin answers, in their order, and those that as well might.
-
-    `questions` is how many there are.
-    """
-    costs = _Costs(marks, questions)
+def read(marks: Sequence[Mark], targets: Targets) -> tuple[list[Anchor], list[Mark]]:
+    """Find the lines that begin answers, in their order, and those that as well might."""
+    costs = _Costs(marks, targets)
     forward: list[dict[State, float]] = [{(-1, 0): 0.0}]
     for mark in marks:
         reached: dict[State, float] = {}
@@ -104,7 +106,7 @@ def _cheapest(
             if alternative != target
         )
         if target is not None:
-            certain = other - best >= CLOSE and not costs.doubtful(mark, entry)
+            certain = other - best >= CLOSE and not costs.doubtful(mark, target, entry)
             yield Anchor(mark=mark, target=target, certain=certain)
         elif other - best < CLOSE:
             yield mark
@@ -114,14 +116,20 @@ def _cheapest(
 class _Costs:
     """The charge of each step of a reading costs."""
 
-    def __init__(self, marks: Sequence[Mark], questions: int) -> None:
+    def __init__(self, marks: Sequence[Mark], targets: Targets) -> None:
         self._lines = Counter(target for mark in marks for target in mark.targets)
-        covered: dict[str, set[int]] = {"": set()}
+        self._depths = [len(path) for path in targets.paths]
+        self._asked = [label is not None for label in targets.labels]
+        covered: dict[int, dict[str, set[int]]] = {depth: {"": set()} for depth in self._depths}
         for mark in marks:
-            covered.setdefault(mark.form, set()).update(mark.targets)
-        self.form = max(covered, key=lambda form: len(covered[form]))
-        """The way of writing labels that covers most questions; of several the first."""
-        self._few = len(covered[self.form]) * 2 < questions
+            for target in mark.targets:
+                covered[self._depths[target]].setdefault(mark.form, set()).add(target)
+        self._forms = {depth: max(forms, key=lambda f: len(forms[f])) for depth, forms in covered.items()}
+        """The way of writing labels that covers most questions of a depth; of several the first."""
+        self._few = {
+            depth: len(covered[depth][form]) * 2 < self._depths.count(depth)
+            for depth, form in self._forms.items()
+        }
 
     def steps(self, mark: Mark, state: State) -> Iterator[tuple[int | None, State, float]]:
         """Yield the ways to read a line: the question that it begins or None, the next state, the charge."""
@@ -130,30 +138,33 @@ class _Costs:
             yield target, (target, 0), self._begins(mark, target, question)
         yield None, (question, mark.number), self._listed(mark, question, entry)
 
-    def doubtful(self, mark: Mark, entry: Mark | None) -> bool:
+    def doubtful(self, mark: Mark, target: int, entry: Mark | None) -> bool:
         """Tell whether nothing but a number begins an answer here, and it may be data or continue a list.
 
         `entry` is the line before if that is read as an entry of a list.
         """
-        if mark.copy or (mark.label and mark.label.keyword):
+        if mark.label is None or mark.copy or mark.label.keyword:
             return False
         continues = entry is not None and entry.form == mark.form and entry.number + 1 == mark.number
-        unusual = self._few or mark.form != self.form
-        return continues or unusual or (mark.label is not None and mark.label.doubtful)
+        data = mark.form in _LISTED and self._few[self._depths[target]]
+        return continues or data or mark.label.doubtful or not self._usual(mark, target)
+
+    def _usual(self, mark: Mark, target: int) -> bool:
+        return mark.form == self._forms[self._depths[target]]
 
     def _begins(self, mark: Mark, target: int, question: int) -> float:
-        charge = 0.0
+        charge = 0.0 if self._asked[target] else WHOLE
         labelled = mark.copy is not None or (mark.label is not None and mark.label.keyword)
-        if mark.form != self.form and not labelled:
+        if not (labelled or self._usual(mark, target)):
             charge += OTHER_FORM
         if target > question:
-            return charge + SKIPPED * min(4, target - question - 1)
+            return charge + SKIPPED * min(4, sum(self._asked[question + 1 : target]))
         if target == question and mark.label and mark.label.reply:
             return charge
         return charge + BACK
 
     def _listed(self, mark: Mark, question: int, entry: int) -> float:
-        usual = mark.form == self.form
+        usual = any(self._usual(mark, target) for target in mark.targets)
         charge = 0.5 * usual + (question < 0)
         labelled = mark.label is not None and mark.label.keyword
         if mark.copy:
@@ -165,7 +176,8 @@ class _Costs:
         if mark.number == 1:
             charge += BEGINS_LIST
         elif mark.number != entry + 1:
-            charge += BREAKS_NUMBERS if usual else _LISTED.get(mark.form, BREAKS_LIST)
+            data = DATA if mark.label and mark.label.doubtful else _LISTED.get(mark.form)
+            charge += data or (BREAKS_NUMBERS if usual else BREAKS_LIST)
         if all(self._lines[target] == 1 for target in mark.targets):
             charge += NEEDED if usual or labelled else NEEDED_OTHER
         return charge

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from grader.model.answer_copies import QuestionWords, question_words, words_of
 from grader.model.answer_labels import part_of
-from grader.model.answer_lines import DocumentLine, Mark, Targets, lines_of, marks_of, parts_of
+from grader.model.answer_lines import MARKS, DocumentLine, Mark, Targets, lines_of, marks_of, parts_of
 from grader.model.answer_reading import Anchor, read
 from grader.model.document import Document, WrittenAnswer
 
@@ -18,6 +18,7 @@ PREAMBLE_WORDS = 12
 """So many words before the first number may be an answer."""
 STRAY_WORDS = 2
 """So many words of a question in the answer before it may be its answer without a number."""
+OVERFULL = "the document has so many numbered lines that they cannot all be weighed"
 _REPLY = re.compile(r"\s*(?:(?:answer|ans|solution|sol|antwort)\s*[:.-]|a\s*:)\s*", re.IGNORECASE)
 
 
@@ -72,6 +73,8 @@ class _Sheet:
     lines: list[DocumentLine] = field(init=False)
     targets: Targets = field(init=False)
     words: dict[str, QuestionWords] = field(init=False)
+    overfull: bool = False
+    """Whether there are more numbered lines than are weighed."""
     trouble: str = ""
     """Why no answer can surely be missing; empty if one can."""
     doubtful: tuple[int, ...] = ()
@@ -88,7 +91,8 @@ class _Sheet:
         parts = parts_of(self.lines, blocks)
         marks = list(marks_of(self.lines, blocks, parts, self.targets, self.words))
         marks = _without_listing(_of_best_part(marks, parts), self.lines)
-        anchors, doubtful = read(marks, len(self.questions))
+        self.overfull = len(marks) == MARKS
+        anchors, doubtful = read(marks, self.targets)
         regions: dict[int, list[_Region]] = defaultdict(list)
         ends = [anchor.mark.line for anchor in anchors[1:]]
         for anchor, end in zip(anchors, [*ends, len(self.lines)], strict=True) if anchors else ():
@@ -143,6 +147,8 @@ class _Sheet:
     ) -> Iterator[str]:
         """Yield reasons why a question without an answer may have been answered."""
         document = self.document
+        if self.overfull:
+            yield OVERFULL
         if document.incomplete:
             yield document.incomplete
         if document.scanned:
@@ -180,6 +186,7 @@ class _Sheet:
         why = next(self._doubts(label, target, several, regions), "")
         if not why and not text and not pictures:
             why = next(self._absences(label, target, several, regions), "")
+            why = why or ("" if several else self._elsewhere(label, regions))
         page = self.document.blocks[several[0].first_block].page if several and (text or pictures) else 0
         if blocks:
             page = self.document.blocks[blocks[0]].page
@@ -193,6 +200,8 @@ class _Sheet:
         regions: Mapping[int, Sequence[_Region]],
     ) -> Iterator[str]:
         """Yield reasons why an answer that is there may not be the right one, or not all of it."""
+        if self.overfull:
+            yield OVERFULL
         anchors = [region.anchor for region in several]
         if len(anchors) > 1 and not all(_reply(anchor.mark) for anchor in anchors[1:]):
             yield f"question {label} is answered {len(anchors)} times"
@@ -264,6 +273,15 @@ class _Sheet:
         rest = words_of("\n".join(text for _, text in regions[earlier][-1].lines[1:]))
         if len((words_of(self.questions[label]) - others) & rest) >= STRAY_WORDS:
             yield f"it may stand without a number behind the answer to {self._name(earlier)}"
+
+    def _elsewhere(self, label: str, regions: Mapping[int, Sequence[_Region]]) -> str:
+        """Return where another answer speaks of what only this question asks, as misnumbered ones do."""
+        for target, several in sorted(regions.items()):
+            asked = words_of(self.questions.get(self.targets.labels[target] or "", ""))
+            answered = words_of("\n".join(region.text for region in several))
+            if len((words_of(self.questions[label]) - asked) & answered) >= STRAY_WORDS:
+                return f"it may stand under {self._name(target)}"
+        return ""
 
 
 def _unnumbered(

@@ -33,6 +33,34 @@ class Paragraph(Drawing):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedText(Drawing):
+    """A text with its line breaks, of which some parts are marked."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where the marked parts begin and end, in order and without overlaps."""
+    written: bool = False
+    """Whether the student wrote it."""
+
+    @property
+    def parts(self) -> tuple[tuple[str, bool], ...]:
+        """The text in parts, each with whether it is marked."""
+        parts, end = [], 0
+        for start, stop in self.spans:
+            parts += [(self.text[end:start], False), (self.text[start:stop], True)]
+            end = stop
+        return tuple((part, marked) for part, marked in (*parts, (self.text[end:], False)) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures(Drawing):
+    """Small pictures beside each other."""
+
+    pictures: tuple[str, ...]
+    """PNG files in base64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Advice(Drawing):
     """A line on where to look for a mistake; of several, the first one that applies is shown."""
 
@@ -86,7 +114,7 @@ class Bars(Drawing):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares(Drawing):
+class Breakdown(Drawing):
     """A whole that is divided into parts, from left to right."""
 
     parts: tuple[Bar, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, field, fields, replace
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from typing import Any, NewType
 
 FunctionName = NewType("FunctionName", str)
@@ -41,6 +41,8 @@ def option(
 
 def without_secrets(options: Any) -> Any:
     """Return options whose secret values are their defaults."""
+    if not is_dataclass(options) or isinstance(options, type):
+        return options
     secrets = {f.name: _default(f) for f in fields(options) if f.metadata.get("secret")}
     return replace(options, **secrets) if secrets else options
 

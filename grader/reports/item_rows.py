@@ -6,7 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.model.drawing import Bars, Curves, Drawing, Gauge, Paragraph, Shares, ValueTable, listed
+from grader.model.drawing import (
+    Bars,
+    Breakdown,
+    Curves,
+    Drawing,
+    Gauge,
+    MarkedText,
+    Paragraph,
+    Pictures,
+    ValueTable,
+    listed,
+)
 from grader.model.observation import Outcome
 from grader.reports.advice import advice_on
 from grader.reports.pages import SIGNS
@@ -34,7 +45,8 @@ VISIBLE = {
     "after_published": "students see it once marks are published",
     "never": "students never see it",
 }
-CHARTS = (Gauge, Bars, Shares, Curves)
+CHARTS = (Gauge, Bars, Breakdown, Curves)
+DETAILS = (ValueTable, Paragraph, MarkedText, Pictures)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +123,7 @@ def item_row(position: int, line: Line, item: Item, view: AudienceView) -> ItemR
     return replace(
         row,
         charts=tuple(drawing for drawing in drawings if isinstance(drawing, CHARTS)),
-        details=tuple(drawing for drawing in drawings if isinstance(drawing, ValueTable | Paragraph)),
+        details=tuple(drawing for drawing in drawings if isinstance(drawing, DETAILS)),
         quantities={name: q for name, q in observation.quantities.items() if name not in in_drawings},
         cases=shown,
         agreeing=agreeing,

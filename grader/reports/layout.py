@@ -5,6 +5,7 @@ Values may be anything that a kind measured or a program claimed: what cannot be
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,7 +16,7 @@ from grader.model.magnitude import seconds, size
 from grader.model.observation import Quantity
 
 if TYPE_CHECKING:
-    from grader.model.drawing import Bars, Cell, Curves, Gauge, Shares
+    from grader.model.drawing import Bars, Breakdown, Cell, Curves, Gauge
 
 ROOM = 92.0
 """Percent of the width that the longest bar takes."""
@@ -31,6 +32,7 @@ HEIGHT = 212
 LABEL = 11.0
 """Percent of the width that a label takes."""
 UNKNOWN = "-"
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{1,40000}={0,2}")
 
 
 def value(cell: Cell) -> str:
@@ -127,7 +129,7 @@ class SharePart:
     width: float
 
 
-def shares(drawing: Shares) -> tuple[SharePart, ...]:
+def shares(drawing: Breakdown) -> tuple[SharePart, ...]:
     """Place the parts of a whole one behind the other; none if the whole is 0."""
     amounts = [number(part.value.value) or 0.0 for part in drawing.parts]
     whole = sum(amounts)
@@ -229,3 +231,8 @@ def _points(points: Iterable[tuple[Any, Any]]) -> list[tuple[float, float]]:
     """Return the points that have a place on logarithmic axes."""
     usable = ((number(x), number(y)) for x, y in points)
     return [(x, y) for x, y in usable if x and y]
+
+
+def base64_only(text: str) -> str:
+    """Return the text if it is base64, and nothing otherwise: it stands in an address."""
+    return text if _BASE64.fullmatch(text) else ""

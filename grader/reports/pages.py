@@ -64,12 +64,11 @@ def _bytecode() -> FileSystemBytecodeCache | None:
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
 
     def safe(value: Any) -> Any:
         """Shorten a text and spell out what a reader's program would act on; escaping follows."""
-        plain_text = isinstance(value, str) and not isinstance(value, Markup)
-        return block(value, LONGEST, MOST_LINES) if plain_text else value
+        is_text = isinstance(value, str) and not hasattr(value, "__html__")  # which markup of ours has
+        return block(value, LONGEST, MOST_LINES) if is_text else value
 
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -82,7 +81,6 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         bytecode_cache=_bytecode(),
     )
-    stylesheet = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))  # noqa: S704 - a file of ours
     environment.filters |= {"percent": "{:.2f}%".format, "pixels": "{:.1f}".format}
     environment.globals |= {
         "SIGNS": SIGNS,
@@ -91,7 +89,6 @@ def _environment() -> Environment:
         "layout": layout,
         "number": number,
         "plain": plain,
-        "stylesheet": lambda: stylesheet,
         "value": layout.value,
     }
     return environment

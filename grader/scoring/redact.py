@@ -8,6 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
+from grader.model.options import without_secrets
 from grader.model.score import Standing
 from grader.model.view import AudienceView
 from grader.scoring.drawings import drawings_of
@@ -62,8 +63,10 @@ def student_view(
     Nothing of a hidden item is left: no id, title, reason, input or output, neither in its own line nor in
     what others say of it. The sums are those of the items that are left, and are not final. Whatever a
     program did in one child with a hidden item goes too, for it could have kept that one's inputs. Flags are
-    for staff. `kinds` draw what is left of the observations.
+    for staff. `kinds` draw what is left of the observations. Secret options, such as model answers, are left
+    out until grades are published and this one is final: others may still be writing their answers.
     """
+    secrets = published and scorecard.standing is Standing.FINAL
     due_is_over = closes is not None and now > closes
     shown = {"always": True, "after_due": due_is_over, "after_published": published, "never": False}
     left_out = [item for item in rubric.items if not shown[item.visible]]
@@ -83,7 +86,7 @@ def student_view(
     }
     reduced = replace(
         rubric,
-        items=tuple(_item(item, items) for item in items.values()),
+        items=tuple(_item(item, items, secrets=secrets) for item in items.values()),
         points=sum(item.points for item in items.values() if item.counts == "earns"),
     )
     drawings = drawings_of(reduced.items, observations, kinds or {})
@@ -167,9 +170,10 @@ def _observation(observation: Observation, reason: str) -> Observation:
     )
 
 
-def _item(item: Item, visible: Mapping[str, Item]) -> Item:
+def _item(item: Item, visible: Mapping[str, Item], *, secrets: bool) -> Item:
     return replace(
         item,
+        options=item.options if secrets else without_secrets(item.options),
         needs=tuple(name for name in item.needs if name in visible),
         uses=tuple(name for name in item.uses if name in visible),
     )

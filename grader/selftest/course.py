@@ -78,9 +78,11 @@ def try_oracles(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, Check
         tried.add(names)
         family, oracle = names
         try:
-            yield from _try_oracle(functions, family, oracle)
+            problems = tuple(_try_oracle(functions, family, oracle))
         except CourseError as error:
-            yield from error.problems
+            problems = error.problems
+        for problem in problems:
+            yield problem.removeprefix(f"{Path.cwd()}/")
 
 
 def _functions_of(item: Item) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The processes of one check as pid 1 sees them in /proc: who they are, their states and their CPU clocks."""
+"""The processes of one check as pid 1 sees them in /proc: their pids, states and CPU clocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Protocol
 
 _CLONE_CALLS = {"x86_64": (b"56 ", b"57 ", b"58 ", b"435 "), "aarch64": (b"220 ", b"435 ")}
 """clone, fork, vfork and clone3 as `/proc/PID/task/TID/syscall` begins."""
@@ -15,26 +14,14 @@ _GONE = (FileNotFoundError, ProcessLookupError)
 
 PPID, USER_TICKS, SYSTEM_TICKS, CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS = 1, 11, 12, 13, 14
 PROCESSOR = 36
-"""Where these stand in `stat_fields`; see proc_pid_stat(5), whose third field is our first."""
+"""Indices into `stat_fields`; see proc_pid_stat(5), whose third field is our first."""
 
 
-class Population(Protocol):
-    """The processes of one check, pid 1 not among them."""
-
-    def members(self) -> set[int]:
-        """Their pids."""
-        ...
-
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to all of them."""
-        ...
-
-
-class NamespacePopulation:
+class NamespaceProcesses:
     """Everybody in a pid namespace but pid 1: `kill(-1)` is one system call that no fork can slip through."""
 
     def members(self) -> set[int]:
-        """Their pids."""
+        """Return their pids."""
         return {int(name) for name in os.listdir("/proc") if name.isdigit()} - {1}
 
     def signal(self, number: signal.Signals) -> None:
@@ -43,11 +30,11 @@ class NamespacePopulation:
             os.kill(-1, number)
 
 
-class DescendantPopulation:
+class DescendantProcesses:
     """Without a namespace: whatever descends from this process, a sub-reaper to which orphans come back."""
 
     def members(self) -> set[int]:
-        """Their pids."""
+        """Return their pids."""
         parents = {}
         for name in os.listdir("/proc"):
             if name.isdigit() and (fields := stat_fields(f"/proc/{name}")):
@@ -67,8 +54,12 @@ class DescendantPopulation:
                 os.kill(pid, number)
 
 
+CheckProcesses = NamespaceProcesses | DescendantProcesses
+"""The processes of one check, pid 1 not among them."""
+
+
 def thread_folders(members: Iterable[int]) -> list[str]:
-    """The folder in /proc of each thread."""
+    """Return the folder in /proc of each thread."""
     folders = []
     for pid in members:
         with suppress(*_GONE):
@@ -77,31 +68,31 @@ def thread_folders(members: Iterable[int]) -> list[str]:
 
 
 def stat_fields(folder: str) -> list[str] | None:
-    """The fields of a `stat` file from the state on; None if the process or thread is gone."""
+    """Return the fields of a `stat` file from the state on; None if the process or thread is gone."""
     stat = _read(f"{folder}/stat")
     return stat.rpartition(b")")[2].decode().split() if stat else None
 
 
 def thread_state(folder: str) -> str:
-    """The letter of a thread's state; X if it is gone."""
+    """Return the letter of a thread's state; X if it is gone."""
     fields = stat_fields(folder)
     return fields[0] if fields else "X"
 
 
 def inside_clone(folder: str) -> bool | None:
-    """Whether a thread that sleeps does so inside vfork or clone; None if the kernel does not show it."""
+    """Tell whether a sleeping thread is inside vfork or clone; None if the kernel does not show it."""
     call = _read(f"{folder}/syscall")
     return call.startswith(_CLONE_CALLS.get(os.uname().machine, ())) if call else None
 
 
 def run_delay_ns(folder: str) -> int:
-    """How long a thread was ready to run and waited for a core; 0 where the kernel does not count it."""
+    """Return how long a thread was runnable and waited for a core; 0 where the kernel does not count it."""
     counts = _read(f"{folder}/schedstat").split()
     return int(counts[1]) if len(counts) > 1 else 0
 
 
 def cpu_clocks(members: Iterable[int]) -> dict[int, int]:
-    """How long each process has had a core, in nanoseconds: a system call each, which needs no rights."""
+    """Return the CPU time of each process in nanoseconds: a system call each, which needs no rights."""
     clocks = {}
     for pid in members:
         with suppress(OSError):  # it is gone
@@ -110,7 +101,7 @@ def cpu_clocks(members: Iterable[int]) -> dict[int, int]:
 
 
 def _read(path: str) -> bytes:
-    """The first 4 KiB of a file in /proc; empty if its process is gone or the kernel refuses."""
+    """Read the first 4 KiB of a file in /proc; empty if its process is gone or the kernel refuses."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

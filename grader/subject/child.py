@@ -1,4 +1,4 @@
-"""The student's process: imports a file of the submission and calls its functions when told to.
+"""The student's process: imports a file of the submission and calls its functions on request.
 
 Everything here runs beside student code and can be tampered with by it; the worker believes none of it.
 """
@@ -31,7 +31,7 @@ _HIDDEN_FRAMES = ("observer", "standins")
 def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None:
     """Give up every right and take on the limits; nothing of the student has run yet.
 
-    `folders` hold the files, the course's own before the submission's: nobody replaces a file of the course.
+    `folders` hold the files, the course's own first: a submission replaces no file of the course.
     """
     limits = order["limits"]
     os.setsid()
@@ -95,21 +95,23 @@ def _observer(questions: Questions, *, devices: bool, whole: bool) -> Any:
     asked for in children in which nothing is timed.
     """
     observer = sys.modules.get(f"{__package__}.observer")
-    player = standins.active_player
-    if observer is None or not (devices or whole or (player is not None and player.observes_every_call)):
+    if observer is None:
         return None
-    return observer.Observer(questions.launch, whole=whole)
+    if (player := standins.active_player) is not None:
+        observed = whole or player.observes_every_call
+        return observer.PlayedObserver(questions.launch, player) if observed else None
+    return observer.Observer(questions.launch, whole=whole) if devices or whole else None
 
 
 Answer = Callable[[Encoder], dict[str, Any]]
-"""What came of a request, to be encoded behind everything that ran for it."""
+"""Encodes the result of a request, after all that ran for it."""
 
 
 class _Student:
-    """The imported file and what to do with it: a method per request."""
+    """Student's module, with a method per request."""
 
     def __init__(self, folders: Sequence[str], questions: Questions, *, devices: bool) -> None:
-        """With `devices` the program may use some."""
+        """Let the program use devices if `devices` says that it may."""
         self._folders = folders
         self._questions = questions
         self._devices = devices
@@ -124,7 +126,7 @@ class _Student:
         self._last: Any = None
 
     def answer(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Do what a request says."""
+        """Carry out a request."""
         requests = {
             "import": self.load,
             "call": self.call,
@@ -150,7 +152,7 @@ class _Student:
         return lambda encoder: {"value": None}
 
     def call(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Call a function of the imported file."""
+        """Call a function of the imported module."""
         function = getattr(self._module, document["function"], None)
         if not callable(function):
             names = [n for n, v in vars(self._module).items() if callable(v) and not n.startswith("_")]
@@ -175,13 +177,13 @@ class _Student:
         return lambda encoder: {"value": encoder.encode(value), "changed": changed, **more}
 
     def again(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Give the last result once more: what a call costs beside the function itself."""
+        """Return the last result once more: the worker times what a call costs beside the function itself."""
         self._arguments(document, decoder)
         self._synchronise()
         return lambda encoder: {"value": encoder.encode(self._last)}
 
     def records(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Give the observer's records of the calls since the last time."""
+        """Return the observer's records of the calls since the last time."""
         del document, decoder
         records = [] if self._observer is None else self._observer.records()
         return lambda encoder: {"value": None, "traces": records}
@@ -216,7 +218,7 @@ class _Student:
 
 
 def _outline(value: Any) -> Any:
-    """The containers of an argument, copied; arrays are compared by the worker, byte by byte."""
+    """Copy the containers of an argument, and not the arrays: the worker compares those byte by byte."""
     if type(value) in (list, tuple):
         return [_outline(v) for v in value]
     if type(value) is dict:
@@ -233,10 +235,10 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _describe(error: BaseException) -> dict[str, str]:
-    """An exception, with the frames of the student's files only."""
+    """Describe an exception with the frames of the student's files only."""
     frames = traceback.extract_tb(error.__traceback__)
     beside = ("<frozen", __file__, *(f"{os.path.dirname(__file__)}/{name}/" for name in _HIDDEN_FRAMES))
-    own = [f for f in frames if not f.filename.startswith(beside)]
+    student_frames = [f for f in frames if not f.filename.startswith(beside)]
     try:
         text = str(error)
     except Exception:  # an exception of the student's may refuse to be text
@@ -246,7 +248,7 @@ def _describe(error: BaseException) -> dict[str, str]:
     return {
         "type": type(error).__name__[:200],
         "text": text[:TEXT],
-        "traceback": "".join(traceback.format_list(own))[-TEXT:],
+        "traceback": "".join(traceback.format_list(student_frames))[-TEXT:],
     }
 
 

@@ -1,4 +1,4 @@
-"""Keeps the core of a program that stands awake, with the next call's arguments in its caches.
+"""Warms the core of a stopped program, and its caches with the next call's arguments.
 
 A call after a rest takes longer than one of several in a row: the core has slept, and what the program works
 on has left its caches. That is no property of the program. So pid 1, which is ours, reads the arguments on
@@ -23,11 +23,11 @@ READ_BYTES = 64 * 1024
 """Read at once: a copy of so much is thrown away without a trace in the caches or in the heap."""
 
 
-class Wakefulness:
+class CoreWarmup:
     """Pid 1 on the core on which the student's process last ran."""
 
     def __init__(self, shared_buffer: int, arguments_bytes: int, pid: int) -> None:
-        """`shared_buffer` is the open memory file, of which the first `arguments_bytes` are for arguments."""
+        """Map the arguments: the first `arguments_bytes` of the open memory file `shared_buffer`."""
         self._arguments = mmap.mmap(shared_buffer, arguments_bytes, prot=mmap.PROT_READ)
         self._pid = pid
         self._cores: set[int] | None = None
@@ -53,7 +53,7 @@ class Wakefulness:
             pass
 
     def end(self) -> None:
-        """Leave the core to the program: whoever shares it with a busy one cannot stop it in time."""
+        """Return to our own cores: on one that a busy program has, pid 1 could not stop it in time."""
         if self._cores is not None:
             with suppress(OSError):
                 os.sched_setaffinity(0, self._cores)

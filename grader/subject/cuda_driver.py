@@ -9,13 +9,13 @@ from typing import Any
 SUCCESS = 0
 
 
-class DeviceError(RuntimeError):
-    """What a device says of work that it was given earlier; once said, a process gets nothing else."""
+class CudaError(RuntimeError):
+    """Error of work that a device was given earlier; after it a process gets nothing else."""
 
 
 @cache
 def library() -> Any:
-    """`libcuda.so.1`; None on a machine without a driver."""
+    """Load `libcuda.so.1`; None on a machine without a driver."""
     try:
         return ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -26,21 +26,21 @@ def check(status: int, what: str) -> None:
     """Raise what the driver calls an error.
 
     Raises:
-        DeviceError: `status` is not success.
+        CudaError: `status` is not success.
     """
     if status != SUCCESS:
         name, text = ctypes.c_char_p(), ctypes.c_char_p()
         library().cuGetErrorName(status, ctypes.byref(name))
         library().cuGetErrorString(status, ctypes.byref(text))
-        said = [(part.value or b"").decode() for part in (name, text)]
-        raise DeviceError(f"{what}: {said[0] or status} ({said[1]})")
+        parts = [(part.value or b"").decode() for part in (name, text)]
+        raise CudaError(f"{what}: {parts[0] or status} ({parts[1]})")
 
 
 def synchronise() -> None:
     """Wait until every device that this process uses has done all it was given; nothing if it uses none.
 
     Raises:
-        DeviceError: a kernel, or a copy, failed.
+        CudaError: a kernel, or a copy, failed.
     """
     for device in _devices():
         active, flags = ctypes.c_int(), ctypes.c_uint()
@@ -53,7 +53,7 @@ def synchronise() -> None:
 
 def _devices() -> range:
     count = ctypes.c_int()
-    # before cuInit there are none, and whoever has not called it uses none
+    # before cuInit the driver counts none, and a program that has not called it uses none
     if library() is None or library().cuDeviceGetCount(ctypes.byref(count)) != SUCCESS:
         return range(0)
     return range(count.value)
@@ -63,7 +63,7 @@ class Primary:
     """The context that libraries share on one device, current for a while."""
 
     def __init__(self, device: int, *, keep: bool = False) -> None:
-        """With `keep` it is never let go of: it ends with its last user, and everything in it."""
+        """Take the context of a device; with `keep` it ends with its last user, and everything in it."""
         self._device = device
         self._keep = keep
 

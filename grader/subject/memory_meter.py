@@ -23,14 +23,14 @@ _RESIDENT = (b"VmRSS", b"VmSwap", b"HugetlbPages")
 _NAMES = (*_RESIDENT, b"RssAnon", b"RssShmem", b"VmPTE", b"Threads")
 
 
-class Meter:
+class MemoryMeter:
     """Private and shared memory, the check's `/tmp` and `/dev/shm`, and what the kernel holds for it.
 
     Files of the system that processes map do not count: the kernel can drop them at any time.
     """
 
     def __init__(self, shared_buffer: int, folders: Iterable[str]) -> None:
-        """`shared_buffer` is our memory for arguments and results; `folders` lie in memory.
+        """Meter a check whose `folders` lie in memory; `shared_buffer` is the memory file of the wire.
 
         A check with such folders has a network namespace as well.
         """
@@ -41,7 +41,7 @@ class Meter:
         self._most_at_look = 0
 
     def used_above(self, limit: int, members: Iterable[int]) -> int:
-        """The bytes in use if they are more than `limit`, otherwise 0.
+        """Return the bytes in use if they are more than `limit`, otherwise 0.
 
         Three sums, each smaller and slower than the one before: with the most that the kernel may hold, with
         what it does hold, and with pages that processes share counted once.
@@ -84,13 +84,13 @@ class Meter:
 
 
 def _used(folder: str) -> int:
-    """Bytes taken in a file system."""
+    """Return the bytes taken in a file system."""
     status = os.statvfs(folder)
     return (status.f_blocks - status.f_bfree) * status.f_frsize
 
 
 def _status(pid: int) -> Mapping[bytes, int]:
-    """Sizes of a process in KiB and its number of threads, by their names in /proc/PID/status."""
+    """Read sizes of a process in KiB and its number of threads, by their names in /proc/PID/status."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:
             text = file.read()
@@ -105,7 +105,7 @@ def _status(pid: int) -> Mapping[bytes, int]:
 
 
 def _living(pid: int) -> tuple[int, Mapping[bytes, int]]:
-    """A process, or one of its threads where the first one has ended: that one has no memory and no files."""
+    """Return a process, or a thread of it where the first has ended: that one has no memory and no files."""
     status = _status(pid)
     if status.get(b"Threads", 0) > 1 and b"VmRSS" not in status:
         with suppress(*GONE):
@@ -116,12 +116,12 @@ def _living(pid: int) -> tuple[int, Mapping[bytes, int]]:
 
 
 def _sum(statuses: Iterable[Mapping[bytes, int]], *names: bytes) -> int:
-    """Bytes of these sizes in all processes."""
+    """Add up the bytes of these sizes in all processes."""
     return _KIB * sum(status.get(name, 0) for status in statuses for name in names)
 
 
 def _descriptors(pid: int) -> int:
-    """How many files a process has open."""
+    """Return how many files a process has open."""
     folder = f"/proc/{pid}/fd"
     try:
         # its size is their number from Linux 6.2 on
@@ -131,7 +131,7 @@ def _descriptors(pid: int) -> int:
 
 
 def _rollup(pid: int) -> Mapping[str, int]:
-    """A process's share of what it maps, in bytes, by kind."""
+    """Return a process's share of what it maps, in bytes, by kind."""
     try:
         with open(f"/proc/{pid}/smaps_rollup") as file:
             lines = [line.split() for line in file.read().splitlines()[1:]]

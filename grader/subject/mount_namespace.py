@@ -1,4 +1,4 @@
-"""Becomes a program in namespaces and a root of its own: bubblewrap's work, where there is no bubblewrap."""
+"""Runs a program in namespaces and a root file system of its own, where there is no bubblewrap."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _UP = 0x1
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """Make the room that `argv[0]` describes and run the rest of `argv` in it; never returns.
+    """Make the root that `argv[0]` describes and run the rest of `argv` in it; never returns.
 
     The description is JSON: `user` (whether a user namespace is needed), `students` (the first uid and how
-    many there shall be in it beside ours; empty for none), `folders` ([outside, inside]; all read-only),
+    many of them it maps beside ours; empty for none), `folders` ([outside, inside]; all read-only),
     `optional` (the same, where they exist), `links` ([target, path]), `devices` (further ones), `hosts` (what
     `/etc/hosts` says).
-    Everything in the room ends when this process does. What fails is said in one line on standard error.
+    Everything inside ends when this process does. What fails is one line on standard error.
     """
     try:
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-        room = json.loads(argv[0])
-        _leave(user=room["user"], students=room["students"])
+        layout = json.loads(argv[0])
+        _unshare_namespaces(user=layout["user"], students=layout["students"])
         inner = os.fork()
         if inner == 0:
             linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-            _furnish(room)
+            _mount_root(layout)
             os.execv(argv[1], list(argv[1:]))  # noqa: S606 - this process is done, and no shell is wanted
         status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
         os._exit(status if status >= 0 else 1)
@@ -50,10 +50,10 @@ def main(argv: Sequence[str]) -> NoReturn:
         os._exit(1)
 
 
-def _leave(*, user: bool, students: Sequence[int]) -> None:
-    """Leave the machine's namespaces; who may not mount makes a user namespace and is root in there first."""
+def _unshare_namespaces(*, user: bool, students: Sequence[int]) -> None:
+    """Unshare all namespaces; without the right to mount, first a user namespace in which we are root."""
     if user and students:
-        _become_root_beside(*students)
+        _map_students(*students)
     elif user:
         ours = os.getuid(), os.getgid()
         linux.unshare(linux.CLONE_NEWUSER)
@@ -63,12 +63,12 @@ def _leave(*, user: bool, students: Sequence[int]) -> None:
     linux.unshare(
         linux.CLONE_NEWNS | linux.CLONE_NEWPID | linux.CLONE_NEWNET | linux.CLONE_NEWIPC | linux.CLONE_NEWUTS
     )
-    with suppress(OSError):  # it hides where we are, no more: old kernels do without
+    with suppress(OSError):  # it only hides our cgroup's path: old kernels do without
         linux.unshare(linux.CLONE_NEWCGROUP)
 
 
-def _become_root_beside(first: int, count: int) -> None:
-    """Make a user namespace with these users in it, too, whom only a process outside of it may let in."""
+def _map_students(first: int, count: int) -> None:
+    """Unshare a user namespace with these users as well, whom only a process outside may map."""
     ours = os.getpid()
     reading, writing = os.pipe()
     outside = os.fork()
@@ -88,7 +88,7 @@ def _become_root_beside(first: int, count: int) -> None:
     os.close(writing)
 
 
-def _furnish(room: dict[str, Any]) -> None:
+def _mount_root(layout: dict[str, Any]) -> None:
     os.umask(0o022)
     socket.sethostname("grader")
     _raise_loopback()
@@ -98,16 +98,16 @@ def _furnish(room: dict[str, Any]) -> None:
         os.mkdir(f"/tmp{folder}")  # noqa: S108
     linux.pivot_root("/tmp", f"/tmp{_OLD}")  # noqa: S108
     _tmpfs(_NEW, "mode=0755")
-    for target, path in room["links"]:
+    for target, path in layout["links"]:
         os.symlink(target, _NEW + path)
-    for outside, inside in room["folders"]:
+    for outside, inside in layout["folders"]:
         _bind(outside, inside)
-    for outside, inside in room["optional"]:
+    for outside, inside in layout["optional"]:
         if os.path.exists(_OLD + outside):
             _bind(outside, inside)
     os.makedirs(f"{_NEW}/etc", exist_ok=True)
-    _write(f"{_NEW}/etc/hosts", room["hosts"])
-    _devices(room["devices"])
+    _write(f"{_NEW}/etc/hosts", layout["hosts"])
+    _devices(layout["devices"])
     os.mkdir(f"{_NEW}/proc")
     linux.mount("proc", f"{_NEW}/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
     for folder in ("/tmp", "/dev/shm"):  # noqa: S108
@@ -119,7 +119,7 @@ def _furnish(room: dict[str, Any]) -> None:
     linux.pivot_root(".", ".")
     linux.unmount(".")
     os.chdir("/")
-    _close_for_writing()
+    _remount_read_only()
 
 
 def _raise_loopback() -> None:
@@ -149,8 +149,8 @@ def _devices(further: Sequence[str]) -> None:
         os.symlink(f"/proc/self/{target}", f"{_NEW}/dev/{name}")
 
 
-def _close_for_writing() -> None:
-    """Make every mount read-only, but for those that are the room's own."""
+def _remount_read_only() -> None:
+    """Make every mount read-only, except those that this root has for itself."""
     for line in _read("/proc/self/mountinfo").splitlines():
         # the kernel writes bytes, and spaces among them in octal
         place = line.split()[4].encode().decode("unicode_escape").encode("latin-1").decode()

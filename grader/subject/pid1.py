@@ -1,4 +1,4 @@
-"""Pid 1 of one check: sets the stage, starts the student's process, freezes, continues and ends everything.
+"""Pid 1 of one check: mounts its view, starts the student's process, stops, continues and kills everything.
 
 When this process ends the kernel ends everything in its namespace. It runs no student code, and the student's
 process cannot signal, trace or read it.
@@ -17,45 +17,45 @@ from typing import Any, NoReturn
 
 from . import linux
 from .check_processes import (
-    DescendantPopulation,
-    NamespacePopulation,
-    Population,
+    CheckProcesses,
+    DescendantProcesses,
+    NamespaceProcesses,
     thread_folders,
     thread_state,
 )
-from .core_warmup import Wakefulness
-from .memory_meter import Meter
+from .core_warmup import CoreWarmup
+from .memory_meter import MemoryMeter
 from .protocol import (
     AWAKE,
     EXCEEDED,
     FAILED,
     HELLO,
     MESSAGE_BYTES,
-    RESTLESS,
+    NOT_STOPPED,
     THAW,
     EndMessage,
     Freeze,
     Frozen,
     Wake,
 )
-from .stopper import CgroupStopper, SignalStopper, Stopper, bring_to_stand
-from .usage_watch import ProcessesUsage, Watch, cgroup_usage
+from .stopper import CgroupStopper, SignalStopper, Stopper, stop_all
+from .usage_watch import ProcessesUsage, UsageWatch, cgroup_usage
 
 WORKSPACE = "/workspace"
-GIVEN = "/given"
-"""The course's own files, for everybody to see."""
-STAGE = "/stage"
-"""Where the sandbox mounts what the student's process must not see: our code and every workspace."""
+COURSE_FILES = "/given"
+"""Mount point of the course's own files, which the student's process sees."""
+SERVER_FILES = "/stage"
+"""Mount point of our code and of every workspace, hidden from the student's process by a tmpfs."""
 
 DISK_FILES = 4
 """How many files of the largest size fit into `/tmp`, and into `/dev/shm`."""
 DISK_INODES = 16384
 
 END_WITHIN_S = 8.0
-"""How long we wait for what was killed: less than whoever waits for us."""
+"""How long we wait for killed processes: less than the worker waits for us."""
 
-_LOOK = b"look"
-"""What this process tells itself."""
+_LOOK_DUE = b"look"
+"""In place of a message: the next look at the usage is due."""
 
 
 def run(
@@ -65,7 +65,7 @@ def run(
     freezer: Sequence[int],
     student: Callable[[], NoReturn],
 ) -> NoReturn:
-    """Be pid 1: never returns.
+    """Run as pid 1; never returns.
 
     `order` has `namespaced`, `workspace`, `uid` (or None), `limits`, `cores` (empty for all) and
     `arguments_bytes`; `shared_buffer` is the memory for arguments and results; `freezer` are the open files
@@ -80,11 +80,11 @@ def run(
         control.send(HELLO)
         if order["namespaced"]:
             step = "mount"
-            set_stage(order["workspace"], order["limits"]["file_mb"])
+            mount_private_view(order["workspace"], order["limits"]["file_mb"])
         else:
             step = "make a folder for temporary files"
             scratch = _scratch(order["uid"])
-            # no PDEATHSIG: we end after whatever descends from us, as soon as the worker's socket closes
+            # no PDEATHSIG: we end after all our descendants, as soon as the worker's socket closes
             linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
         step = "start the student's process"
         pid, in_cgroup = _fork(freezer)
@@ -95,20 +95,20 @@ def run(
                 os.close(file)
             control.close()
             student()
-        # after the fork, or the program would inherit it: who waits for the stand is woken by who stops
+        # after the fork, or the program would inherit it: SIGCHLD of a stopped process wakes SignalStopper
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-        population = NamespacePopulation() if order["namespaced"] else DescendantPopulation()
+        processes = NamespaceProcesses() if order["namespaced"] else DescendantProcesses()
         stopper = (
-            CgroupStopper(population, *freezer[:2], *freezer[5:]) if in_cgroup else SignalStopper(population)
+            CgroupStopper(processes, *freezer[:2], *freezer[5:]) if in_cgroup else SignalStopper(processes)
         )
         folders = _DISKS if order["namespaced"] else ()
         cores = order["cores"] or os.sched_getaffinity(0)
         used_ns = cgroup_usage(freezer[3]) if in_cgroup else ProcessesUsage()
-        watch = Watch(Meter(shared_buffer, folders), population, order["limits"], cores, used_ns)
-        wakefulness = Wakefulness(shared_buffer, order["arguments_bytes"], pid)
+        watch = UsageWatch(MemoryMeter(shared_buffer, folders), processes, order["limits"], cores, used_ns)
+        warmup = CoreWarmup(shared_buffer, order["arguments_bytes"], pid)
         most = 2 * order["limits"]["user_processes"]
-        _supervise(control, pid, population, stopper, watch, wakefulness, most)
-    except BaseException as error:  # pid 1 has nobody above it: say what failed, then end
+        _supervise(control, pid, processes, stopper, watch, warmup, most)
+    except BaseException as error:  # no process above handles it: report what failed, then end
         control.send(FAILED + f"{step}: {error}".encode()[:2000])
     _remove(scratch)
     os._exit(0)
@@ -118,7 +118,7 @@ _DISKS = ("/tmp", "/dev/shm")  # noqa: S108 - mounted anew for each check
 
 
 def _scratch(uid: int | None) -> str:
-    """A folder for temporary files, in place of a `/tmp` of its own; the program finds it by TMPDIR."""
+    """Make a folder for temporary files, in place of a `/tmp` of its own; the program finds it by TMPDIR."""
     import tempfile
 
     folder = os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="grader-")
@@ -136,7 +136,7 @@ def _remove(scratch: str) -> None:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def set_stage(workspace: str, file_mb: int) -> None:
+def mount_private_view(workspace: str, file_mb: int) -> None:
     """Mount what a check may see, in a mount namespace of its own; takes the right to mount."""
     private = linux.MS_NOSUID | linux.MS_NODEV
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
@@ -145,7 +145,7 @@ def set_stage(workspace: str, file_mb: int) -> None:
     for disk in _DISKS:
         size = f"size={DISK_FILES * file_mb}m,nr_inodes={DISK_INODES},mode=1777"
         linux.mount("tmpfs", disk, "tmpfs", private, size)
-    linux.mount("tmpfs", STAGE, "tmpfs", private | linux.MS_RDONLY, "size=4k,mode=0555")
+    linux.mount("tmpfs", SERVER_FILES, "tmpfs", private | linux.MS_RDONLY, "size=4k,mode=0555")
     os.chdir(WORKSPACE)
 
 
@@ -161,7 +161,7 @@ def _fork(freezer: Sequence[int]) -> tuple[int, bool]:
     try:
         # nothing of the student runs before we have answered the worker for the first time
         os.write(freezer[2], str(pid).encode())
-    except OSError:  # whose cgroups these are may forbid it: then signals must do
+    except OSError:  # the owner of the cgroups may forbid it: then signals must do
         return pid, False
     return pid, True
 
@@ -169,10 +169,10 @@ def _fork(freezer: Sequence[int]) -> tuple[int, bool]:
 def _supervise(
     control: socket.socket,
     pid: int,
-    population: Population,
+    processes: CheckProcesses,
     stopper: Stopper,
-    watch: Watch,
-    wakefulness: Wakefulness,
+    watch: UsageWatch,
+    warmup: CoreWarmup,
     most: int,
 ) -> None:
     child = os.pidfd_open(pid)
@@ -187,27 +187,27 @@ def _supervise(
                 _, status, usage = os.wait4(pid, 0)
                 control.send(EndMessage(status, usage.ru_maxrss * 1024).pack())
                 return
-            message = control.recv(MESSAGE_BYTES) if ready else _LOOK
+            message = control.recv(MESSAGE_BYTES) if ready else _LOOK_DUE
             freeze = Freeze.read(message)
             if freeze is not None:
-                stand = bring_to_stand(stopper, population, freeze.deadline_ns)
-                if stand is None:
-                    control.send(RESTLESS)
+                times = stop_all(stopper, processes, freeze.deadline_ns)
+                if times is None:
+                    control.send(NOT_STOPPED)
                     return
                 cpu = watch.cpu_ns(), time.process_time_ns()
-                control.send(Frozen(*stand, watch.delay_ns(), *cpu).pack())
-                excess = watch.rest()  # said when the next call begins: this one is over
-            elif message == _LOOK:
+                control.send(Frozen(*times, watch.delay_ns(), *cpu).pack())
+                excess = watch.rest()  # reported when the next call begins: this one is over
+            elif message == _LOOK_DUE:
                 excess = watch.look()
             elif message == THAW:
                 watch.begin()
                 stopper.go()
-                wakefulness.end()
+                warmup.end()
             elif (wake := Wake.read(message)) is not None:
                 if not excess:
-                    wakefulness.begin(wake.arguments_bytes)
+                    warmup.begin(wake.arguments_bytes)
                     control.send(AWAKE)
-                    wakefulness.spin(control.fileno())
+                    warmup.spin(control.fileno())
             else:  # the worker closed its end, or went away
                 return
             if excess and freeze is None:
@@ -215,21 +215,21 @@ def _supervise(
                 return
             _reap_orphans(pid)
     finally:
-        end(population, stopper, most)
+        end(processes, stopper, most)
 
 
-def end(population: Population, stopper: Stopper, most: int) -> None:
+def end(processes: CheckProcesses, stopper: Stopper, most: int) -> None:
     """Kill everything; what is left after `END_WITHIN_S`, the kernel ends with its namespace.
 
-    Nobody is reaped before all are dead: a chain of processes, each of which forks the next and ends, outruns
-    whoever kills them one by one, until the defunct ones fill the bound on processes and fork fails. Where
-    more than `most` are defunct there is no such bound, as for root, and they are reaped.
+    None is reaped before all are dead: a chain of processes, each of which forks the next and ends, outruns
+    kills one by one, until the defunct ones fill the bound on processes and fork fails. Where more than
+    `most` are defunct there is no such bound, as for root, and they are reaped.
     """
     deadline = time.monotonic() + END_WITHIN_S
     before: set[int] | None = None
     while time.monotonic() < deadline:
         stopper.kill()
-        members = population.members()
+        members = processes.members()
         living = any(thread_state(folder) not in "ZX" for folder in thread_folders(members))
         if not living and members == before:
             break

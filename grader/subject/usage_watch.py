@@ -1,4 +1,4 @@
-"""Looks, while a call runs, at what its processes use, and at how long others kept them waiting."""
+"""Checks memory and processes of a running call against limits, and counts how long it waited for cores."""
 
 from __future__ import annotations
 
@@ -10,80 +10,80 @@ from resource import RUSAGE_CHILDREN, getrusage
 from .check_processes import (
     CHILDREN_SYSTEM_TICKS,
     CHILDREN_USER_TICKS,
-    Population,
+    CheckProcesses,
     cpu_clocks,
     run_delay_ns,
     stat_fields,
     thread_folders,
 )
-from .memory_meter import Meter
+from .memory_meter import MemoryMeter
 
 FIRST_LOOK_S = 0.05
 LOOK_EVERY_S = 0.02
-"""A call that is over sooner is not looked at: looking takes a little of what is being timed."""
+"""A shorter call is not measured: that takes a little of the time that is being measured."""
 LOOKING_SHARE = 0.1
 """Of one core, at most, however many processes there are."""
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 _IDLE, _IOWAIT = 3, 4
-"""Where they stand in a line of /proc/stat."""
+"""Indices into the counts of a line of /proc/stat."""
 
 
 CpuUsage = Callable[[Iterable[int]], int]
-"""CPU time of a program so far, given its processes, in nanoseconds; negative if the kernel does not tell."""
+"""CPU time of a program so far, given its processes, in nanoseconds; negative if the kernel hides it."""
 
 
-class Watch:
-    """Looks now and then at all processes of a check together."""
+class UsageWatch:
+    """Checks all processes of a check together every 20 ms."""
 
     def __init__(
         self,
-        meter: Meter,
-        population: Population,
+        meter: MemoryMeter,
+        processes: CheckProcesses,
         limits: dict[str, int],
         cores: Iterable[int],
         used_ns: CpuUsage,
     ) -> None:
         """`cores` are those on which the program may run."""
         self._meter = meter
-        self._population = population
+        self._processes = processes
         self._memory = limits["memory_mb"] * 2**20
-        self._processes = limits["processes"]
+        self._most_processes = limits["processes"]
         self._used_ns = used_ns
         self._delay = _Delay(cores, used_ns)
         self._begun = 0.0
         self._next: float | None = None
 
     def delay_ns(self) -> int:
-        """For how long other processes kept the program from running since `begin`; 0 for a short call."""
+        """Return how long other processes kept the program from running since `begin`; 0 for a short call."""
         if self._next is not None and time.monotonic() > self._begun + FIRST_LOOK_S:
-            self._delay.look(self._population.members())
+            self._delay.look(self._processes.members())
         return self._delay.by_others_ns
 
     def cpu_ns(self) -> int:
-        """CPU time of all of the program's processes so far; negative if the kernel does not tell."""
-        return self._used_ns(self._population.members())
+        """Return the CPU time of all of the program's processes so far; negative if the kernel hides it."""
+        return self._used_ns(self._processes.members())
 
     def begin(self) -> None:
-        """A call begins, or goes on."""
+        """Note that a call begins, or goes on."""
         self._delay.begin()
         self._begun = time.monotonic()
         self._next = self._begun + FIRST_LOOK_S
 
     def rest(self) -> str:
-        """Everything stands still, so that looking costs no time of the program's: what `look` says."""
+        """Do as `look` does, while everything is stopped: that costs no time of the program's."""
         self._next = None
-        members = self._population.members()
+        members = self._processes.members()
         self._delay.rest(members)
         return self._excess(members) if self._begun else ""  # nothing of the program has run before `begin`
 
     def due_ms(self) -> float | None:
-        """Milliseconds until the next look; None for no look."""
+        """Return the milliseconds until the next look; None for no look."""
         return None if self._next is None else max(0.0, self._next - time.monotonic()) * 1000
 
     def look(self) -> str:
-        """Which limit is exceeded and by how much there is, in words of the protocol; empty for none."""
+        """Return which limit is exceeded and by how much, in words of the protocol; empty for none."""
         begun = time.monotonic()
-        members = self._population.members()
+        members = self._processes.members()
         excess = self._excess(members)
         self._delay.look(members)
         now = time.monotonic()
@@ -91,14 +91,14 @@ class Watch:
         return excess
 
     def _excess(self, members: set[int]) -> str:
-        if len(members) > self._processes:  # the kernel counts them too, but never those of root
+        if len(members) > self._most_processes:  # the kernel counts them too, but never those of root
             return f"processes {len(members)}"
         used = self._meter.used_above(self._memory, members)
         return f"memory {used}" if used else ""
 
 
 class _Delay:
-    """How long a program had to wait for cores that others used.
+    """Time that a program waited for cores that other programs used.
 
     Two counts of the kernel's bound it. Threads that were ready to run and waited (`schedstat`): that is
     nothing where a program sleeps, and much where its own threads wait for each other. And core time that
@@ -112,23 +112,23 @@ class _Delay:
         self._used_ns = used_ns
         self._waits: dict[str, int] = {}
         self._before_ns = 0
-        """What was waited until the first look was due, all of it: /proc/stat is too slow for short calls."""
+        """All time waited until the first look was due: /proc/stat is too coarse for short calls."""
         self._waited_ns = 0
         self._others_from_ns: int | None = None
         self._others_ns = 0
 
     def rest(self, members: Iterable[int]) -> None:
-        """Everything stands: nobody waits from now on."""
+        """Begin to wait anew: everything is stopped."""
         self._waits = {}
         self._waiting(members)
 
     def begin(self) -> None:
-        """Everything goes on."""
+        """Begin to count: everything goes on."""
         self._before_ns = self._waited_ns = 0
         self._others_from_ns = None
 
     def look(self, members: Iterable[int]) -> None:
-        """Count; what others used is counted from the first look on."""
+        """Return which limit is exceeded and by how much, in words of the protocol; empty for none."""
         waited_ns = self._waiting(members)
         self._others_ns = _busy_ns(self._cores) - max(0, self._used_ns(members)) - time.process_time_ns()
         if self._others_from_ns is None:
@@ -140,13 +140,13 @@ class _Delay:
 
     @property
     def by_others_ns(self) -> int:
-        """As far as it was seen; nothing before the first look."""
+        """Time waited because of others; 0 before the first look."""
         if self._others_from_ns is None:
             return 0
         return self._before_ns + max(0, min(self._waited_ns, self._others_ns - self._others_from_ns))
 
     def _waiting(self, members: Iterable[int]) -> int:
-        """How long threads have waited since this was last asked, together."""
+        """Return how long threads have waited since the last call, together."""
         waits = {folder: run_delay_ns(folder) for folder in thread_folders(members)}
         waited_ns = sum(ns - self._waits.get(folder, 0) for folder, ns in waits.items())
         self._waits |= waits
@@ -154,7 +154,7 @@ class _Delay:
 
 
 def _busy_ns(cores: frozenset[int]) -> int:
-    """CPU time that was spent on some cores since the machine started, by whomever."""
+    """Return the CPU time that was spent on some cores since the machine started, by whomever."""
     ticks = 0
     with open("/proc/stat") as file:
         for line in file:
@@ -167,7 +167,7 @@ def _busy_ns(cores: frozenset[int]) -> int:
 
 
 def cgroup_usage(cpu_stat: int) -> CpuUsage:
-    """By the open file `cpu.stat` of a cgroup (v2) of its own: of all that ever were in it."""
+    """Read `cpu.stat`, open, of a cgroup (v2) of its own: the CPU time of all that ever were in it."""
     return lambda members: int(os.pread(cpu_stat, 64, 0).split()[1]) * 1000
 
 
@@ -175,7 +175,7 @@ class ProcessesUsage:
     """The same without a cgroup: a sum over CPU clocks in which nothing that was counted is lost again.
 
     A process that ended counts in its parent's `cutime` once the parent has waited for it, and in that of
-    pid 1 if it was left to us. Where nobody waits (SIGCHLD ignored) the kernel drops its time: then only
+    pid 1 if it was left to us. Where no parent waits (SIGCHLD ignored) the kernel drops its time: then only
     what an earlier look at it saw is counted. Numbers of the kernel that tell of children are in ticks.
     """
 
@@ -186,7 +186,7 @@ class ProcessesUsage:
         self._total_ns = 0
 
     def __call__(self, members: Iterable[int]) -> int:
-        """The sum so far; negative if the kernel does not show the clocks of others."""
+        """Return the sum so far; negative if the kernel does not show the clocks of others."""
         members = set(members)
         clocks = cpu_clocks(members)
         if members and not clocks:
@@ -197,7 +197,7 @@ class ProcessesUsage:
             if fields := stat_fields(f"/proc/{pid}"):
                 places = (CHILDREN_USER_TICKS, CHILDREN_SYSTEM_TICKS)
                 children[pid] = sum(int(fields[place]) for place in places) * _TICK_NS
-        # what was counted while they lived comes once more in the time of who waited for them
+        # what was counted while they lived comes once more in the time of the parent that waited for them
         counted_ns = sum(
             earlier[pid]
             for earlier in (self._clocks, self._children)
@@ -211,5 +211,5 @@ class ProcessesUsage:
 
 
 def _growth(before: Mapping[int, int], now: Mapping[int, int]) -> int:
-    """By how much these counts grew; a process that was not there before began with nothing."""
+    """Add up by how much these counts grew; a process that is new began with nothing."""
     return sum(max(0, ns - before.get(pid, 0)) for pid, ns in now.items())

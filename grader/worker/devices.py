@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from importlib.util import find_spec
-from pathlib import Path
 
 from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
@@ -20,13 +17,11 @@ from grader.machine.lease import Lease, Leases
 from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
 from grader.subject.standins import stand_in_for
+from grader.subject.standins.requirements import why_not_played
 
 GPU = "gpu"
 WAIT_S = 1800.0
 """How long an exam waits for devices, or cores, that others have leased."""
-
-_BUILT_FOR_GPUS = re.compile(r"^(cuda|hip)\b[^=]*= *['\"]", re.MULTILINE)
-"""In torch's version.py, where the other builds have None."""
 
 _ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
@@ -93,14 +88,13 @@ class Devices:
         found = len(self.found) if name == GPU else 0
         if found >= count:
             return ""
-        unplayed = _why_no_virtual() if simulates and torch else ""
-        numbas = count == 1 and not found and find_spec("greenlet") is not None
-        if simulates and (not unplayed if torch else numbas):
+        unplayed = why_not_played(count, found, torch=torch) if simulates else ""
+        if simulates and not unplayed:
             return ""
         why = (why_none() or "they are divided (MIG) or in quarantine") if name == GPU and not found else ""
         has = f"{found or 'none'}{f' ({why})' if why else ''}"
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
-        return f"{lacks}, and no virtual ones: {unplayed}" if unplayed else lacks
+        return f"{lacks}, and no virtual ones: {unplayed}" if torch and unplayed else lacks
 
     def lend(self, needed: Mapping[str, int], *, torch: bool = False, built: bool = False) -> DeviceGrant:
         """Grant what such an item needs; waits for a lease. Of what is `lacking`, a stand-in for it.
@@ -212,12 +206,3 @@ def _lent(gpus: Sequence[Gpu]) -> DeviceGrant:
         bus_bytes_per_s=sum(buses) if all(buses) else 0.0,
         bus_bytes=BusBytes(tuple(gpu.uuid for gpu in gpus)),
     )
-
-
-def _why_no_virtual() -> str:
-    """Why torch cannot play GPUs here; empty if it can. To import it would take seconds."""
-    torch = find_spec("torch")
-    if torch is None or torch.origin is None:
-        return "torch is not installed"
-    built = Path(torch.origin).with_name("version.py").read_text(encoding="utf-8")
-    return "torch is built for GPUs, not for the CPU alone" if _BUILT_FOR_GPUS.search(built) else ""

@@ -175,6 +175,29 @@ def test_after_a_call_without_end_nothing_more_is_called(make_context):
     assert award(observation, credit="per_case")[0] == pytest.approx(1 / 3)
 
 
+def test_where_each_case_counts_the_others_are_called_in_fresh_children_until_three_have_no_end(make_context):
+    def hangs_at_two(x):
+        if x == 2:
+            raise TimeoutError
+        return 2 * x
+
+    context = make_context(hangs_at_two, CASES, f=double)
+    observation = observe(context, credit="per_case")
+    assert [case.outcome.value for case in observation.cases] == ["observed", "timed_out", "observed"]
+    assert [subject.calls for subject in context.subjects] == [2, 1]
+    assert award(observation, credit="per_case")[0] == pytest.approx(2 / 3)
+
+    def always_hangs(x):
+        raise TimeoutError
+
+    more = CASES | {name + " more": args for name, args in CASES.items()}
+    context = make_context(always_hangs, more, f=double)
+    observation = observe(context, credit="per_case")
+    assert [case.outcome.value for case in observation.cases] == ["timed_out"] * 6
+    assert [subject.calls for subject in context.subjects] == [1, 1, 1]
+    assert observation.cases[3].note == "not called: an earlier call did not end in time"
+
+
 @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.NOT_OBSERVED])
 def test_a_file_that_cannot_be_imported_is_the_observation(make_context, outcome):
     failed = Call(outcome=outcome, note="exit(0) at import", traceback="line 1")

@@ -18,7 +18,7 @@ from grader.machine.cores import Cores
 from grader.machine.quiet import Readings
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.trace import Trace, Watched
-from grader.subject.check_processes import DescendantPopulation
+from grader.subject.check_processes import DescendantProcesses
 from grader.subject.usage_watch import ProcessesUsage
 from grader.worker.devices import Devices
 from grader.worker.quiet import WatchedCores
@@ -383,11 +383,11 @@ def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_othe
 @pytest.fixture
 def quiet_machine(monkeypatch):
     """The kernel's count of core time on a machine where nobody computes but us and what we started."""
-    usage, population = ProcessesUsage(), DescendantPopulation()
+    usage, processes = ProcessesUsage(), DescendantProcesses()
 
     def counted(proc):
         first, *others = Cores().allowed
-        busy_s = usage(population.members()) / 1e9 + time.process_time()
+        busy_s = usage(processes.members()) / 1e9 + time.process_time()
         return Readings(busy_s=dict.fromkeys(others, 0.0) | {first: busy_s}, steal_s={})
 
     monkeypatch.setattr("grader.machine.quiet.readings", counted)

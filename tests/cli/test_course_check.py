@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -162,3 +163,14 @@ def test_an_assignment_without_a_rubric_is_named(course):
     assert list(told(course)) == [
         "assignments/matrices: no rubric grades this assignment; write rubrics/matrices.yaml"
     ]
+
+
+@pytest.mark.parametrize("command", ["course", "rubric"])
+def test_programs_get_the_same_lines_as_json(course, command):
+    assert json.loads(grader(course, command, "check", "--json").stdout) == {"problems": []}
+    path = course / RUBRIC
+    path.write_text(path.read_text().replace("inputs: vectors", "inputs: vektors"))
+    done = grader(course, command, "check", "--json")
+    assert (done.returncode, done.stderr) == (4, "")
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert problem.startswith("rubrics/vectors.yaml:12:5: items[0].inputs: no family of inputs.py is called")

@@ -75,11 +75,11 @@ def test_plugins_lists_everybody_with_place_and_hooks(course, tmp_path):
         ),
         (
             REPORT.replace("(Report)", "").format(name="M", report="m"),
-            "plugin guest: grader_reports: guest.M is not derived from Report of grader.api",
+            "plugin guest: grader_reports: guest.M is not derived from grader.api.report.Report",
         ),
         (
             REPORT.replace("return [", "return [3, ").format(name="M", report="m"),
-            "plugin guest: grader_reports: 3 is not derived from Report",
+            "plugin guest: grader_reports: 3 is not derived from grader.api.report.Report",
         ),
         (
             REPORT.replace("render", "rendre").format(name="M", report="m"),

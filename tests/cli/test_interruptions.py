@@ -343,7 +343,7 @@ TWO_WORKERS = """if True:
         from grader.worker import beside
 
         def shares(job, kinds, cores):
-            return beside.Shares(apart=job.tasks[1:])
+            return beside.Breakdown(apart=job.tasks[1:])
 
         beside.shares = shares
 """

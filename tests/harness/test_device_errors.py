@@ -18,7 +18,7 @@ ILLEGAL = "a kernel read or wrote outside of its arrays (illegal address)"
             ILLEGAL,
         ),
         (
-            "DeviceError: waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was "
+            "CudaError: waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was "
             "encountered)",
             Outcome.CRASHED,
             ILLEGAL,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.matching.criteria import ChoiceMatch, Criterion, Match, NumberMatch, points_problem
+from grader.matching.criteria import ChoiceMatch, Criterion, Match, NumberMatch, require_worth
 from grader.matching.findings import MatchState, look_for
 from grader.matching.passage import LONGEST, Passage, words_of
 from grader.matching.suggestion import marked, suggest, words_to_the_grader
@@ -104,6 +104,8 @@ def test_terms_are_found_in_company_and_in_each_language(text):
         ("Registers and shared memory aren't on-chip.", UNCERTAIN),
         ("Register und gemeinsamer Speicher liegen nicht auf dem Chip.", UNCERTAIN),
         ("寄存器和共享内存不在片上", UNCERTAIN),
+        ("register और shared memory on-chip नहीं हैं", UNCERTAIN),
+        ("on-chip: ग्लोबल मेमोरी। रजिस्टर और register, shared memory", NOT_MET),
         ("", NOT_MET),
     ],
 )
@@ -133,6 +135,8 @@ def test_so_many_groups_are_enough_and_fewer_are_a_share():
         ("память", "памяти"),
         ("GPU", "GPUs"),
         ("global", "globaler"),
+        ("मेमोरी", "मेमोरी।"),
+        ("पैरामीटर", "पैरामीटरों"),
     ],
 )
 def test_endings_accents_and_joints_make_no_difference(term, word):
@@ -151,6 +155,7 @@ def test_endings_accents_and_joints_make_no_difference(term, word):
         ("float16", "float161"),
         ("text", "texture"),
         ("cache", "catch"),
+        ("कल", "काल"),
     ],
 )
 def test_a_part_of_a_word_is_no_match(term, word):
@@ -344,8 +349,10 @@ def test_a_matcher_that_cannot_match_is_refused(make, problem):
 
 def test_criteria_are_worth_what_their_item_is():
     criteria = (Criterion(name="a", points=0.1), Criterion(name="b", points=0.2))
-    assert points_problem(criteria, 0.3) == ""
-    assert "0.3" in points_problem(criteria, 1)
+    require_worth(criteria, 0.3)
+    require_worth((), 1)
+    with pytest.raises(ValueError, match=r"the item's, 1, got 0\.3"):
+        require_worth(criteria, 1)
 
 
 PIECES = st.sampled_from(

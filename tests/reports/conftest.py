@@ -24,6 +24,7 @@ from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Scorecard, Standing
 from grader.model.submission import Submission
 from grader.model.trace import DeviceWork, Launch, Trace, Traffic, Transfer
+from grader.reports.pages import template
 from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
 from grader.testing.kinds import AwardOnly
@@ -50,6 +51,12 @@ class Graded:
 
     def student(self, **when):
         return student_view(self.rubric, self.evidence, self.scorecard, kinds=KINDS, **{"now": NOW, **when})
+
+
+def rendered(drawings):
+    """The drawings as they stand on a page."""
+    draw = template("drawings.html.j2").module.draw
+    return "".join(draw(drawing) for drawing in drawings)
 
 
 class Share(AwardOnly):
@@ -653,10 +660,11 @@ class Builders:
     graded, item, seen, case, fast, traced, curve, timed = map(
         staticmethod, (graded, item, seen, case, fast, traced, curve, timed)
     )
-    hostile = staticmethod(hostile)
+    hostile, rendered = staticmethod(hostile), staticmethod(rendered)
     work, moved, on_gpus = map(staticmethod, (work, moved, on_gpus))
     lies = LIES
     ran = RAN
+    drawn_options = SimpleNamespace(at_least=None)
     launch_options, fast_options, curve_options = MAX, FAST, CURVE
 
     @staticmethod
@@ -664,4 +672,5 @@ class Builders:
         return Quantity(value=value, unit=unit)
 
     late = LATE
+    now = NOW
     due = DUE

@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from grader.subject.memory_meter import Meter
+from grader.subject.memory_meter import MemoryMeter
 
 MIB = 2**20
 INTERPRETER = 24
@@ -52,13 +52,13 @@ def shared_buffer() -> Iterator[int]:
 
 
 def used(shared_buffer: int, *pids: int) -> int:
-    return Meter(shared_buffer, ()).used_above(len(pids) * MIB, pids) // MIB
+    return MemoryMeter(shared_buffer, ()).used_above(len(pids) * MIB, pids) // MIB
 
 
 def test_private_memory_counts_and_the_limit_is_what_may_be_used(shared_buffer):
     with program("kept = bytearray(b'1') * (64 << 20)") as pids:
         assert 64 <= used(shared_buffer, *pids) < 64 + INTERPRETER
-        assert Meter(shared_buffer, ()).used_above(1024 * MIB, pids) == 0
+        assert MemoryMeter(shared_buffer, ()).used_above(1024 * MIB, pids) == 0
 
 
 def test_memory_that_a_fork_shares_counts_once(shared_buffer):
@@ -111,7 +111,7 @@ def test_a_process_counts_whose_first_thread_has_ended(shared_buffer):
         ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
     """
     with program(code) as pids:
-        assert 128 <= Meter(shared_buffer, ()).used_above(32 * MIB, pids) // MIB < 128 + INTERPRETER
+        assert 128 <= MemoryMeter(shared_buffer, ()).used_above(32 * MIB, pids) // MIB < 128 + INTERPRETER
 
 
 def test_a_memory_file_counts_that_a_program_was_started_from(shared_buffer):

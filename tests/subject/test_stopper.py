@@ -9,7 +9,7 @@ from grader.subject.stopper import SignalStopper
 SOON_NS = 10**9
 
 
-class ChainedPopulation:
+class ChainedProcesses:
     """One process that stands, and until `ends` looks were taken a new one that has ended at each look."""
 
     def __init__(self, ends: int) -> None:
@@ -39,14 +39,14 @@ def ended() -> int:
 
 
 def test_processes_that_end_while_they_are_looked_at_are_no_stand():
-    population = ChainedPopulation(ends=4)
-    stopped = SignalStopper(population).stop(time.perf_counter_ns() + 60 * SOON_NS)
-    population.reap()
+    processes = ChainedProcesses(ends=4)
+    stopped = SignalStopper(processes).stop(time.perf_counter_ns() + 60 * SOON_NS)
+    processes.reap()
     assert stopped is not None
-    assert population.looks >= 5, "it was taken for standing while a process came at every look"
+    assert processes.looks >= 5, "it was taken for standing while a process came at every look"
 
 
 def test_processes_that_keep_ending_never_stand():
-    population = ChainedPopulation(ends=10**6)
-    assert SignalStopper(population).stop(time.perf_counter_ns() + SOON_NS // 10) is None
-    population.reap()
+    processes = ChainedProcesses(ends=10**6)
+    assert SignalStopper(processes).stop(time.perf_counter_ns() + SOON_NS // 10) is None
+    processes.reap()

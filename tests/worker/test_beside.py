@@ -16,6 +16,7 @@ from grader.machine.cores import Cores
 from grader.model.job import Job, Task
 from grader.model.observation import Outcome
 from grader.model.submission import Submission
+from grader.testing.kinds import AwardOnly
 from grader.worker import devices, exam
 from grader.worker.beside import Beside, Shares, shares
 from grader.worker.quiet import OwnCores
@@ -37,16 +38,16 @@ def job(*tasks, **more):
     )
 
 
-class Plain:
-    timed = False
+class Plain(AwardOnly):
+    pass
 
 
-class Timed:
+class Timed(AwardOnly):
     timed = True
     shares_gpu = True
 
 
-class Alike:
+class Alike(AwardOnly):
     shares_gpu = True
 
 

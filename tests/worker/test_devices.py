@@ -13,7 +13,7 @@ from grader.machine.lease import Leases
 from grader.model.job import Job, Task
 from grader.model.observation import Case, Observation, Outcome
 from grader.model.submission import Submission
-from grader.subject.standins import NUMBA_SIMULATOR, virtual_devices
+from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
 from grader.worker import devices, exam
 from grader.worker.devices import Devices
 
@@ -57,7 +57,7 @@ def torch_for(monkeypatch, tmp_path):
             f"__version__ = '2'\ncuda: Optional[str] = {cuda!r}\nhip = None\n"
         )
         found = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-        monkeypatch.setattr(devices, "find_spec", {"torch": found}.get)
+        monkeypatch.setattr(requirements, "find_spec", {"torch": found}.get)
 
     return install
 
@@ -80,7 +80,7 @@ def test_a_machine_says_why_it_has_no_virtual_gpus(machine, torch_for, monkeypat
         "needs 2 GPUs; this machine has 1, and no virtual ones: "
         "torch is built for GPUs, not for the CPU alone"
     )
-    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    monkeypatch.setattr(requirements, "find_spec", lambda name: None)
     assert machine().lacking({"gpu": 1}, simulates=True, torch=True) == (
         "needs 1 GPU; this machine has none (no driver), and no virtual ones: torch is not installed"
     )

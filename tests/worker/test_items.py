@@ -13,7 +13,8 @@ from grader.model.job import Job, Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
 from grader.model.submission import Submission
-from grader.subject.standins import NUMBA_SIMULATOR, virtual_devices
+from grader.subject.standins import NUMBA_SIMULATOR, requirements, virtual_devices
+from grader.testing.kinds import AwardOnly
 from grader.worker import devices
 from grader.worker.devices import Devices
 from grader.worker.items import Items
@@ -47,7 +48,7 @@ class Made:
         return Built(outcome=Outcome.OBSERVED, folder="/cache/x", variable="LIBRARY")
 
 
-class Looks:
+class Looks(AwardOnly):
     """A kind that keeps the set-up of its programs."""
 
     name = "looks"
@@ -59,6 +60,12 @@ class Looks:
 
     def __init__(self):
         self.setups = {}
+
+    def award(self, options, observation, related):
+        raise NotImplementedError
+
+    def simulates(self, options):
+        return bool(options.simulated_inputs)
 
     def observe(self, options, context):
         if options.builds:
@@ -139,7 +146,7 @@ def test_what_loads_nothing_is_simulated_as_ever(exam):
 
 
 def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_torch(exam, monkeypatch, gpu):
-    monkeypatch.setattr(devices, "_why_no_virtual", lambda: "")
+    monkeypatch.setattr(requirements, "_why_no_virtual_gpus", lambda: "")
     items, _, kind = exam(gpu(0))
     seen = items.observe(replace(task("split", gpu=4, simulated_inputs="few"), calls=("network",)))
     assert (seen.outcome, seen.simulated) == (Outcome.OBSERVED, True)

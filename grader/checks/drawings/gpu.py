@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grader.checks.drawings.gpu_sentences import sentences
 from grader.checks.drawings.values import in_bytes, in_seconds
 from grader.checks.watched import watched_of
-from grader.model.drawing import Advice, Bar, Bars, Drawing, Paragraph, Shares, ValueTable
+from grader.model.drawing import Advice, Bar, Bars, Breakdown, Drawing, Paragraph, ValueTable
 from grader.model.observation import Quantity
 from grader.model.trace import Proven, shares_of, timed, works_of
 from grader.scoring.advice import of_symptom
@@ -64,7 +64,7 @@ def name_of(device: int | None) -> str:
     return "host" if device is None else f"GPU {device}"
 
 
-def split_of(trace: Trace, call_s: float | None) -> Shares | None:
+def split_of(trace: Trace, call_s: float | None) -> Breakdown | None:
     """Divide the time of a call; None if it was not timed, or a kernel or copy has no time.
 
     None as well for several GPUs: they work at the same time, so their times do not add up to the call's.
@@ -77,7 +77,7 @@ def split_of(trace: Trace, call_s: float | None) -> Shares | None:
         return None
     rest = max(0.0, call_s - kernels - copies)
     overlap = "" if rest else " Together they took longer there than the whole timed call."
-    return Shares(
+    return Breakdown(
         title="Where the time of one call goes",
         parts=tuple(
             Bar(name=name, value=in_seconds([seconds]))
@@ -87,7 +87,7 @@ def split_of(trace: Trace, call_s: float | None) -> Shares | None:
     )
 
 
-def largest_of(split: Shares) -> str:
+def largest_of(split: Breakdown) -> str:
     """Return the name of the part that takes most of a call."""
     return max(split.parts, key=lambda part: float(part.value.value or 0.0)).name
 
@@ -105,7 +105,8 @@ def _works(facts: Mapping[str, Any], trace: Trace) -> tuple[DeviceWork, ...]:
     """Return the work of each of the item's GPUs, idle ones included; empty for a single GPU."""
     if not trace.devices:
         return ()
-    works = works_of(trace, min(int(facts.get("devices", 0)), MOST_GPUS))
+    had = facts.get("devices")
+    works = works_of(trace, had if type(had) is int and 0 < had <= MOST_GPUS else 0)
     if len(works) < 2:
         return ()
     in_all = trace.peak_bytes is not None and "peak_bytes" not in trace.unseen

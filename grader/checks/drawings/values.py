@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from grader.model.observation import Quantity
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
 
 
 def number_of(observation: Observation, name: str) -> float | None:
-    """Return a quantity that is a number; None if it was not measured."""
+    """Return a quantity that can be drawn, a finite number from 0 on; None if there is none."""
     quantity = observation.quantities.get(name)
     value = quantity.value if quantity else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, bool | str | None) or not isfinite(value) or value < 0:
+        return None
+    return float(value)
 
 
 def in_seconds(times: Iterable[float | None]) -> Quantity:

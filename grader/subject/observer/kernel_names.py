@@ -1,4 +1,4 @@
-"""The name of a kernel as its source says it, out of what a compiler made of it."""
+"""The name of a kernel in its source, out of the compiler's mangled symbol."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TAG = re.compile(r"B\d+")
 
 
 def kernel_name(symbol: str) -> str:
-    """`max_kernel` of `_ZN6cudapy13max_functions10max_kernelB2v1B…E5ArrayIxLi2E…`.
+    """Return `max_kernel` of `_ZN6cudapy13max_functions10max_kernelB2v1B…E5ArrayIxLi2E…`.
 
     Itanium's mangling: a name is its length and its letters, nested ones stand in a row between N and E, and
     a `B` before one makes it a tag (numba tells versions of a function apart by them). Of what is

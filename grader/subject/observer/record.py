@@ -1,4 +1,4 @@
-"""What an observer notes of one call, until it is sent: plain JSON with the fields of a trace."""
+"""Record of one call by an observer, until it is sent: plain JSON with the fields of a trace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = 200
 """Characters of a name that are sent."""
 
 COLLECTIVE = "nccl"
-"""How NCCL calls its kernels. They wait for each other: how long one runs says what its peers did."""
+"""Prefix of NCCL's kernels. They wait for each other: how long one runs says what its peers did."""
 HOST = None
 """In the place of a device's number, at one end of a copy."""
 
@@ -95,30 +95,17 @@ class Record:
         site["bytes"] += size
 
     def plain(self) -> dict[str, Any]:
-        """The record as it crosses the wire."""
+        """Return the record as it crosses the wire."""
         return {
-            "source": self.source,
+            **vars(self),
             "complete": not self.problem,
-            "problem": self.problem,
-            "launches": self.launches,
-            "launch_count": self.launch_count,
-            "framework_launches": self.framework_launches,
-            "copies": self.copies,
             "devices": [self.devices[number] for number in sorted(self.devices)],
             "transfers": [
                 {"source": source, "target": target, **copies}
                 for (source, target), copies in self.transfers.items()
             ],
-            "allocations": self.allocations,
             "sites": list(self.sites.values()),
-            "frees": self.frees,
-            "peak_bytes": self.peak_bytes,
-            "synchronisations": self.synchronisations,
-            "api": self.api,
-            "api_before": self.api_before,
-            "unrecorded": self.unrecorded,
             "unseen": list(self.unseen),
-            "exchange": self.exchange,
         }
 
 
@@ -151,7 +138,7 @@ def launch(
     device: int = 0,
     stream: int = 0,
 ) -> dict[str, Any]:
-    """One launch as it crosses the wire; a source that knows when it was puts that in."""
+    """Return one launch as it crosses the wire; a source that knows when it was puts that in."""
     return {
         "kernel": kernel[:NAME],
         "grid": [int(n) for n in grid],

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class StandIn(NamedTuple):
-    """What a subject server imports, and the variables it is started with, so that programs find devices."""
+    """Module that a subject server imports, and variables it starts with: programs find devices then."""
 
     module: str
     """Sets `active_player` when it is imported, by its name in the sandbox."""
     environment: tuple[tuple[str, str], ...]
     gpus: int = 0
-    """How many virtual devices the program is told of."""
+    """How many virtual devices the program has."""
 
 
 NUMBA_SIMULATOR = StandIn(

@@ -22,9 +22,9 @@ Part: TypeAlias = Iterable[ast.AST | None]
 
 
 def certain_calls(module: ModuleNames, roots: Iterable[ast.AST]) -> set[Use]:
-    """Line and full name of each call of a library's function that takes place whatever the arguments are.
+    """Return line and full name of each call of a library's function made whatever the arguments are.
 
-    Whatever stands under a condition, behind a `return` under one, in a `try`, or in a function that is only
+    What stands under a condition, behind a `return` under one, in a `try`, or in a function that is only
     defined, may not run; a name that is bound twice may stand for something else: these are not among them.
     Loops and comprehensions are taken to have something to go through.
     """
@@ -42,7 +42,7 @@ class _Calls:
             yield from self._enter(roots[0])
 
     def _enter(self, node: ast.AST) -> Iterator[Use]:
-        """The calls of a function's body, or of a file."""
+        """Yield the calls of a function's body, or of a file."""
         if node in self._entered or not isinstance(node, ast.FunctionDef | ast.Module):
             return
         self._entered.add(node)
@@ -83,7 +83,7 @@ class _Calls:
 
 
 def _always(node: ast.AST) -> Part:
-    """The parts of a node that run whenever it does."""
+    """Return the parts of a node that run whenever it does."""
     parts: Part = ast.iter_child_nodes(node)
     match node:
         case ast.If() | ast.IfExp() | ast.While():
@@ -98,6 +98,6 @@ def _always(node: ast.AST) -> Part:
             parts = [node.left, node.comparators[0]]
         case ast.GeneratorExp():
             parts = [node.generators[0].iter]
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() if any(one.ifs for one in node.generators):
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() if any(clause.ifs for clause in node.generators):
             parts = [node.generators[0].iter]
     return parts

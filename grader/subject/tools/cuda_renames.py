@@ -1,4 +1,4 @@
-"""What CUDA 13 took away, and what does exactly the same."""
+"""Functions that CUDA 13 removed, and those that do exactly the same."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def command(
     *,
     sanitize: bool = True,
 ) -> list[str]:
-    """The command that makes one shared library of .cu files, which it translates, and .cc files.
+    """Return the command that makes one shared library of .cu files, which it translates, and .cc files.
 
     `tools` is a folder that `install` made. Without `sanitize` no access to memory is checked.
     """

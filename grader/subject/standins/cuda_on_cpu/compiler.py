@@ -23,7 +23,7 @@ _VERSION = """nvcc: NVIDIA (R) Cuda compiler driver
 Cuda compilation tools, release 13.0, V13.0.0 (a stand-in that compiles kernels for the CPU)"""
 
 _WRAPPED = ("memcpy", "memmove", "memset", "malloc", "free", "__assert_fail")
-"""What of the C library is checked as well; the runtime itself calls the plain ones."""
+"""Functions of the C library that are checked as well; the runtime itself calls the plain ones."""
 _CHECKS = (
     # Calls before every load and every store, which the runtime answers: no sanitizer's own library is
     # needed, and none of the shadow memory for which a limit of memory leaves no room.
@@ -50,7 +50,7 @@ _STEPS = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"}
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """What a command line asks for."""
+    """Work that a command line of a compiler describes."""
 
     step: str = ""
     """The option that ends it early; empty if it goes on to link."""
@@ -106,7 +106,7 @@ class Work:
         self.linked.append(path)
 
     def is_cuda(self, source: str) -> bool:
-        """Whether it has to be translated."""
+        """Tell whether it has to be translated."""
         return self.language == "cu" or source.endswith(".cu")
 
 
@@ -126,28 +126,28 @@ def build_runtime(gxx: str, folder: str) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Be `arguments[0]`, nvcc or a g++, with the options behind it; returns the exit status."""
-    called, *given = arguments
-    gxx = _real(called if called != "nvcc" else "g++")
+    """Run as `arguments[0]`, nvcc or a g++, with the options behind it; return the exit status."""
+    program, *options = arguments
+    gxx = _real(program if program != "nvcc" else "g++")
     if gxx is None:
-        return _complain(called, "no C++ compiler is on PATH behind this one; install g++")
+        return _complain(program, "no C++ compiler is on PATH behind this one; install g++")
     try:
-        if called == "nvcc":
-            if {"--version", "-V"} & set(given):
+        if program == "nvcc":
+            if {"--version", "-V"} & set(options):
                 sys.stdout.write(_VERSION + "\n")
                 return 0
-            if {"-dlink", "--device-link"} & set(given):
+            if {"-dlink", "--device-link"} & set(options):
                 return _run(
-                    (gxx, "-x", "c++", "-c", os.devnull, "-o", Work.of(as_gxx(given)).output or "a_dlink.o")
+                    (gxx, "-x", "c++", "-c", os.devnull, "-o", Work.of(as_gxx(options)).output or "a_dlink.o")
                 )
-            given = as_gxx(given)
-        work = Work.of(given)
+            options = as_gxx(options)
+        work = Work.of(options)
         if not work.linked:  # a question such as --version
-            return _run((gxx, *given))
+            return _run((gxx, *options))
         with tempfile.TemporaryDirectory(prefix="cuda_on_cpu_") as folder:
             return _work(gxx, work, folder)
     except (Unsupported, OSError) as error:
-        return _complain(called, str(error))
+        return _complain(program, str(error))
 
 
 def _work(gxx: str, work: Work, folder: str) -> int:
@@ -189,7 +189,7 @@ def _compilation(gxx: str, work: Work, tree: Tree, source: str, made: str) -> li
 
 
 def _real(name: str) -> str | None:
-    """The compiler of that name that is not this one."""
+    """Return the path of the compiler of that name that is not this one."""
     ours = os.path.realpath(os.path.join(HERE, os.pardir, os.pardir))
     folders = [
         each
@@ -203,6 +203,6 @@ def _run(command: Sequence[str]) -> int:
     return subprocess.run(command, check=False).returncode
 
 
-def _complain(called: str, what: str) -> int:
-    sys.stderr.write(f"{called}: {what}\n")
+def _complain(program: str, what: str) -> int:
+    sys.stderr.write(f"{program}: {what}\n")
     return 1

@@ -22,7 +22,7 @@ _LAUNCH = (
 
 
 def with_launches(tokens: Sequence[Token]) -> list[Token]:
-    """The same with every launch in C++'s words, and no line further up or down.
+    """Write every launch in C++'s words, and move no line.
 
     What only looks like a launch is left as it is, for the compiler to complain about.
     """
@@ -51,7 +51,7 @@ def with_launches(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _end_of_config(tokens: Sequence[Token], at: int) -> int:
-    """Where `>>>` ends what `<<<` begins, with arguments behind it; -1 if nothing does."""
+    """Return where `>>>` ends what `<<<` begins, with arguments behind it; -1 if nothing does."""
     i = at + 1
     while i < len(tokens):
         text = tokens[i].text
@@ -69,7 +69,7 @@ def _end_of_config(tokens: Sequence[Token], at: int) -> int:
 
 
 def _kernel_before(tokens: Sequence[Token]) -> tuple[str, int]:
-    """The plain name of the kernel that stands at the end, and where it begins; -1 if none does."""
+    """Return the plain name of the kernel at the end, and where it begins; -1 if there is none."""
     at = previous_index(tokens, len(tokens) - 1)
     if at >= 0 and tokens[at].text == ")":
         start = opening_index(tokens, at)
@@ -90,7 +90,7 @@ def _kernel_before(tokens: Sequence[Token]) -> tuple[str, int]:
 
 
 def _arguments(tokens: Sequence[Token]) -> list[Token]:
-    """With their brackets; NULL is an integer, and would not become a pointer on the way to the kernel."""
+    """Translate arguments in their brackets; NULL is an integer, which becomes no kernel's pointer."""
     inner = with_launches(tokens[1:-1])
     parts = split_at_commas(inner)
     for part in parts:

@@ -23,7 +23,7 @@ def forget(library: ctypes.CDLL) -> None:
 
 
 def record(library: ctypes.CDLL) -> dict[str, Any]:
-    """What happened since `forget`, each in its order.
+    """Return what happened since `forget`, each in its order.
 
     `launches`: {"kernel": its name, "grid": [x, y, z] in blocks, "block": [x, y, z] in threads,
     "shared_bytes": static and dynamic ones of a block}.
@@ -42,5 +42,5 @@ def record(library: ctypes.CDLL) -> dict[str, Any]:
     size.value = library.sim_record(None, size) + 1
     buffer = ctypes.create_string_buffer(size.value)
     library.sim_record(buffer, size)
-    told: dict[str, Any] = json.loads(buffer.value.decode("utf-8", "replace"))
-    return told
+    events: dict[str, Any] = json.loads(buffer.value.decode("utf-8", "replace"))
+    return events

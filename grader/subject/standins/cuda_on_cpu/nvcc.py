@@ -5,6 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _SAME = {
     "--compile": "-c",
     "--debug": "-g",
@@ -24,66 +29,18 @@ _SAME = {
 }
 _JOINED = {"-D", "-I", "-L", "-O", "-U", "-l"}
 """Of these g++ wants the value in the same word, or may have it there."""
-_WITH_VALUE = {
-    "-Werror",
-    "-Xcudafe",
-    "-Xfatbin",
-    "-Xnvlink",
-    "-Xptxas",
-    "-arch",
-    "-ccbin",
-    "-code",
-    "-cudart",
-    "-default-stream",
-    "-diag-suppress",
-    "-fmad",
-    "-ftz",
-    "-gencode",
-    "-maxrregcount",
-    "-prec-div",
-    "-prec-sqrt",
-    "-rdc",
-    "-split-compile",
-    "-t",
-    "--compiler-bindir",
-    "--cudart",
-    "--default-stream",
-    "--diag-suppress",
-    "--fmad",
-    "--generate-code",
-    "--gpu-architecture",
-    "--gpu-code",
-    "--maxrregcount",
-    "--nvlink-options",
-    "--ptxas-options",
-    "--relocatable-device-code",
-    "--threads",
-}
-_WITHOUT_VALUE = {
-    "-G",
-    "-Wno-deprecated-gpu-targets",
-    "-dlto",
-    "-expt-extended-lambda",
-    "-expt-relaxed-constexpr",
-    "-extended-lambda",
-    "-keep",
-    "-lineinfo",
-    "-m64",
-    "-res-usage",
-    "-restrict",
-    "-use_fast_math",
-    "-v",
-    "--device-debug",
-    "--expt-extended-lambda",
-    "--expt-relaxed-constexpr",
-    "--extended-lambda",
-    "--generate-line-info",
-    "--keep",
-    "--resource-usage",
-    "--restrict",
-    "--use_fast_math",
-    "--verbose",
-}
+_WITH_VALUE = _words("""
+    -Werror -Xcudafe -Xfatbin -Xnvlink -Xptxas -arch -ccbin -code -cudart -default-stream -diag-suppress
+    -fmad -ftz -gencode -maxrregcount -prec-div -prec-sqrt -rdc -split-compile -t --compiler-bindir
+    --cudart --default-stream --diag-suppress --fmad --generate-code --gpu-architecture --gpu-code
+    --maxrregcount --nvlink-options --ptxas-options --relocatable-device-code --threads
+""")
+_WITHOUT_VALUE = _words("""
+    -G -Wno-deprecated-gpu-targets -dlto -expt-extended-lambda -expt-relaxed-constexpr -extended-lambda
+    -keep -lineinfo -m64 -res-usage -restrict -use_fast_math -v --device-debug --expt-extended-lambda
+    --expt-relaxed-constexpr --extended-lambda --generate-line-info --keep --resource-usage --restrict
+    --use_fast_math --verbose
+""")
 _FOR_THE_HOST = {"-Xcompiler", "--compiler-options"}
 _FOR_THE_LINKER = {"-Xlinker", "--linker-options"}
 _STANDARD = {"-std", "--std"}
@@ -95,7 +52,7 @@ class Unsupported(Exception):
 
 
 def as_gxx(arguments: Sequence[str]) -> list[str]:
-    """Arguments for g++. Raises Unsupported for an output that only nvcc makes."""
+    """Return arguments for g++. Raises Unsupported for an output that only nvcc makes."""
     done: list[str] = []
     rest = list(reversed(arguments))
     while rest:
@@ -125,7 +82,7 @@ def as_gxx(arguments: Sequence[str]) -> list[str]:
 
 
 def _of_host(value: str) -> list[str]:
-    """Nvcc splits at commas, and the shell that it starts g++ with splits at blanks."""
+    """Split a value of -Xcompiler: nvcc splits at commas, the shell that it starts g++ with at blanks."""
     if value.startswith("-Wl,"):
         return [value]
     return [word for part in value.split(",") for word in shlex.split(part)]

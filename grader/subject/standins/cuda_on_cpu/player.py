@@ -9,27 +9,23 @@ from contextlib import suppress
 
 from ... import standins
 from ...observer.record import Record, add, launch
+from ..player import Player
 from .library import forget, record
 
 _UNSEEN = ("framework_launches", "sites", "frees", "peak_bytes", "synchronisations")
 
 
-class CudaOnCpuPlayer:
-    """Records of kernels that the CPU runs; copies by the program's driver itself are not among them."""
+class CudaOnCpuPlayer(Player):
+    """Records of kernels that the CPU runs; copies by the program's driver itself are not among them.
+
+    A driver of the course exchanges inputs.
+    """
 
     name = "cuda_on_cpu"
     observes_every_call = False
-    exchange = None
-    """A driver of the course exchanges inputs."""
 
     def __init__(self) -> None:
         self._before: Counter[str] = Counter()
-
-    def install(self) -> None:
-        """Do nothing: the runtime is linked into the program's libraries."""
-
-    def next_call(self) -> None:
-        """Do nothing: the runtime draws the order of threads itself."""
 
     def begin(self) -> None:
         """Begin the record of a call; the names of earlier calls stay known."""

@@ -22,7 +22,7 @@ _ALIGNMENT = {"alignas", "__align__"}
 
 
 def with_shared(tokens: Sequence[Token], *, in_function: bool = False) -> list[Token]:
-    """The same with every declaration of shared memory in C++'s words, and no line further up or down.
+    """Write every declaration of shared memory in C++'s words, and move no line.
 
     Its arrays are other ones in every block, which is what lets several blocks run side by side.
     """
@@ -52,7 +52,7 @@ def with_shared(tokens: Sequence[Token], *, in_function: bool = False) -> list[T
 
 
 def _end(tokens: Sequence[Token], at: int) -> int:
-    """The semicolon that ends the declaration; -1 in a list of parameters."""
+    """Return the index of the semicolon that ends the declaration; -1 in a list of parameters."""
     while at < len(tokens):
         if tokens[at].text == ";":
             return at
@@ -67,7 +67,7 @@ def _end(tokens: Sequence[Token], at: int) -> int:
 
 
 def _opens_namespace(tokens: Sequence[Token]) -> bool:
-    """Whether the bracket at the end begins a namespace or extern "C"."""
+    """Tell whether the bracket at the end begins a namespace or extern "C"."""
     at = previous_index(tokens, len(tokens) - 2)
     while at >= 0 and (tokens[at].kind in {"name", "text"} or tokens[at].text == "::"):
         if tokens[at].text == "namespace":
@@ -100,7 +100,7 @@ def _declared(tokens: Sequence[Token], *, in_function: bool) -> list[Token]:
 
 
 def _without_specifiers(tokens: Sequence[Token]) -> list[Token]:
-    kept: list[Token] = []
+    declaration: list[Token] = []
     i = 0
     while i < len(tokens):
         if tokens[i].text in _ALIGNMENT:
@@ -108,29 +108,29 @@ def _without_specifiers(tokens: Sequence[Token]) -> list[Token]:
         elif tokens[i].text in _DROPPED:
             i += 1
         else:
-            kept.append(tokens[i])
+            declaration.append(tokens[i])
             i += 1
-    return kept
+    return declaration
 
 
 def _renamed(part: Sequence[Token], *, dynamic: bool) -> tuple[list[Token], str, bool]:
-    """A declarator with a name for its type in place of its own; that one; and whether it is an array.
+    """Return a declarator with a name for its type in place of its own; that one; whether it is an array.
 
     Of dynamic memory the type of an element is wanted: the first dimension, which has no size, is left out.
     """
-    at, found, bracket = 0, -1, -1
+    at, name_at, bracket = 0, -1, -1
     while at < len(part):
         if part[at].text == "[" and bracket < 0:
             bracket = at
         if part[at].text in {"(", "[", "{"}:
             at = max(closing_index(part, at), at)
         elif part[at].kind == "name" and bracket < 0:
-            found = at
+            name_at = at
         at += 1
-    if found < 0:
+    if name_at < 0:
         return list(part), "", False
-    name = part[found].text
-    behind = list(part[found + 1 :])
+    name = part[name_at].text
+    behind = list(part[name_at + 1 :])
     if dynamic and bracket >= 0:
         behind = list(part[closing_index(part, bracket) + 1 :])
-    return [*part[:found], Token("name", f"sim_of_{name}"), *behind], name, bracket >= 0
+    return [*part[:name_at], Token("name", f"sim_of_{name}"), *behind], name, bracket >= 0

@@ -35,7 +35,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(source: str) -> list[Token]:
-    """All tokens; nothing is left out and nothing is an error."""
+    """Cut a source into tokens; nothing is left out and nothing is an error."""
     return [Token(_KINDS[int((match.lastgroup or "k0")[1:])][0], match.group()) for match in _matches(source)]
 
 
@@ -44,26 +44,26 @@ def _matches(source: str) -> list[re.Match[str]]:
 
 
 def text_of(tokens: Sequence[Token]) -> str:
-    """The source again."""
+    """Join tokens to the source again."""
     return "".join(token.text for token in tokens)
 
 
 def next_index(tokens: Sequence[Token], at: int) -> int:
-    """The first token from here on that means something; their number if there is none."""
+    """Return the index of the first token from `at` on that is not blank; their number if there is none."""
     while at < len(tokens) and tokens[at].blank:
         at += 1
     return at
 
 
 def previous_index(tokens: Sequence[Token], at: int) -> int:
-    """The last such token up to here; -1 if there is none."""
+    """Return the index of the last token up to `at` that is not blank; -1 if there is none."""
     while at >= 0 and tokens[at].blank:
         at -= 1
     return at
 
 
 def closing_index(tokens: Sequence[Token], at: int) -> int:
-    """Where the bracket that opens here is closed; -1 if it is not."""
+    """Return where the bracket that opens here is closed; -1 if it is not."""
     depth = 0
     for i in range(at, len(tokens)):
         if tokens[i].kind == "sign":
@@ -74,7 +74,7 @@ def closing_index(tokens: Sequence[Token], at: int) -> int:
 
 
 def opening_index(tokens: Sequence[Token], at: int) -> int:
-    """Where the bracket that closes here, a template's among them, was opened; -1 if it was not."""
+    """Return where the bracket that closes here, a template's too, was opened; -1 if it was not."""
     angles = tokens[at].text.startswith(">")
     depth = 0
     while at >= 0:
@@ -93,7 +93,7 @@ def opening_index(tokens: Sequence[Token], at: int) -> int:
 
 
 def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The parts between commas that stand in no bracket, a template's among them."""
+    """Split tokens at the commas that stand in no bracket, a template's among them."""
     parts: list[list[Token]] = [[]]
     depth = angles = 0
     for token in tokens:

@@ -13,11 +13,11 @@ from .tokens import Token, previous_index, text_of, tokens_of
 _PROLOGUE = '#define __CUDACC__ 1\n#include <cuda_runtime.h>\n#line 1 "{name}"\n'
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _FOREIGN = re.compile(r"<<<|\b__shared__\b|\b__noinline__\b")
-"""What g++ would not understand, or not as it is meant, whatever is defined for it."""
+"""Syntax that no definition of a macro makes valid C++."""
 
 
 def translate(source: str, name: str) -> str:
-    """C++17 for a file of CUDA C++; `name` is what compilers and reports call it.
+    """Return C++17 for a file of CUDA C++; `name` is what compilers and reports call it.
 
     Nothing is an error here: what cannot be understood is left for the compiler to complain about.
     """
@@ -38,7 +38,7 @@ def _translated(source: str, *, in_function: bool = False) -> str:
 
 
 def _defined(directive: str) -> str:
-    """A directive; what a macro stands for may be a launch."""
+    """Translate a directive: what a macro stands for may be a launch."""
     head = re.match(r"[ \t]*#[ \t]*define\b", directive)
     if head is None or not _FOREIGN.search(directive):
         return directive
@@ -54,18 +54,18 @@ class Tree:
         self._files: dict[str, str] = {}
 
     def source(self, path: str) -> str:
-        """The C++ file for a .cu file. Raises OSError if that cannot be read."""
+        """Write the C++ file for a .cu file. Raises OSError if that cannot be read."""
         return self._write(path, _read(path), ".cc")
 
     def _header(self, path: str) -> str:
-        """The file to include instead of `path`, or `path` itself if it serves as it is."""
-        known = os.path.realpath(path)
-        if known not in self._files:
-            self._files[known] = path  # for headers that include each other
+        """Return the file to include instead of `path`, or `path` itself if it serves as it is."""
+        real_path = os.path.realpath(path)
+        if real_path not in self._files:
+            self._files[real_path] = path  # for headers that include each other
             content = _read(path)
             if _FOREIGN.search(content) or self._redirected(content, path) != content:
-                self._files[known] = self._write(path, content, ".h")
-        return self._files[known]
+                self._files[real_path] = self._write(path, content, ".h")
+        return self._files[real_path]
 
     def _write(self, path: str, content: str, suffix: str) -> str:
         number = len(os.listdir(self._folder))
@@ -80,7 +80,7 @@ class Tree:
         return written
 
     def _redirected(self, content: str, path: str) -> str:
-        """The content with translated files in the place of those it includes."""
+        """Return the content with translated files in the place of those it includes."""
         beside = os.path.dirname(path) or "."
 
         def redirect(match: re.Match[str]) -> str:

@@ -37,12 +37,12 @@ def run_in(order: str, seed: int) -> None:
 
 
 def around_launches(around: Callable[[Sequence[Any], Callable[[], None]], None]) -> None:
-    """From now on `around` gets the arguments of each launch, and what runs it."""
+    """Have `around` called for each launch with its arguments and what runs it."""
     device.around = around
 
 
 def elements_of(argument: Any) -> Any:
-    """The numpy array that an argument of a launch stands for; None for a number."""
+    """Return the numpy array that an argument of a launch stands for; None for a number."""
     value = argument.value if isinstance(argument, kernel.ArgHint) else argument
     if isinstance(value, transfers.DeviceArray):
         return elements(value)
@@ -56,7 +56,7 @@ def forget() -> None:
 
 
 def launches() -> list[dict[str, Any]]:
-    """Kernels that were launched since `forget`, in that order.
+    """List the kernels that were launched since `forget`, in that order.
 
     Each is {"kernel": its name, "grid": [x, y, z] in blocks, "block": [x, y, z] in threads,
     "shared_bytes": static and dynamic ones of a block, of a kernel that did not run the dynamic ones alone}.
@@ -65,7 +65,7 @@ def launches() -> list[dict[str, Any]]:
 
 
 def copies() -> dict[str, dict[str, int]]:
-    """Copies since `forget`: {"host_to_device": {"count": …, "bytes": …}, "device_to_host": …}."""
+    """Count copies since `forget`: {"host_to_device": {"count": …, "bytes": …}, "device_to_host": …}."""
     return transfers.copies()
 
 
@@ -97,18 +97,18 @@ def _install() -> None:
 
 
 def _lenient(jit: Any) -> Any:
-    """What numba has, which knows fewer keywords than that of a GPU; none of the others changes a result."""
-    known = inspect.signature(jit).parameters
+    """Drop keywords that numba's simulator lacks and a GPU's `jit` has; none of them changes a result."""
+    parameters = inspect.signature(jit).parameters
 
     @functools.wraps(jit)
     def accepting(*args: Any, **options: Any) -> Any:
-        return jit(*args, **{name: value for name, value in options.items() if name in known})
+        return jit(*args, **{name: value for name, value in options.items() if name in parameters})
 
     return accepting
 
 
 def _changing(name: str) -> Any:
-    """What every thread finds changed under a name that holds no object."""
+    """Return what every thread finds changed under a name that holds no object."""
     if name == "laneid":
         return position.lane()
     raise AttributeError(f"module {cuda.__name__!r} has no attribute {name!r}")

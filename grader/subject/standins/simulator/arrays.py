@@ -1,4 +1,4 @@
-"""Arrays as a kernel sees them: no index outside, stores that wrap, and poison before the first store."""
+"""Arrays of a kernel: indices are checked, stores wrap, and unwritten memory is poisoned."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POISON = b"\x5a"
 
 
 def poison(array: Any) -> Any:
-    """Fill an array with what nobody takes for a result: NaN, or great integers of either sign."""
+    """Fill an array with NaN, or with great integers of either sign, which are no plausible result."""
     if array.dtype.kind in "fc":
         array[...] = np.nan
         return array
@@ -26,7 +26,7 @@ def poison(array: Any) -> Any:
 
 
 def view(array: Any, *, interrupted: bool = False) -> ArrayView:
-    """What a kernel gets for an array; with `interrupted`, other threads may go on behind every load."""
+    """Wrap an array for a kernel; with `interrupted`, other threads may go on behind every load."""
     if array.dtype.names:
         array = array.view(np.recarray)  # for a[i].x, which numba understands as a[i]["x"]
     plain = array.dtype.kind in "fcb" or array.dtype.itemsize >= 8
@@ -62,8 +62,8 @@ class ArrayView:
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._array, name)
         if callable(value):
-            return lambda *args, **kwargs: self._seen(value(*args, **kwargs))
-        return self._seen(value)
+            return lambda *args, **kwargs: self._as_view(value(*args, **kwargs))
+        return self._as_view(value)
 
     def exchange(self, index: Any, new: Callable[[Any], Any]) -> Any:
         """Replace an element by what is made of it, with no other thread between; the old one."""
@@ -82,7 +82,7 @@ class ArrayView:
             raise
         if isinstance(value, np.integer) and value.itemsize < 8:
             return np.int64(value)  # numba calculates with no shorter ones
-        return self._seen(value)
+        return self._as_view(value)
 
     def _store(self, index: Any, value: Any) -> None:
         self._refuse_negative(index)
@@ -101,18 +101,18 @@ class ArrayView:
             self._array[index] = np.asarray(value).astype(self.dtype)
 
     def _refuse_negative(self, index: Any) -> None:
-        if any(isinstance(one, int | np.integer) and one < 0 for one in _each(index)):
+        if any(isinstance(part, int | np.integer) and part < 0 for part in _each(index)):
             self._refuse_outside(index)
 
     def _refuse_outside(self, index: Any) -> None:
         """Raise IndexError in our words if they fit; numpy has its own for what is no index at all."""
         each = _each(index)
-        if len(each) <= self.ndim and all(isinstance(one, int | np.integer | slice) for one in each):
-            parts = [":" if isinstance(one, slice) else str(int(one)) for one in each]
+        if len(each) <= self.ndim and all(isinstance(part, int | np.integer | slice) for part in each):
+            parts = [":" if isinstance(part, slice) else str(int(part)) for part in each]
             place = f"({', '.join(parts)})" if len(parts) > 1 else parts[0]
             raise IndexError(f"index {place} is outside of an array of shape {self.shape}")
 
-    def _seen(self, value: Any) -> Any:
+    def _as_view(self, value: Any) -> Any:
         return view(value, interrupted=self._interrupted) if isinstance(value, np.ndarray) else value
 
 

@@ -1,4 +1,4 @@
-"""What the threads of a block, or of a warp, do together: barriers, votes and shuffles."""
+"""Barriers, votes and shuffles of the threads of a block or warp."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _shuffle(name: str, source: Callable[[int, int], int]) -> Callable[[int, Any
 
 
 def _lanes(mask: int) -> tuple[int, ...]:
-    """The numbers of the threads in this warp that a mask names, as far as there are any."""
+    """Return the numbers of the threads in this warp that a mask names, as far as there are any."""
     me = number()
     first = me - me % WARP_SIZE
     behind = min(first + WARP_SIZE, blockDim.x * blockDim.y * blockDim.z)

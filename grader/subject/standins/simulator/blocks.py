@@ -15,7 +15,7 @@ class DivergentBarrier(RuntimeError):
 
 
 class Wait(NamedTuple):
-    """What a thread waits for."""
+    """Barrier at which a thread waits."""
 
     meeting: Hashable
     """Equal for those who wait for each other: the place in the program, and which threads."""
@@ -51,9 +51,9 @@ class Block:
         self.waiting: list[Thread] = []
 
     def release(self) -> None:
-        """Let those go on who have all come to where they wait for each other.
+        """Make those threads runnable that have all come to where they wait for each other.
 
-        Raises DivergentBarrier if then nobody in the block can go on.
+        Raises DivergentBarrier if then no thread of the block can go on.
         """
         meetings: dict[Hashable, list[Thread]] = {}
         for thread in self.waiting:

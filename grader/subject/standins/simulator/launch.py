@@ -17,10 +17,10 @@ from .numbas import kernel as numbas
 from .transfers import DeviceArray
 
 _THREADS_FOR_ALL = 1024
-"""What a driver suggests for a kernel that uses few registers."""
+"""Threads per block that a driver suggests for a kernel with few registers."""
 _NO_ARGUMENTS = (list, dict, set, str)
 Around = Callable[[tuple[Any, ...], Callable[[], None]], None]
-"""What is done with the arguments of a launch, and with what runs it."""
+"""Gets the arguments of a launch, and what runs it."""
 
 
 class Device:
@@ -46,23 +46,23 @@ class Device:
         with self._busy:
             shared.begin(dynamic_bytes)
             copies_back: list[Callable[[], object]] = []
-            seen = tuple(self._argument(arg, copies_back) for arg in args)
+            arguments = tuple(self._argument(arg, copies_back) for arg in args)
             record = {"kernel": function.__name__, "grid": list(grid), "block": list(block)}
             self.launched.append(record)
             try:
                 with np.errstate(all="ignore"):
-                    schedule.run(function, seen, (grid, block), self.order)
+                    schedule.run(function, arguments, (grid, block), self.order)
             finally:
                 record["shared_bytes"] = shared.bytes
             for copy_back in copies_back:
                 copy_back()
 
     def _argument(self, value: Any, copies_back: list[Callable[[], object]]) -> Any:
-        """What a kernel gets for an argument; host arrays go there and, unless they are read-only, back."""
+        """Convert an argument for a kernel; host arrays are copied there and, unless read-only, back."""
         if isinstance(value, _NO_ARGUMENTS):
             raise TypeError(f"a kernel takes arrays and numbers, and no {type(value).__name__}")
         if isinstance(value, tuple):
-            return tuple(self._argument(one, copies_back) for one in value)
+            return tuple(self._argument(part, copies_back) for part in value)
         writeable = True
         if isinstance(value, np.ndarray) and value.ndim:
             writeable = value.flags.writeable
@@ -103,7 +103,7 @@ def _configure(self: Any, configuration: tuple[Any, ...]) -> Configured:
 
 
 def _call(self: Any, *args: Any) -> Any:
-    """A kernel may call another one as a function; a program says how many threads it wants."""
+    """Call one kernel from another as a function; a program has to say how many threads it wants."""
     if schedule.inside():
         return self.fn(*args)
     return Configured(self, None, None)

@@ -1,4 +1,4 @@
-"""What a GPU of compute capability 9.0 refuses to launch, in its words."""
+"""Limits of a launch on a GPU of compute capability 9.0, and its errors beyond them."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ _DYNAMIC = "dynamic"
 _STATIC = "static bytes"
 
 
-def _dtype(wanted: Any) -> np.dtype[Any]:
-    """A type of numba's or numpy's as numpy's."""
-    numbas = isinstance(wanted, kernelapi.types.Type)
-    dtype: np.dtype[Any] = kernelapi.numpy_support.as_dtype(wanted) if numbas else np.dtype(wanted)
+def _dtype(kind: Any) -> np.dtype[Any]:
+    """Return a type of numba's or numpy's as numpy's."""
+    numbas = isinstance(kind, kernelapi.types.Type)
+    dtype: np.dtype[Any] = kernelapi.numpy_support.as_dtype(kind) if numbas else np.dtype(kind)
     return dtype
 
 
@@ -32,12 +32,12 @@ class SharedMemory:
     """The most that a block of the present launch took."""
 
     def begin(self, dynamic_bytes: int) -> None:
-        """A launch begins that asked for so much beside what the kernel names itself."""
+        """Begin a launch with so much dynamic memory beside what the kernel names itself."""
         self._dynamic_bytes = dynamic_bytes
         self.bytes = dynamic_bytes
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> ArrayView:
-        """The array of this place in the program, the same for all threads; of size 0, all dynamic memory."""
+        """Return the array of this place in the kernel, one for all threads; size 0 is all dynamic memory."""
         del alignment
         arrays = schedule.shared()
         frame = sys._getframe(1)  # noqa: SLF001  # the documented way to see who calls
@@ -69,7 +69,7 @@ class LocalMemory:
     """Memory of one thread alone; it finds it poisoned."""
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> ArrayView:
-        """A new array."""
+        """Return a new array."""
         del alignment
         return view(poison(np.empty(shape, _dtype(dtype))))
 
@@ -78,7 +78,7 @@ class Const:
     """Memory that a kernel only reads."""
 
     def array_like(self, array: Any) -> ArrayView:
-        """What a host array holds."""
+        """Copy a host array into constant memory."""
         copy = np.array(array)
         copy.flags.writeable = False
         return view(copy)

@@ -22,5 +22,5 @@ driver: Any = _driver
 
 
 def elements(device_array: Any) -> Any:
-    """The numpy array that a device array wraps."""
+    """Return the numpy array that a device array wraps."""
     return device_array._ary  # noqa: SLF001  # numba has no public name for it

@@ -8,23 +8,20 @@ from ... import standins
 from ...observer.exchange import DeviceArray, HostArray, InputExchange
 from ...observer.record import LAUNCHES, Record, launch
 from .. import simulator
+from ..player import Player
 
 _UNSEEN = ("allocations", "sites", "frees", "peak_bytes", "synchronisations", "api", "api_before")
 _ORDERS = ("forward", "reversed", "shuffled")
 
 
-class SimulatorPlayer:
+class SimulatorPlayer(Player):
     """Records what the simulator ran: nothing of it can be forged by a driver, and nothing has a time."""
 
     name = "simulator"
-    observes_every_call = True
-
-    def __init__(self) -> None:
-        self.install()
 
     def install(self) -> None:
-        """Begin anew; the simulator itself took numba's place when it was imported."""
-        self.exchange = InputExchange(_array_of, lambda: None)
+        """Begin with the first call; the simulator itself took numba's place when it was imported."""
+        self.exchange: InputExchange = InputExchange(_array_of, lambda: None)
         self._calls = count()
 
     def next_call(self) -> None:

@@ -1,4 +1,4 @@
-"""Where the thread that runs now stands: `threadIdx`, `blockIdx`, `blockDim`, `gridDim` and what follows."""
+"""Position of the thread that runs: `threadIdx`, `blockIdx`, `blockDim`, `gridDim` and what follows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ gridDim = Dim3()
 
 
 def grid(ndim: int) -> int | tuple[int, ...]:
-    """The place of the thread in the whole grid: a number, or two or three of them."""
+    """Return the place of the thread in the whole grid: a number, or two or three of them."""
     x = blockIdx.x * blockDim.x + threadIdx.x
     if ndim == 1:
         return x
@@ -35,7 +35,7 @@ def grid(ndim: int) -> int | tuple[int, ...]:
 
 
 def gridsize(ndim: int) -> int | tuple[int, ...]:
-    """How many threads the grid has, in one, two or three directions."""
+    """Return how many threads the grid has, in one, two or three directions."""
     x = gridDim.x * blockDim.x
     if ndim == 1:
         return x
@@ -52,10 +52,10 @@ def _three_at_most(ndim: int) -> None:
 
 
 def number() -> int:
-    """The thread's number in its block; 32 in a row are a warp."""
+    """Return the thread's number in its block; 32 in a row are a warp."""
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)
 
 
 def lane() -> int:
-    """The thread's number in its warp."""
+    """Return the thread's number in its warp."""
     return number() % WARP_SIZE

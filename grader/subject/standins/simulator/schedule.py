@@ -77,11 +77,11 @@ class _Grid:
                         block.release()
                 resident = [block for block in resident if block.runnable]
         finally:
-            for one in filter(None, self._greenlets):  # a greenlet that is done is false
-                one.throw()
+            for unfinished in filter(None, self._greenlets):  # a greenlet that is done is false
+                unfinished.throw()
 
     def _round(self, resident: Sequence[Block]) -> None:
-        """Let every thread that can go on do so, until it ends, waits or is interrupted."""
+        """Run every thread that can go on until it ends, waits or is interrupted."""
         threads: list[Thread] = []
         for block in resident:
             threads += sorted(block.runnable, key=attrgetter("number"))
@@ -95,10 +95,10 @@ class _Grid:
             (thread.greenlet or (idle.pop() if idle else self._new())).switch()
 
     def _new(self) -> Any:
-        one = greenlet(self._work)
-        one.gr_context = self._context  # with what numpy warns of: a GPU says nothing of an overflow
-        self._greenlets.append(one)
-        return one
+        created = greenlet(self._work)
+        created.gr_context = self._context  # with what numpy warns of: a GPU says nothing of an overflow
+        self._greenlets.append(created)
+        return created
 
     def _work(self) -> None:
         """Begin a thread whenever the last one has ended: most are shorter than the making of a greenlet."""
@@ -109,7 +109,7 @@ class _Grid:
             back()
 
     def park(self, queue: list[Thread]) -> None:
-        """Called by the thread that runs: let others go on until it is this one's turn again."""
+        """Switch from the thread that runs to others until it is this one's turn again."""
         thread = self.thread
         thread.greenlet = getcurrent()
         queue.append(thread)
@@ -145,22 +145,22 @@ def run(
 
 
 def inside() -> bool:
-    """Whether who asks is a kernel, and not the program that launches it."""
+    """Tell whether a kernel calls this, and not the program that launches it."""
     return _running is not None and getcurrent().parent is _running.hub
 
 
 def shared() -> dict[Hashable, Any]:
-    """The memory that the threads of the present block share, by whatever tells its arrays apart."""
+    """Return the memory that the threads of the present block share, by what tells its arrays apart."""
     return _here().thread.block.shared
 
 
 def interrupts() -> bool:
-    """Whether threads are to `pause` where another one could come between."""
+    """Tell whether threads are to `pause` where another one could come between."""
     return _here().order.interrupts
 
 
 def pause() -> None:
-    """Let other threads go on, now and then."""
+    """Switch to other threads now and then."""
     grid = _here()
     grid.loads -= 1
     if grid.loads < 0:

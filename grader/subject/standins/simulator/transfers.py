@@ -27,7 +27,7 @@ def forget() -> None:
 
 
 def copies() -> dict[str, dict[str, int]]:
-    """How often and how many bytes were copied in each direction since `forget`."""
+    """Return how often and how many bytes were copied in each direction since `forget`."""
     return {direction: dict(counts) for direction, counts in _counts.items()}
 
 
@@ -37,14 +37,14 @@ def _count(direction: str, size: int) -> None:
 
 
 def device_array(*args: Any, **kwargs: Any) -> Any:
-    """numba's, with poison in it."""
+    """Make numba's array, with poison in it."""
     array = _new(*args, **kwargs)
     poison(elements(array))
     return array
 
 
 def to_device(obj: Any, stream: int = 0, copy: bool = True, to: Any = None) -> Any:
-    """numba's, counted."""
+    """Copy as numba does, and count it."""
     if to is not None:
         to.copy_to_device(obj, stream=stream)
         return to

@@ -31,7 +31,7 @@ def replace() -> None:
 
 
 def _python() -> dict[Any, dict[str, Any]]:
-    """Functions of torch's Python, by module, that would ask more C++ than is worth having."""
+    """Return functions for torch's Python, by module, that would ask more C++ than is worth having."""
     return {
         torch.cuda: {
             "Event": streams.Event,
@@ -54,7 +54,7 @@ def _python() -> dict[Any, dict[str, Any]]:
 
 
 def _in_this_thread(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Autograd gives each device a thread, which would compute with as many more as the host has cores."""
+    """Run autograd here: it gives each device a thread, each of which computes with all cores."""
 
     @wraps(call)
     def backward(*args: Any, **kwargs: Any) -> Any:
@@ -65,7 +65,7 @@ def _in_this_thread(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _nothing(*args: Any) -> None:
-    """All work is done when a call returns, and no memory is kept back."""
+    """Do nothing: all work is done when a call returns, and no memory is kept back."""
 
 
 def _set_device(index: int) -> None:
@@ -79,7 +79,7 @@ def _memory(index: int) -> Memory:
 
 
 def _statistics(index: int) -> dict[str, Any]:
-    """What `memory_allocated` and `max_memory_allocated` read of torch's statistics."""
+    """Return what `memory_allocated` and `max_memory_allocated` read of torch's statistics."""
     memory = _memory(index)
     return {"allocated_bytes": {"all": {"current": memory.allocated, "peak": memory.peak}}}
 
@@ -90,7 +90,7 @@ def _reset_peak(index: int) -> None:
 
 
 class _Properties:
-    """What a virtual GPU can say of itself: its memory is the host's."""
+    """Properties of a virtual GPU: its memory is the host's."""
 
     def __init__(self, index: int) -> None:
         self.name = f"virtual GPU {index}"
@@ -130,7 +130,7 @@ _CPP: dict[str, Callable[..., Any]] = {
 
 
 def _missing(name: str) -> NoReturn:
-    """What `torch._C` has not; many ask whether it has something."""
+    """Raise AttributeError for what `torch._C` lacks; many ask whether it has something."""
     if name.startswith("_cuda_"):
         raise AttributeError(f"not available on virtual GPUs: torch._C.{name}")
     raise AttributeError(f"module 'torch._C' has no attribute {name!r}")

@@ -16,7 +16,7 @@ GPU device may be out of range, do you have enough GPUs?
 
 
 class NotAvailable(RuntimeError):
-    """What virtual GPUs do not play."""
+    """Use of something that virtual GPUs do not play."""
 
 
 def refuse(name: str) -> NoReturn:
@@ -25,7 +25,7 @@ def refuse(name: str) -> NoReturn:
 
 
 def refusing(name: str) -> Callable[..., NoReturn]:
-    """What refuses the call of that name."""
+    """Return a function that refuses the call of that name."""
 
     def refused(*args: Any, **kwargs: Any) -> NoReturn:
         refuse(name)
@@ -44,7 +44,7 @@ class VirtualDevices:
         self._thread = threading.local()
 
     def begin(self, count: int) -> None:
-        """Let there be `count`."""
+        """Make `count` devices."""
         self.count = count
         self.memories = tuple(Memory() for _ in range(count))
         self.generators = tuple(torch.Generator() for _ in range(count))
@@ -66,17 +66,17 @@ class VirtualDevices:
         return before
 
     def checked(self, index: int) -> int:
-        """The same number. Raises torch's error if there is no such device."""
+        """Return the same number. Raises torch's error if there is no such device."""
         if not 0 <= index < self.count:
             raise AcceleratorError(_NO_SUCH_DEVICE)
         return index
 
     def index(self, device: Any) -> int:
-        """Which one a `torch.device` names: without a number, the current one."""
+        """Return the number that a `torch.device` names: without one, the current device's."""
         return self.current if device is None or device.index is None else self.checked(device.index)
 
     def adopt(self, tensor: Any, index: int) -> Any:
-        """A tensor of the host whose memory is new, as one of device `index`, which has allocated it."""
+        """Make a tensor of the host, whose memory is new, one that device `index` has allocated."""
         self.memories[index].take(tensor)
         return relabel(tensor, index)
 

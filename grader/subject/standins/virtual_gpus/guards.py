@@ -26,12 +26,12 @@ _BEFORE = 2
 """Words in front of a table of virtual functions (Itanium C++ ABI: offset to top, type)."""
 _WORD = ctypes.sizeof(ctypes.c_void_p)
 
-_kept: list[Any] = []
+_tables: list[Any] = []
 """What C++ points to from now on."""
 
 
 def admit() -> None:
-    """Let there be CUDA devices for torch's C++.
+    """Make torch's C++ accept CUDA devices.
 
     Raises:
         ImportError: this torch is built for GPUs, or its C++ has changed in these places.
@@ -72,7 +72,7 @@ def _hooks() -> int:
 
 
 def _answer_yes(hooks: ctypes.c_void_p, enough: Callable[[], bool]) -> None:
-    """Let the first of the hooks' functions that makes it `enough` return true."""
+    """Make the first of the hooks' functions that makes it `enough` return true."""
     before = hooks.value or 0
     yes = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value
     words = ctypes.c_void_p * (_BEFORE + _LENGTH)
@@ -81,7 +81,7 @@ def _answer_yes(hooks: ctypes.c_void_p, enough: Callable[[], bool]) -> None:
         if table[_BEFORE + entry] == yes:
             continue
         table[_BEFORE + entry] = yes
-        _kept.append(table)
+        _tables.append(table)
         hooks.value = ctypes.addressof(table) + _BEFORE * _WORD
         if enough():
             return
@@ -90,7 +90,7 @@ def _answer_yes(hooks: ctypes.c_void_p, enough: Callable[[], bool]) -> None:
 
 
 def _differentiates() -> bool:
-    """Whether autograd goes through a tensor of a CUDA device."""
+    """Tell whether autograd goes through a tensor of a CUDA device."""
     ones = relabel(torch.ones(1, device="cpu"), 0)
     leaf = ones.detach().requires_grad_()
     with single_threaded(False):

@@ -11,18 +11,23 @@ from .kernels import KERNELS
 from .operators import outright, run
 from .torches import torch
 
-_kept: list[Any] = []
-"""Torch forgets what a library registered when nobody holds it."""
+_registered: list[Any] = []
+"""Keeps libraries alive: torch forgets what a collected one registered."""
 
 
 def install(count: int) -> None:
-    """See the package."""
+    """Give this process `count` virtual GPUs; once, and before the program that uses them is imported.
+
+    Raises:
+        ImportError: torch is built for GPUs, or is a version that cannot be played on.
+        RuntimeError: this process has virtual GPUs already.
+    """
     if devices.count:
         raise RuntimeError("this process has virtual GPUs already")
     admit()
     devices.begin(count)
     every, named = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
-    _kept.extend((every, named))
+    _registered.extend((every, named))
     every.fallback(run, "CUDA")
     for name, kernel in {**dict(outright()), **KERNELS}.items():
         named.impl(name, kernel, "CUDA")

@@ -21,7 +21,7 @@ def _overload(name: str) -> Any:
 
 
 def _as_on_host(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Torch's kernel for the CPU on the very tensors: those of views and storages look at no memory."""
+    """Run torch's kernel for the CPU on the very tensors: those of views and storages look at no memory."""
     return _overload(name).redispatch(host_kernels, *args, **kwargs)
 
 
@@ -58,13 +58,13 @@ def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
 
 
 def _to_copy(tensor: Any, *, non_blocking: bool = False, **options: Any) -> Any:
-    """Without pinned memory, which a copy that does not wait would want on the host."""
+    """Copy without pinned memory, which a copy that does not wait would want on the host."""
     del non_blocking
     return _as_on_host("_to_copy", tensor, **options)
 
 
 def _local_scalar_dense(tensor: Any) -> Any:
-    """`item`."""
+    """Read a number as `item` does."""
     placement.copied(tensor.device, torch.device("cpu"), tensor.element_size())
     return on_host(tensor).item()
 
@@ -92,7 +92,7 @@ def _convolution(input_: Any, weight: Any, bias: Any, *options: Any) -> Any:
 
 
 def _native_dropout(input_: Any, p: float, train: bool | None) -> Any:
-    """Torch's own takes the host's random numbers."""
+    """Drop with a device's random numbers: torch's own takes the host's."""
     index = input_.get_device()
     keeps = torch.ones_like(input_, dtype=torch.bool)
     if train is False or not p:
@@ -106,7 +106,7 @@ def _native_dropout(input_: Any, p: float, train: bool | None) -> Any:
 def _lstm_cell(
     input_gates: Any, hidden_gates: Any, cx: Any, input_bias: Any = None, hidden_bias: Any = None
 ) -> tuple[Any, Any, Any]:
-    """One step of an LSTM: the next hidden and cell state, and the gates i, f, g and o for the way back."""
+    """Compute a step of an LSTM: hidden and cell state, and the gates i, f, g and o for the way back."""
     gates = input_gates + hidden_gates
     for bias in (input_bias, hidden_bias):
         if bias is not None:
@@ -120,7 +120,7 @@ def _lstm_cell(
 def _lstm_cell_backward(
     grad_hy: Any, grad_cy: Any, cx: Any, cy: Any, workspace: Any, has_bias: bool
 ) -> tuple[Any, Any, Any]:
-    """Gradients of the gates before their activation, of the cell state and of either bias."""
+    """Return gradients of the gates before their activation, of the cell state and of either bias."""
     i, f, g, o = workspace.chunk(4, 1)
     out = torch.zeros_like(cy) if grad_hy is None else grad_hy
     tanh_cy = cy.tanh()

@@ -20,7 +20,7 @@ _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def _labelled(tensor: Any, kind: int, index: int) -> Any:
-    """The same memory as a tensor of another device; it lives as long as either.
+    """Return the same memory as a tensor of another device; it lives as long as either.
 
     DLPack hands tensors on without a copy: a struct that begins with the address and the device (dlpack.h).
     """
@@ -32,17 +32,17 @@ def _labelled(tensor: Any, kind: int, index: int) -> Any:
 
 
 def relabel(tensor: Any, index: int) -> Any:
-    """Memory of a tensor of the host as one of virtual GPU `index`."""
+    """Return memory of a tensor of the host as one of virtual GPU `index`."""
     return _labelled(tensor, _KIND_CUDA, index)
 
 
 def on_host(tensor: Any) -> Any:
-    """The same memory as the host sees it; a tensor of the host is that tensor."""
+    """Return the same memory as the host sees it; a tensor of the host is that tensor."""
     return _labelled(tensor, _KIND_CPU, 0) if tensor.is_cuda else tensor
 
 
 class Memory:
-    """What is allocated on one virtual GPU, in bytes, rounded up as torch does."""
+    """Bytes allocated on one virtual GPU, rounded up as torch does."""
 
     def __init__(self) -> None:
         self.allocated = 0

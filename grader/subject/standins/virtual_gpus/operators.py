@@ -36,8 +36,10 @@ class Operator:
         if self.name not in OPERATORS:
             refuse(str(overload))
         self._rule = OPERATORS[self.name]
-        own = "" if self._rule is OperatorRule.STRUCTURED else f"{overload_name(overload)}_"
-        self._method = _METHODS.get(self.name, f"wrapper_CUDA_{own}{described.name.removeprefix('aten::')}")
+        overload_part = "" if self._rule is OperatorRule.STRUCTURED else f"{overload_name(overload)}_"
+        self._method = _METHODS.get(
+            self.name, f"wrapper_CUDA_{overload_part}{described.name.removeprefix('aten::')}"
+        )
         self._names = tuple(argument.name for argument in described.arguments)
         self.outs = tuple(argument.name for argument in described.arguments if argument.is_out)
         self._written = {a.name for a in described.arguments if a.alias_info and a.alias_info.is_write}
@@ -68,17 +70,17 @@ class Operator:
         return _lift(originals, result, index)
 
     def _tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-        """The tensors among the arguments, with their names, in the order in which torch looks at them."""
+        """Yield the tensors among the arguments with their names, in the order in which torch checks them."""
         named = [(name, kwargs[name]) for name in self.outs if name in kwargs]
         named += zip(self._names, args, strict=False)
         named += [(name, value) for name, value in kwargs.items() if name not in self.outs]
         for name, value in named:
-            for one in value if isinstance(value, list | tuple) else (value,):
-                if isinstance(one, torch.Tensor):
-                    yield _ARGUMENTS.get((self.name, name), name), one
+            for tensor in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(tensor, torch.Tensor):
+                    yield _ARGUMENTS.get((self.name, name), name), tensor
 
     def _device(self, tensors: list[tuple[str, Any]]) -> int:
-        """The one that they are on. Raises RuntimeError, in torch's words, if there are several."""
+        """Return the device that they are on. Raises RuntimeError, in torch's words, if there are several."""
         if self._rule in {OperatorRule.STRUCTURED, OperatorRule.ONE_DEVICE}:
             first = tensors[0][1].device
             for name, tensor in tensors:
@@ -102,42 +104,42 @@ class Operator:
 
 
 def _lower(originals: dict[int, Any], value: Any) -> Any:
-    """An argument as the host computes with it; it is noted what stands for which tensor."""
+    """Return an argument as the host computes with it; note what stands for which tensor."""
     if isinstance(value, torch.Tensor):
         host = on_host(value)
         originals[id(host)] = value
         return host
     if isinstance(value, list | tuple):
-        return type(value)(_lower(originals, one) for one in value)
+        return type(value)(_lower(originals, part) for part in value)
     return value
 
 
 def _lift(originals: dict[int, Any], value: Any, index: int) -> Any:
-    """A result as a tensor of the device; an argument that was written to comes back as it was given."""
+    """Return a result as a tensor of the device; an argument that was written to comes back as it was."""
     if isinstance(value, torch.Tensor):
         return originals[id(value)] if id(value) in originals else devices.adopt(value, index)
     if isinstance(value, list | tuple):
-        return type(value)(_lift(originals, one, index) for one in value)
+        return type(value)(_lift(originals, part, index) for part in value)
     return value
 
 
 def _moved(out: Any, host: Any, index: int) -> Any:
-    """An empty tensor of the device that a result made larger."""
+    """Make an empty tensor of the device one that a result made larger."""
     lifted = devices.adopt(host, index)
     return out.set_(lifted.untyped_storage(), 0, lifted.size(), lifted.stride())
 
 
-def _generator(given: Any, index: int) -> Any:
-    if given is None:
+def _generator(generator: Any, index: int) -> Any:
+    if generator is None:
         return devices.generators[index]
-    if given not in devices.generators:
+    if generator not in devices.generators:
         raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
-    return given
+    return generator
 
 
 @cache
 def operator(overload: Any) -> Operator:
-    """An overload as virtual GPUs run it. Raises NotAvailable unless the table has it."""
+    """Return an overload as virtual GPUs run it. Raises NotAvailable unless the table has it."""
     return Operator(overload)
 
 
@@ -147,7 +149,7 @@ def run(overload: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def outright() -> Iterator[tuple[str, Any]]:
-    """By their names, overloads that torch shall not turn into those that compute into a given tensor.
+    """Yield by name overloads that torch shall not turn into those with an `out` argument.
 
     A GPU checks the devices before all else, and names the overload that was called; and those of `_REDUCED`
     want the given tensor larger than torch makes it.

@@ -1,4 +1,4 @@
-"""What ran where: operators by device, and copies between devices."""
+"""Counts of operators by device, and of copies between devices."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class TensorPlacement:
         self._changing = threading.Lock()
 
     def ran(self, index: int, name: str) -> None:
-        """Device `index` ran an operator."""
+        """Count an operator of device `index`."""
         with self._changing:
             self._ran[index, name] += 1
 
     def copied(self, source: Any, target: Any, size: int) -> None:
-        """So many bytes went from one `torch.device` to another one."""
+        """Count a copy of so many bytes from one `torch.device` to another one."""
         with self._changing:
             self._copies[str(source), str(target)] += 1
             self._copied_bytes[str(source), str(target)] += size
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Begin anew; what is allocated stays, and the peak begins with it."""
         with self._changing:
             for counts in (self._ran, self._copies, self._copied_bytes):
                 counts.clear()
@@ -38,7 +38,12 @@ class TensorPlacement:
                 memory.observed_peak = memory.allocated
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the counts as plain JSON.
+
+        {"devices": [{"device": 0, "operators": {"mm": 9, …}, "allocated_bytes": now, "peak_bytes": at most},
+        …], "copies": [{"from": "cpu", "to": "cuda:0", "count": …, "bytes": …}, …]}. Operators are counted by
+        name, also those that autograd runs; a copy within a device is one of them, `copy`.
+        """
         with self._changing:
             return {
                 "devices": [

@@ -6,8 +6,9 @@ import os
 
 from ... import standins
 from ...observer.record import HOST, Record
-from .. import virtual_gpus
+from ..player import Player
 from . import installation  # torch takes long to import: before the server forks
+from .placement import placement
 
 _UNSEEN = (
     "launches",
@@ -22,30 +23,27 @@ _UNSEEN = (
 )
 
 
-class VirtualGpusPlayer:
-    """Records of devices that are played: an operator of torch counts as a kernel, and nothing has a time."""
+class VirtualGpusPlayer(Player):
+    """Records of devices that are played: an operator of torch counts as a kernel, and nothing has a time.
+
+    Kernels of numba, whose inputs alone could be exchanged, do not run on virtual GPUs.
+    """
 
     name = "virtual_gpus"
-    observes_every_call = True
-    exchange = None
-    """Kernels of numba, whose inputs alone are exchanged, do not run on virtual GPUs."""
 
     def install(self) -> None:
         """Put as many virtual GPUs in the place of torch's own as the environment says."""
         installation.install(int(os.environ["VIRTUAL_GPUS"]))
 
-    def next_call(self) -> None:
-        """Do nothing: operators run one after another."""
-
     def begin(self) -> None:
         """Begin the record of a call."""
-        virtual_gpus.forget()
+        placement.forget()
 
     def record(self) -> Record:
         """Return what the last call did; a number that `item()` reads is a copy to the host."""
         record = Record(self.name)
         record.unseen = _UNSEEN
-        placed = virtual_gpus.record()
+        placed = placement.plain()
         for device in placed["devices"]:
             if kernels := sum(device["operators"].values()):
                 record.ran(device["device"], kernels)

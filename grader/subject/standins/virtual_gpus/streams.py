@@ -1,4 +1,4 @@
-"""Streams and events of virtual GPUs: all has happened when a call returns, so nobody ever waits."""
+"""Streams and events of virtual GPUs: all has happened when a call returns, and no wait waits."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ class Stream:
         return event
 
     def query(self) -> bool:
-        """Whether everything has happened."""
+        """Tell whether everything has happened."""
         return True
 
     def is_capturing(self) -> bool:
-        """Whether a graph of what happens is being made."""
+        """Tell whether a graph of what happens is being made."""
         return False
 
     def synchronize(self) -> None:
         """Wait."""
 
     def wait_event(self, event: Any) -> None:
-        """Let the stream wait."""
+        """Do nothing: all has happened."""
 
     def wait_stream(self, stream: Any) -> None:
-        """Let the stream wait."""
+        """Do nothing: all has happened."""
 
 
 class Event:
@@ -82,7 +82,7 @@ class Event:
         self._at = perf_counter()
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds until the other one. Raises ValueError, in torch's words, unless both have a time."""
+        """Return milliseconds until another. Raises ValueError, as torch does, unless both have a time."""
         if not (self._timed and end_event._timed):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._at is None or end_event._at is None:
@@ -90,14 +90,14 @@ class Event:
         return (end_event._at - self._at) * 1e3
 
     def query(self) -> bool:
-        """Whether it has happened."""
+        """Tell whether it has happened."""
         return True
 
     def synchronize(self) -> None:
         """Wait."""
 
     def wait(self, stream: Any = None) -> None:
-        """Let a stream wait."""
+        """Do nothing: all has happened."""
 
 
 def _index(device: Any) -> int:
@@ -107,12 +107,12 @@ def _index(device: Any) -> int:
 
 
 def default(device: Any = None) -> Stream:
-    """The stream that every thread begins with."""
+    """Return the stream that every thread begins with."""
     return Stream(device, default=True)
 
 
 def current(device: Any = None) -> Stream:
-    """The stream of a device, by default the current one, that this thread uses."""
+    """Return the stream of a device, by default the current one, that this thread uses."""
     index = devices.current if device is None else _index(device)
     stream: Stream | None = vars(_current).get(f"of {index}")
     return default(index) if stream is None else stream

@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class OperatorRule(Enum):
-    """What an operator says of arguments on several devices (native_functions.yaml, `device_check`)."""
+    """Rule of an operator for arguments on several devices (native_functions.yaml, `device_check`)."""
 
     ELEMENTWISE = "one device, and scalars of the host (TensorIterator)"
     ONE_DEVICE = "one device"
@@ -16,6 +16,10 @@ class OperatorRule(Enum):
 
 def _rule(rule: OperatorRule, names: str) -> dict[str, OperatorRule]:
     return dict.fromkeys(names.split(), rule)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
 
 
 OPERATORS = (
@@ -57,58 +61,19 @@ OPERATORS = (
 """By name, without the overload and without the underscore of those that work in place. What torch composes
 of them is played as well: `matmul`, `linear`, `matrix_power`, `lstm`, `batch_norm`, losses, optimizers, …"""
 
-MEMORY = (
-    "_local_scalar_dense",
-    "_reshape_alias",
-    "_to_copy",
-    "as_strided",
-    "copy_",
-    "empty.memory_format",
-    "empty_strided",
-    "resize_",
-    "set_",
-    "set_.source_Storage",
-    "set_.source_Storage_storage_offset",
-    "set_.source_Tensor",
-    "unfold",
-    "view",
-)
+MEMORY = _words("""
+    _local_scalar_dense _reshape_alias _to_copy as_strided copy_ empty.memory_format empty_strided resize_
+    set_ set_.source_Storage set_.source_Storage_storage_offset set_.source_Tensor unfold view
+""")
 """Operators on where a tensor lies, not on what it holds; of these, copies alone are recorded."""
 
-CALLS = (
-    "Event",
-    "Stream",
-    "StreamContext",
-    "current_device",
-    "current_stream",
-    "default_stream",
-    "device",
-    "device_count",
-    "device_of",
-    "empty_cache",
-    "get_device_name",
-    "get_device_properties",
-    "get_rng_state",
-    "get_rng_state_all",
-    "init",
-    "initial_seed",
-    "is_available",
-    "is_current_stream_capturing",
-    "is_initialized",
-    "manual_seed",
-    "manual_seed_all",
-    "max_memory_allocated",
-    "memory_allocated",
-    "reset_peak_memory_stats",
-    "seed",
-    "seed_all",
-    "set_device",
-    "set_rng_state",
-    "set_rng_state_all",
-    "set_stream",
-    "stream",
-    "synchronize",
-)
+CALLS = _words("""
+    Event Stream StreamContext current_device current_stream default_stream device device_count device_of
+    empty_cache get_device_name get_device_properties get_rng_state get_rng_state_all init initial_seed
+    is_available is_current_stream_capturing is_initialized manual_seed manual_seed_all
+    max_memory_allocated memory_allocated reset_peak_memory_stats seed seed_all set_device set_rng_state
+    set_rng_state_all set_stream stream synchronize
+""")
 """Of `torch.cuda`."""
 
 REFUSED = ("is_shared", "pin_memory", "share_memory_")

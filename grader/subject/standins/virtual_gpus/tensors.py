@@ -37,7 +37,7 @@ def _number(value: Any) -> Any:
 
 
 def _numbered(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, with "cuda" for the current device: torch asks its guard for that, which knows of none."""
+    """Give `call` the current device for "cuda": torch asks its guard for that, which knows of none."""
 
     @wraps(call)
     def numbered(first: Any, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +49,7 @@ def _numbered(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _cuda(self: Any, device: Any = None, non_blocking: bool = False, **options: Any) -> Any:
-    """`torch.Tensor.cuda`."""
+    """Play `torch.Tensor.cuda`."""
     device = "cuda" if device is None else device
     device = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
     if device.type != "cuda":
@@ -58,7 +58,7 @@ def _cuda(self: Any, device: Any = None, non_blocking: bool = False, **options: 
 
 
 def _typed(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, but for types such as `torch.cuda.FloatTensor`, which are not there without CUDA."""
+    """Refuse types such as `torch.cuda.FloatTensor`, which are not there without CUDA."""
 
     @wraps(call)
     def typed(self: Any, dtype: Any = None, **options: Any) -> Any:
@@ -74,12 +74,12 @@ def _bytes(storage: Any) -> Any:
 
 
 def _storage_to(self: Any, *, device: Any, non_blocking: bool = False) -> Any:
-    """`torch.UntypedStorage.to`."""
+    """Play `torch.UntypedStorage.to`."""
     return _bytes(self).to(device, non_blocking=non_blocking).untyped_storage()
 
 
 def _without_cuda(enable: Callable[..., None]) -> Callable[..., None]:
-    """The same, for the host alone: which types a GPU chooses by itself is not played."""
+    """Refuse autocast on CUDA: which types a GPU chooses by itself is not played."""
 
     @wraps(enable)
     def enabled(*args: Any) -> None:

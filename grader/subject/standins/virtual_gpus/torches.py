@@ -29,16 +29,16 @@ AcceleratorError: Any = getattr(cpp, "AcceleratorError", RuntimeError)
 
 
 def library(name: str) -> ctypes.CDLL:
-    """One of torch's own shared libraries."""
+    """Load one of torch's own shared libraries."""
     return ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", name))
 
 
 def schema(overload: Any) -> Any:
-    """What arguments an operator takes, which it writes to and what it returns."""
+    """Return the schema of an operator: its arguments, which it writes to, and its results."""
     return overload._schema
 
 
 def overload_name(overload: Any) -> str:
-    """`Tensor` of `add.Tensor`, and an empty one of `mm`."""
+    """Return `Tensor` of `add.Tensor`, and an empty name of `mm`."""
     name: str = overload._overloadname
     return "" if name == "default" else name

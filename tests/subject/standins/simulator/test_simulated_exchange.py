@@ -8,6 +8,7 @@ PROVE = """
 from _grader_subject.standins.simulator.player import SimulatorPlayer
 
 source = SimulatorPlayer()
+source.install()
 
 def call(function, inputs, doing):
     source.begin()

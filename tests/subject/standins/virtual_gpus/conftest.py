@@ -20,15 +20,16 @@ package = types.ModuleType("_grader_subject")
 package.__path__ = [sys.argv[1]]
 sys.modules[package.__name__] = package
 import torch
-from _grader_subject.standins import virtual_gpus
+names = {"torch": torch, "nn": torch.nn}
 if virtual := int(sys.argv[2]):
-    from _grader_subject.standins.virtual_gpus import installation
+    from _grader_subject.standins.virtual_gpus.installation import install
+    from _grader_subject.standins.virtual_gpus.placement import placement
+    names |= {"install": install, "placement": placement}
 
 def work(code):
-    names = {"torch": torch, "nn": torch.nn, "virtual_gpus": virtual_gpus}
     try:
         if virtual:
-            virtual_gpus.install(virtual)
+            install(virtual)
         exec(compile(code, "submission.py", "exec"), names)
         return {"result": names["result"]}
     except Exception as error:
@@ -83,7 +84,7 @@ def program(virtual: int) -> Iterator[tuple[str | None, Run]]:
 
 @pytest.fixture(scope="session")
 def virtual() -> Iterator[Run]:
-    """Runs a snippet that may use torch, nn and virtual_gpus, of which there are four."""
+    """Runs a snippet that may use torch, nn, install and placement; there are four virtual GPUs."""
     with program(4) as (cuda, run):
         if cuda is not None:
             pytest.skip(f"torch is built for CUDA {cuda}")

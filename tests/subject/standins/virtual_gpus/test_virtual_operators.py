@@ -78,7 +78,7 @@ def compared(virtual):
         COMPARE
         + f"""
 wrong = [*differ({expressions(EXPRESSIONS)!r}, False), *differ({expressions(DIFFERENTIATED)!r}, True)]
-ran = virtual_gpus.record()["devices"][1]["operators"]
+ran = placement.plain()["devices"][1]["operators"]
 result = [wrong, sorted(ran)]
 """
     )
@@ -145,7 +145,7 @@ def test_every_call_of_the_table_is_there_and_all_others_are_refused(virtual):
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ("virtual_gpus.install(2)", "RuntimeError: this process has virtual GPUs already"),
+        ("install(2)", "RuntimeError: this process has virtual GPUs already"),
         (
             "torch.version.cuda = '13.0'\n"
             "from _grader_subject.standins.virtual_gpus.guards import admit\nadmit()",

@@ -11,9 +11,9 @@ def test_operators_are_counted_on_the_device_that_ran_them(virtual):
     record = virtual(
         """
         a, b = torch.rand(8, 8, device="cuda:1"), torch.rand(8, 8, device="cuda:2")
-        virtual_gpus.forget()
+        placement.forget()
         c, d = torch.matrix_power(a, 10), b @ b
-        result = virtual_gpus.record()
+        result = placement.plain()
         """
     )
     assert [device(record, i)["operators"] for i in range(4)] == [{}, {"mm": 4}, {"mm": 1}, {}]
@@ -21,7 +21,7 @@ def test_operators_are_counted_on_the_device_that_ran_them(virtual):
 
 
 def test_an_element_wise_power_is_none_of_a_matrix(virtual):
-    record = virtual('torch.rand(8, 8, device="cuda:1") ** 10\nresult = virtual_gpus.record()')
+    record = virtual('torch.rand(8, 8, device="cuda:1") ** 10\nresult = placement.plain()')
     assert device(record, 1)["operators"] == {"uniform": 1, "pow": 1}
 
 
@@ -30,9 +30,9 @@ def test_what_autograd_runs_is_counted_too(virtual):
         """
         layer = nn.Linear(4, 4, bias=False).to("cuda:3")
         x = torch.rand(2, 4, device="cuda:3")
-        virtual_gpus.forget()
+        placement.forget()
         layer(x).sum().backward()
-        result = virtual_gpus.record()
+        result = placement.plain()
         """
     )
     assert device(record, 3)["operators"] == {"mm": 2, "sum": 1, "fill": 1}
@@ -47,7 +47,7 @@ def test_copies_have_both_ends_and_their_bytes(virtual):
         y.clone()
         y.double().cpu()
         x.sum().item()
-        result = virtual_gpus.record()
+        result = placement.plain()
         """
     )
     assert record["copies"] == [
@@ -68,10 +68,10 @@ def test_memory_is_counted_in_blocks_while_anything_uses_it(virtual):
         y = torch.zeros(1000, device="cuda:2")
         del y
         torch.cuda.reset_peak_memory_stats(2)
-        first = virtual_gpus.record()
-        virtual_gpus.forget()
+        first = placement.plain()
+        placement.forget()
         del part
-        result = [first, virtual_gpus.record()]
+        result = [first, placement.plain()]
         """
     )
     seen = [(device(one, 2)["allocated_bytes"], device(one, 2)["peak_bytes"]) for one in record]
@@ -83,9 +83,9 @@ def test_data_parallel_shows_what_each_device_did(virtual):
         """
         net = nn.DataParallel(nn.Linear(10, 5).cuda(), device_ids=[0, 1])
         x = torch.rand(50, 10).cuda()
-        virtual_gpus.forget()
+        placement.forget()
         net(x)
-        result = virtual_gpus.record()
+        result = placement.plain()
         """
     )
     assert [device(record, i)["operators"].get("addmm") for i in range(3)] == [1, 1, None]
@@ -95,5 +95,5 @@ def test_data_parallel_shows_what_each_device_did(virtual):
 
 
 def test_there_is_an_empty_record_before_anything_ran(virtual):
-    record = virtual("result = virtual_gpus.record()")
+    record = virtual("result = placement.plain()")
     assert record["devices"] == [{"device": i, "operators": {}, **RAN} for i in range(4)]

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError
-from grader.contracts.check import CheckKind
-from grader.model.observation import Observation, Outcome
-from grader.model.options import FunctionName, InputsName, option
-from grader.model.score import Award
+from grader.api.check import Award, CheckKind, FunctionName, InputsName, Observation, Outcome, option
 
 if TYPE_CHECKING:
-    from grader.contracts.call import Call
-    from grader.contracts.context import CheckContext, Subject
+    from grader.api.check import Call, CheckContext, Subject
 
 _OBSERVED_DRAW = 1_000_000
 """Numbers of draws from here on are for the observed calls."""
