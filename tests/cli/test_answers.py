@@ -241,6 +241,7 @@ def test_a_person_stands_above_the_program_through_runs_and_changes_of_the_rubri
     assert items["memories"]["flags"] == [
         "the criteria have changed since a person gave 3 of 4; the points stay"
     ]
+    assert "0 new judgements" in homework.load(homework.export()).stderr, "nobody judged it again"
     homework.course.rubric(MEMORIES | {"text": "Which memories are there?"}, SHAPE, STYLE)
     assert homework.grade(RIGHT)["memories"]["points"] == 3, "also if the question is read anew"
 
