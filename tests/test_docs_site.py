@@ -98,3 +98,8 @@ def test_a_paragraph_has_at_most_five_lines(page: str):
         if len(p.split()) > PARAGRAPH_WORDS
     ]
     assert long == []
+
+
+def test_the_glossary_defines_each_term_once_in_the_order_of_the_alphabet():
+    terms = re.findall(r"^## (.*)$", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert terms == sorted(set(terms), key=str.lower)
