@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Dismissed:
-    """Ended children of all servers of an exam: no program runs until the one before is gone."""
+    """Ended children of all servers of a run: no program runs until the one before is gone."""
 
     def __init__(self) -> None:
         self._closes: list[Callable[[], None]] = []

@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from grader.api.check import Award, CheckKind, Observation, Outcome, cases_of, function_name, option
+from grader.api.check import (
+    Award,
+    CheckKind,
+    Observation,
+    Outcome,
+    Paragraph,
+    cases_of,
+    function_name,
+    option,
+)
 from grader.contracts.engine import Ended, Records
 from grader.contracts.sandbox import EVERY_PROMISE, Promise
 from grader.engines.local import LocalEngine
@@ -159,6 +168,11 @@ WRONG_KINDS = {
         kind(award=by_the_type),
         kind(award=changing),
         kind(award=lambda *_: Award(fraction=1.0, reason=f"judged {next(COUNT)} times")),
+    ],
+    "it_draws_the_same_values_of_stored_evidence": [
+        kind(show=lambda *_: ["a text"]),
+        kind(show=lambda *_: [Paragraph(text=f"drawn {next(COUNT)} times")]),
+        kind(show=lambda kind, options, observation: [Paragraph(text=str(observation.facts["right"][0]))]),
     ],
     "a_submission_that_cannot_run_ends_in_an_outcome": [kind(refused=raising(KeyError("a slip")))],
     "a_submission_without_files_ends_in_an_outcome": [kind(refused=raising(CourseError("no work.py")))],
