@@ -17,6 +17,8 @@ MOST_DOCUMENTS = 4
 MOST_PICTURES = 3
 """Pictures of one answer that are kept."""
 MOST_HIDDEN = 5
+TWIN_CHARACTERS = 40
+"""An answer as long as this is seldom right for two questions."""
 _PAGE = re.compile(
     r"\W{0,3}(?:page|seite|p\.?)?\s{0,3}(\d{1,4})(?:\s{0,3}(?:/|of|von)\s{0,3}\d{1,4})?\W{0,3}",
     re.IGNORECASE,
@@ -33,7 +35,7 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
     written = [(document, answer) for document, answer in answers if not answer.missing]
     chosen = written or answers[:1]
     document, answer = chosen[0]
-    doubts = list(_doubts(answers, written))
+    doubts = [*_doubts(answers, written), *_twins(written, questions, label)]
     texts = [unicodedata.normalize("NFC", answer.text) for _, answer in written]
     text = "\n\n".join(texts)
     if len(text) > LONGEST:
@@ -65,6 +67,18 @@ def answers_in(document: Document, questions: Mapping[str, str]) -> Mapping[str,
 @lru_cache(maxsize=8)
 def _answers_in(document: Document, questions: tuple[tuple[str, str], ...]) -> Mapping[str, WrittenAnswer]:
     return answers_by_question(document, dict(questions))
+
+
+def _twins(
+    written: Sequence[tuple[Document, WrittenAnswer]], questions: Mapping[str, str], label: str
+) -> Iterator[str]:
+    """Yield another question whose answer is the same text: one that names everything fits everywhere."""
+    for document, answer in written:
+        if len(answer.text) >= TWIN_CHARACTERS:
+            for other, twin in answers_in(document, questions).items():
+                if other != label and twin.text == answer.text:
+                    yield f"the same text answers question {other}"
+                    return
 
 
 def _doubts(

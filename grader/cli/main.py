@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Iterator
@@ -73,6 +74,8 @@ def main() -> None:
     streams = Streams()
     with listening() as stop:
         code = _run(stop)
+    # The interpreter would look for garbage among all objects while it ends, several times.
+    gc.freeze()
     sys.exit(streams.exit_code(code))
 
 

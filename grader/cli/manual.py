@@ -35,7 +35,8 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None)
     Fill in `points`, or `part 1`, `part 2` and so on for the criteria of an item; `ok` in `points` accepts
     what is suggested. `comment` is for the student, `reason` for staff.
     """
-    from grader.cli.points import graded_submissions, rows
+    from grader.cli.points import graded_submissions
+    from grader.cli.points_rows import rows
     from grader.config.points_csv import write_table
     from grader.config.points_file import WAITS
 
@@ -74,7 +75,8 @@ def import_(
     """Save the points of FILE, if nothing in it is wrong, and write scores and pages with them."""
     from getpass import getuser
 
-    from grader.cli.points import Judgements, StoredGrade, graded_submissions
+    from grader.cli.judgements import Judgements
+    from grader.cli.points import StoredGrade, graded_submissions
     from grader.config.points_csv import read_table
     from grader.grading.judged import count_points
     from grader.grading.results import Results

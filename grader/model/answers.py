@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from grader.model.answer_copies import QuestionWords, question_words, words_of
-from grader.model.answer_labels import part_of
+from grader.model.answer_labels import number_within, part_of
 from grader.model.answer_lines import MARKS, DocumentLine, Mark, Targets, lines_of, marks_of, parts_of
 from grader.model.answer_reading import Anchor, read
 from grader.model.document import Document, WrittenAnswer
@@ -275,12 +275,15 @@ class _Sheet:
             yield f"it may stand without a number behind the answer to {self._name(earlier)}"
 
     def _elsewhere(self, label: str, regions: Mapping[int, Sequence[_Region]]) -> str:
-        """Return where another answer speaks of what only this question asks, as misnumbered ones do."""
+        """Return which other answer may hold a missing one: by its number, or by what only it asks."""
+        number = number_within(label)
         for target, several in sorted(regions.items()):
+            text = "\n".join(region.text for region in several)
             asked = words_of(self.questions.get(self.targets.labels[target] or "", ""))
-            answered = words_of("\n".join(region.text for region in several))
-            if len((words_of(self.questions[label]) - asked) & answered) >= STRAY_WORDS:
+            if len((words_of(self.questions[label]) - asked) & words_of(text)) >= STRAY_WORDS:
                 return f"it may stand under {self._name(target)}"
+            if number and number.search(text):
+                return f"its number stands in the answer to {self._name(target)}"
         return ""
 
 

@@ -241,6 +241,7 @@ def test_a_person_stands_above_the_program_through_runs_and_changes_of_the_rubri
     assert items["memories"]["flags"] == [
         "the criteria have changed since a person gave 3 of 4; the points stay"
     ]
+    assert "0 new judgements" in homework.load(homework.export()).stderr, "nobody judged it again"
     homework.course.rubric(MEMORIES | {"text": "Which memories are there?"}, SHAPE, STYLE)
     assert homework.grade(RIGHT)["memories"]["points"] == 3, "also if the question is read anew"
 
@@ -310,3 +311,13 @@ def test_hostile_answers_are_text_in_each_place(homework, evil):
         page = (homework.course.results() / place / "report.html").read_text()
         assert "<script>" not in page
         assert "\x1b" not in page
+
+
+def test_imported_points_are_recorded_in_a_gradebook(homework):
+    homework.grade(RIGHT, "ann", "--gradebook", "book.db")
+    rows = homework.export()
+    rows["ann", "memories"]["points"] = "4"
+    rows["ann", "style"]["points"] = "1"
+    assert homework.load(rows, "--gradebook", "book.db").returncode == 0
+    shown = homework.course.run("history", "ann", "--gradebook", "book.db")
+    assert "7 / 8" in shown.stdout, shown.stdout + shown.stderr
