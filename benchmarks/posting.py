@@ -19,9 +19,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "lms"))
 from loopback_canvas import ASSIGNMENT, COURSE, TOKEN, LoopbackCanvas
 
+from grader.contracts.platform import Answer, Change
 from grader.lms.canvas.poster import CanvasPlatform
 from grader.lms.http import Http
-from grader.lms.platform import Answer, Change
 
 BUCKET = (20.0, 10.0, 1.0)
 """Holds 20 requests, of which ten drain in a second."""

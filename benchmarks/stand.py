@@ -20,7 +20,7 @@ from statistics import median
 from textwrap import dedent
 from unittest.mock import patch
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.harness.endings import ProgramEnd
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import ServerSpec
@@ -81,7 +81,7 @@ class TimedChild(StudentProcess):
         if isinstance(frozen, Frozen):
             self.stands = [
                 *getattr(self, "stands", ()),
-                ((frozen.stood_ns - begun_ns) / 1e3, max(0.0, (frozen.charged_ns - begun_ns) / 1e3)),
+                ((frozen.stopped_ns - begun_ns) / 1e3, max(0.0, (frozen.charged_ns - begun_ns) / 1e3)),
             ]
         return frozen
 

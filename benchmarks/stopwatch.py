@@ -29,8 +29,9 @@ import numpy as np
 
 from grader.checks.ratio import measured
 from grader.checks.rounds import REPEATS, Rounds, Runner, Schedule, timed_rounds
+from grader.contracts.call import Burst, Call, InputCase
+from grader.contracts.context import REFERENCE, SUBMISSION, Quiet, Subject
 from grader.coursecode import course_module
-from grader.harness.context import REFERENCE, SUBMISSION, Burst, Call, InputCase, Quiet, Subject
 from grader.harness.item_context import Unwatched
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.server_spec import DeviceGrant

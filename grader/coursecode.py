@@ -35,3 +35,13 @@ def course_module(file: Path) -> ModuleType:
     finally:
         sys.dont_write_bytecode = not writes_bytecode
     return module
+
+
+def line_of(error: BaseException, file: str) -> int:
+    """Return the deepest line of `file` in the traceback of an exception; 0 if it is not there."""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

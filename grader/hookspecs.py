@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from grader.markers import hookspec
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind, Engine, Report, Sandbox
-    from grader.lms.contract import ResultsFile, Worksheet
-    from grader.lms.platform import Platform
+    from grader.contracts.check import CheckKind, DeferredKind
+    from grader.contracts.engine import Engine
+    from grader.contracts.exporter import ResultsFile, Worksheet
+    from grader.contracts.platform import Platform
+    from grader.contracts.report import Report
+    from grader.contracts.sandbox import Sandbox
     from grader.model.assignment import Assignment
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
@@ -34,8 +37,8 @@ def grader_assignments() -> Iterable[Assignment] | None:
 
 
 @hookspec
-def grader_checks() -> Iterable[type[CheckKind]] | None:
-    """The kinds of checks you bring, as classes.
+def grader_checks() -> Iterable[type[CheckKind] | DeferredKind] | None:
+    """The kinds of checks you bring: classes, or names of classes that are imported when a rubric asks.
 
     When: once, before the first rubric is read; in the worker again, before the first item is observed.
     Who: the built-in kinds, installed plugins, and the `assignment.py` of a course.
@@ -72,7 +75,7 @@ def grader_sandboxes() -> Iterable[type[Sandbox]] | None:
 
     When: in the worker, once, before it starts the first server.
     Who: the built-in layers and installed plugins. The strongest that works on the machine is taken.
-    Answers: an empty list or None brings nothing. An exception ends the exam and names the plugin.
+    Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
     """
 
@@ -100,8 +103,8 @@ def grader_platforms() -> Iterable[type[Platform]] | None:
 
 
 @hookspec
-def grader_exam_started(submission: Submission, total: int) -> None:
-    """An exam is about to begin; `total` items are going to be observed.
+def grader_run_started(submission: Submission, total: int) -> None:
+    """A run is about to begin; `total` items are going to be observed.
 
     When: on the host, before the worker is started.
     Who: progress displays, logs.

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from grader import hookspecs
-from grader.coursecode import PACKAGE, course_module
+from grader import api, hookspecs
+from grader.config.problem import show_path, suggestion
+from grader.contracts.check import CheckKind, DeferredKind
+from grader.coursecode import PACKAGE, course_module, line_of
 from grader.errors import CourseError, GraderError
 from grader.markers import PROJECT
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind, Engine, Report, Sandbox
-    from grader.lms.contract import ResultsFile, Worksheet
-    from grader.lms.platform import Platform
+    from grader.contracts.engine import Engine
+    from grader.contracts.exporter import ResultsFile, Worksheet
+    from grader.contracts.platform import Platform
+    from grader.contracts.report import Report
+    from grader.contracts.sandbox import Sandbox
     from grader.model.assignment import Assignment
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
     from grader.model.score import Scorecard
     from grader.model.submission import Submission
 
+PREFIX = "grader_"
+"""Begins the name of every hook."""
 BUILTIN = (
     "grader.checks.builtin",
     "grader.reports.builtin",
@@ -59,7 +67,7 @@ class Plugins:
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._folders: dict[str, Path] = {}
-        self._telling = threading.RLock()  # whoever listens need not know that exams go on side by side
+        self._telling = threading.RLock()  # whoever listens need not know that runs go on side by side
         for name in BUILTIN:
             self._register(import_module(name), name)
         for name, load in _installed():
@@ -67,7 +75,9 @@ class Plugins:
         for file in sorted(course.glob("assignments/*/assignment.py")) if course else ():
             name = file.parent.name
             self._folders[name] = file.parent
-            self._load(f"{PACKAGE}.{name}", partial(course_module, file), str(file))
+            self._load(f"{PACKAGE}.{name}", partial(course_module, file), show_path(file))
+        if problems := [problem for plugin in self._manager.get_plugins() for problem in _unasked(plugin)]:
+            raise CourseError(*problems)
         try:
             self._manager.check_pending()
         except pluggy.PluginValidationError as error:
@@ -93,7 +103,7 @@ class Plugins:
     @cached_property
     def assignments(self) -> Mapping[str, Assignment]:
         """All assignments, by name."""
-        return self._registry("grader_assignments", lambda assignment: assignment.name)
+        return self._registry("grader_assignments", _assignment)
 
     @cached_property
     def assignment_folders(self) -> Mapping[str, Path]:
@@ -102,38 +112,49 @@ class Plugins:
 
     @cached_property
     def checks(self) -> Mapping[str, CheckKind]:
-        """All kinds of checks, by the name that rubrics use."""
-        return self._instances("grader_checks")
+        """All kinds of checks, by the name that rubrics use; deferred ones are imported when asked for."""
+        return Kinds(self._registry("grader_checks", _kind))
 
     @cached_property
     def reports(self) -> Mapping[str, Report]:
         """All report formats."""
-        return self._instances("grader_reports")
+        from grader.contracts.report import Report
+
+        return self._instances("grader_reports", Report)
 
     @cached_property
     def engines(self) -> Mapping[str, Engine]:
         """All engines, by the name that `--engine` takes."""
-        return self._instances("grader_engines")
+        from grader.contracts.engine import Engine
+
+        return self._instances("grader_engines", Engine)
 
     @cached_property
     def sandboxes(self) -> tuple[Sandbox, ...]:
         """All sandboxes, the strongest first."""
-        return tuple(sorted(self._instances("grader_sandboxes").values(), key=lambda s: -s.strength))
+        from grader.contracts.sandbox import Sandbox
+
+        sandboxes = self._instances("grader_sandboxes", Sandbox).values()
+        return tuple(sorted(sandboxes, key=lambda sandbox: -sandbox.strength))
 
     @cached_property
     def exporters(self) -> Mapping[str, Worksheet | ResultsFile]:
         """All exporters for learning platforms, by the name that `grader export` uses."""
-        return self._instances("grader_lms")
+        from grader.contracts.exporter import ResultsFile, Worksheet
+
+        return self._instances("grader_lms", Worksheet, ResultsFile)
 
     @cached_property
     def platforms(self) -> Mapping[str, type[Platform]]:
         """All platforms to post to, by the name that `grader post` uses; `connect` makes instances."""
-        return self._registry("grader_platforms", lambda platform: platform.name)
+        from grader.contracts.platform import Platform
 
-    def exam_started(self, submission: Submission, total: int) -> None:
+        return self._registry("grader_platforms", lambda answer: _fulfilling(answer, Platform))
+
+    def run_started(self, submission: Submission, total: int) -> None:
         """Tell that `total` items are going to be observed."""
         with self._telling:
-            self._manager.hook.grader_exam_started(submission=submission, total=total)
+            self._manager.hook.grader_run_started(submission=submission, total=total)
 
     def observed(self, observation: Observation, title: str) -> None:
         """Tell of one more observation."""
@@ -162,12 +183,16 @@ class Plugins:
             if plugin is not None
         )
 
-    def _instances(self, hook: str) -> Mapping[str, Any]:
-        classes: Mapping[str, Any] = self._registry(hook, lambda kind: kind.name)
-        return {name: kind() for name, kind in classes.items()}
+    def _instances(self, hook: str, *contracts: type) -> Mapping[str, Any]:
+        """Make one of each class that plugins bring."""
+        return self._registry(hook, lambda answer: _fulfilling(answer, *contracts)())
 
-    def _registry(self, hook: str, name_of: Callable[[Any], str]) -> Mapping[str, Any]:
-        """Collect the answers of every plugin by name; an error for a name that two bring."""
+    def _registry(self, hook: str, take: Callable[[object], Any]) -> Mapping[str, Any]:
+        """Collect the answers of every plugin, as they are taken, by name.
+
+        Raises:
+            CourseError: a plugin fails or its answer is not taken, or two answers have one name.
+        """
         answers_by_name: dict[str, Any] = {}
         brought_by: dict[str, str] = {}
         caller: pluggy.HookCaller = getattr(self._manager.hook, hook)
@@ -175,15 +200,136 @@ class Plugins:
             plugin = implementation.plugin_name
             try:
                 answers: Any = implementation.function() or ()
-                named = [(name_of(answer), answer) for answer in answers]
+                named = [(answer.name, answer) for answer in map(take, answers)]
+            except CourseError as error:
+                raise CourseError(f"plugin {plugin}: {hook}: {error}") from None
             except (Exception, SystemExit) as error:
-                raise CourseError(f"plugin {plugin}: {hook}: {type(error).__name__}: {error}") from None
+                raise CourseError(f"{_place(implementation, error)}: {_problem(error)}") from None
             for name, answer in named:
                 if name in answers_by_name:
                     other = brought_by[name]
                     raise CourseError(f"plugin {plugin}: {hook}: {other} already brings {name!r}; rename one")
                 answers_by_name[name], brought_by[name] = answer, plugin
         return answers_by_name
+
+
+class Kinds(Mapping[str, CheckKind]):
+    """Check kinds by name, each imported at the latest when it is asked for."""
+
+    def __init__(self, answers: Mapping[str, CheckKind | DeferredKind]) -> None:
+        self._answers = dict(answers)
+
+    def __getitem__(self, name: str) -> CheckKind:
+        """Return one kind.
+
+        Raises:
+            KeyError: there is none of this name.
+            CourseError: its module cannot be imported, or its class is no kind of this name.
+        """
+        answer = self._answers[name]
+        if isinstance(answer, DeferredKind):
+            answer = self._answers[name] = _imported(answer)
+        return answer
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is a kind of this name, and import nothing."""
+        return name in self._answers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._answers)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+
+def _kind(answer: object) -> CheckKind | DeferredKind:
+    if isinstance(answer, DeferredKind):
+        return answer
+    kind: CheckKind = _fulfilling(answer, CheckKind)()
+    return kind
+
+
+def _imported(deferred: DeferredKind) -> CheckKind:
+    module, _, name = deferred.place.partition(":")
+    try:
+        kind: CheckKind = _fulfilling(getattr(import_module(module), name), CheckKind)()
+    except CourseError as error:
+        raise CourseError(f"check kind {deferred.name}: {error}") from None
+    except (Exception, SystemExit) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise CourseError(f"check kind {deferred.name}: {deferred.place}: {problem}") from None
+    if kind.name != deferred.name:
+        raise CourseError(f"check kind {deferred.name}: {deferred.place} is called {kind.name}; write that")
+    return kind
+
+
+def _unasked(plugin: object) -> Iterator[str]:
+    """Yield what of a module nobody would ever call: misspelt hooks, and hooks without their marker."""
+    if not isinstance(plugin, ModuleType):
+        return
+    names = {name for name in vars(hookspecs) if name.startswith(PREFIX)}
+    for name, function in vars(plugin).items():
+        code = getattr(function, "__code__", None)
+        if not name.startswith(PREFIX) or code is None or code.co_filename != plugin.__file__:
+            continue
+        place = f"{show_path(Path(code.co_filename))}:{code.co_firstlineno}"
+        if name not in names:
+            yield f"{place}: no hook is called {name}; {suggestion(name, names)}"
+        elif not hasattr(function, f"{PROJECT}_impl"):
+            yield f"{place}: {name} is never called; write @hookimpl above it (from grader.api)"
+
+
+def _place(implementation: pluggy.HookImpl, error: BaseException) -> str:
+    """Return where a hook failed: file and line of a course's file, or the plugin and the hook."""
+    name = implementation.plugin_name
+    file = str(getattr(implementation.plugin, "__file__", ""))
+    if name.startswith(f"{PACKAGE}.") and (line := line_of(error, file)):
+        return f"{show_path(Path(file))}:{line}"
+    return f"plugin {name}: {implementation.function.__name__}"
+
+
+def _problem(error: BaseException) -> str:
+    """Describe an exception of a plugin; one of our own classes' about an argument names the nearest one."""
+    if unknown := re.fullmatch(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error)):
+        name, argument = unknown.groups()
+        declared = getattr(api, name, None)
+        if declared is not None:
+            names = [field.name for field in fields(declared)]
+            return f"{name} has no {argument}; {suggestion(argument, names)}"
+    return str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+
+
+def _assignment(answer: object) -> Assignment:
+    """Return the answer if it is an assignment.
+
+    Raises:
+        CourseError: it is none.
+    """
+    from grader.model.assignment import Assignment
+
+    if not isinstance(answer, Assignment):
+        raise CourseError(f"{answer!r} is no grader.api.Assignment")
+    return answer
+
+
+def _fulfilling(answer: object, *contracts: type) -> type:
+    """Return the answer if it is a class that fulfils one of these contracts.
+
+    Raises:
+        CourseError: it is not derived from one, or lacks methods or attributes.
+    """
+    for contract in contracts:
+        if isinstance(answer, type) and issubclass(answer, contract):
+            attributes = {name for name in contract.__annotations__ if not hasattr(answer, name)}
+            if lacking := sorted(attributes.union(vars(answer)["__abstractmethods__"])):
+                raise CourseError(f"{_name(answer)} lacks {', '.join(lacking)}")
+            return answer
+    names = " or ".join(_name(contract).replace("grader.contracts", "grader.api") for contract in contracts)
+    raise CourseError(f"{_name(answer)} is not derived from {names}")
+
+
+def _name(answer: object) -> str:
+    return f"{answer.__module__}.{answer.__qualname__}" if isinstance(answer, type) else repr(answer)
 
 
 def _installed() -> Iterable[tuple[str, Callable[[], object]]]:

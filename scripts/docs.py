@@ -14,6 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,11 +24,11 @@ from grader import hookspecs
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
+from grader.contracts.sandbox import Promise
 from grader.model import assignment, evidence, observation, score, submission
 from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
 from grader.plugins import Plugins
 from grader.reports import score_json
-from grader.sandbox.promises import Promise
 from grader.scoring.score import REASONS
 from grader.selftest import cases
 
@@ -146,16 +147,18 @@ def course_keys() -> str:
 
 
 def keys_below(options: type) -> str:
-    """A table for each key whose value is a mapping, or a list of mappings, with keys of its own."""
+    """A table for the keys whose values are mappings, or lists of mappings, with keys of their own."""
     from dataclasses import is_dataclass
 
     from grader.config.decode import keys_of
 
+    names: dict[type, list[str]] = {}
+    for name, key in keys_of(options).items():
+        for kind in (key.kind, *get_args(key.kind)):
+            if is_dataclass(kind) and isinstance(kind, type):
+                names.setdefault(kind, []).append(f"`{name}`")
     return "".join(
-        f"Below `{name}`:\n\n{keys(kind)}\n"
-        for name, key in keys_of(options).items()
-        for kind in (key.kind, *get_args(key.kind))
-        if is_dataclass(kind) and isinstance(kind, type)
+        f"Below {', '.join(above)}:\n\n{keys(kind)}\n{keys_below(kind)}" for kind, above in names.items()
     )
 
 
@@ -165,7 +168,7 @@ def promises() -> str:
     rows = (
         (
             promise.value,
-            *("yes" if promise in getattr(layer, "promises", ()) else "**no**" for layer in layers),
+            *("yes" if promise in layer.promises else "**no**" for layer in layers),
         )
         for promise in Promise
     )
@@ -250,7 +253,7 @@ def records() -> str:
     ]
     nouns = (
         submission.Submission,
-        evidence.Exam,
+        evidence.WorkerRun,
         observation.Observation,
         observation.Case,
         observation.Quantity,
@@ -274,7 +277,41 @@ def scores() -> str:
     return f"The present schema is {score_json.SCHEMA}.\n\n" + "".join(parts) + noun(score.Standing)
 
 
+def api() -> str:
+    """Every name of `grader.api`, with the first sentence of its docstring where it is defined."""
+    parts = []
+    for path in sorted((ROOT / "grader" / "api").glob("*.py"), key=lambda path: path.stem):
+        name = "grader.api" if path.stem == "__init__" else f"grader.api.{path.stem}"
+        module = import_module(name)
+        rows = [(f"`{public}`", sentence(path, public)) for public in module.__all__]
+        parts.append(f"### {name}\n\n{first_paragraph(module)}\n\n{table(('name', 'is'), *rows)}\n")
+    return "".join(parts)
+
+
+def sentence(path: Path, name: str) -> str:
+    """The first sentence on a name that a module defines or imports, followed to its definition."""
+    statements = ast.parse(path.read_text(encoding="utf-8")).body
+    for statement, following in zip(statements, [*statements[1:], None], strict=True):
+        match statement:
+            case ast.ImportFrom(module=str(module), names=names) if name in {n.name for n in names}:
+                source = ROOT.joinpath(*module.split("."))
+                file = source / "__init__.py" if source.is_dir() else source.with_suffix(".py")
+                return sentence(file, name)
+            case ast.ClassDef(name=own) | ast.FunctionDef(name=own) if own == name:
+                return first_sentence(ast.get_docstring(statement) or "")
+            case ast.Assign(targets=[ast.Name(id=own)]) | ast.AnnAssign(target=ast.Name(id=own)):
+                if own == name and isinstance(following, ast.Expr):
+                    return first_sentence(ast.literal_eval(following.value))
+    raise LookupError(f"{path}: {name} has no docstring")
+
+
+def first_sentence(doc: str) -> str:
+    """The first sentence of a docstring on one line."""
+    return re.split(r"(?<=\.) ", " ".join(doc.partition("\n\n")[0].split()))[0]
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "api": api,
     "assignment": lambda: noun(assignment.Assignment),
     "build": lambda: noun(assignment.Build),
     "check-kinds": check_kinds,

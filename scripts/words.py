@@ -48,12 +48,7 @@ class Allowed(NamedTuple):
 
 BASELINE: dict[str, Allowed] = {
     "harness": Allowed(names=61, docstrings=52),
-    "checks": Allowed(names=152, docstrings=49),
     "cli": Allowed(names=10, docstrings=2),
-    "engines": Allowed(names=0, docstrings=1),
-    "worker": Allowed(names=23, docstrings=16),
-    "grading": Allowed(names=0, docstrings=3),
-    "subject": Allowed(names=158, docstrings=79),
 }
 BASELINE_CLASSES = frozenset(
     [

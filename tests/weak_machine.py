@@ -18,10 +18,10 @@ from grader.subject import linux, seccomp
 
 ROOT = Path(__file__).parents[1]
 NAMESPACES = (
-    seccomp.Rule("unshare", errno.EPERM),
-    seccomp.Rule("clone", errno.EPERM, (seccomp.Where(0, bits=0x7E020000),)),
-    seccomp.Rule("clone3", errno.ENOSYS),
-    seccomp.Rule("mount", errno.EPERM),
+    seccomp.SyscallRule("unshare", errno.EPERM),
+    seccomp.SyscallRule("clone", errno.EPERM, (seccomp.Where(0, bits=0x7E020000),)),
+    seccomp.SyscallRule("clone3", errno.ENOSYS),
+    seccomp.SyscallRule("mount", errno.EPERM),
 )
 
 
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> None:
     lost += ["-sys_admin"] if "--no-namespaces" in options else []
     rules = NAMESPACES if "--no-namespaces" in options else ()
     if "--no-landlock" in options:
-        rules = (*rules, seccomp.Rule("landlock_create_ruleset", errno.ENOSYS))
+        rules = (*rules, seccomp.SyscallRule("landlock_create_ruleset", errno.ENOSYS))
     if rules:
         seccomp.install(seccomp.assembled(rules))
     wrapped = ["setpriv", f"--bounding-set={','.join(lost)}", *command] if lost else command

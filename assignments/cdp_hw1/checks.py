@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError, case
-from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import ModuleName, option
-from grader.model.score import Award
+from grader.api.check import Award, Case, CheckKind, ModuleName, Observation, Outcome, Quantity, option
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, Subject
+    from grader.api.check import Call, CheckContext, Subject
 
     from .training import Function, Network
 
@@ -25,7 +23,7 @@ COMPARED_STEPS = 4
 """At so many steps of the training, drawn from the seed, the student's functions are called with its sums."""
 
 
-class Trains:
+class Trains(CheckKind):
     """Train the course's network with the student's functions and count what it gets right.
 
     The network, its data and its arithmetic stay outside the student's process, and so do all labels: what is

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from grader.api import UNUSED
-from grader.harness.distributions import Uniform
+from grader.api.values import Uniform
 
 
 def sigmoid(x):

@@ -18,6 +18,7 @@ def grader_assignments():
                 "answers.txt",
                 "answers.pdf",
                 "answers.docx",
+                "answers.ipynb",
                 "matrix_power.py",
                 "pt_modelparallelism.py",
                 # The course's own file: students often hand in the whole folder.

@@ -9,22 +9,37 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError
-from grader.checks.calls import cases_of, function_name
-from grader.checks.interval import Interval, median, median_interval
-from grader.checks.manual import award_given
-from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, OracleName, option
-from grader.model.score import Award
+from grader.api.check import (
+    Award,
+    Case,
+    CheckKind,
+    Fault,
+    FunctionName,
+    InputsName,
+    Interval,
+    Observation,
+    OracleName,
+    Outcome,
+    Quantity,
+    award_given,
+    cases_of,
+    function_name,
+    median,
+    median_interval,
+    option,
+)
+from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 
 if TYPE_CHECKING:
+    from grader.api.check import Call, CheckContext
     from grader.checks.rounds import Rounds
-    from grader.harness.context import Call, CheckContext
+    from grader.model.drawing import Drawing
 
 LINEAR = 1.25
 """Two GPUs that gain this many times more over one than the reference's: the one was slowed down."""
 
 
-class DeviceSpeedup:
+class DeviceSpeedup(CheckKind):
     """Time the same work on one GPU and on two, in alternating rounds; take the median of the ratios.
 
     Every call has fresh inputs, and its result is held against the oracle. The reference is timed in the same
@@ -64,7 +79,7 @@ class DeviceSpeedup:
         if seen.spoiled is not None:
             return seen.spoiled
         rounds = seen.rounds
-        if rounds.quiet < options.rounds:
+        if rounds.undisturbed < options.rounds:
             return Observation(
                 item=context.item,
                 outcome=Outcome.NOT_OBSERVED,
@@ -108,6 +123,11 @@ class DeviceSpeedup:
         flags = (f"near_threshold: {options.at_least:g} lies within the interval",) if near else ()
         return Award(fraction=1.0, reason=told, flags=flags)
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the ratio against its threshold, and the times behind it."""
+        yield from ratio_drawings(observation, of=options.of, over=options.over, at_least=options.at_least)
+        yield from advice_on_ratio(observation, at_least=options.at_least)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Timed:
@@ -148,7 +168,7 @@ def _timed(options: DeviceSpeedup.Options, context: CheckContext, budget_s: floa
             own_s = sum(call.own_cpu_s for call in (*calls.values(), again))
             rounds.add(calls, again, context.quiet.end(own_s))
             late = time.monotonic() - begun > (budget_s or options.budget_s)
-            if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
+            if late or (rounds.undisturbed >= options.rounds and _decided(options, rounds)):
                 return _Timed(rounds=rounds, output=subject.output)
     raise AssertionError("counting does not end")
 
@@ -182,7 +202,7 @@ def _ended(context: CheckContext, call: Call) -> Observation:
 
 
 def _wrong(call: Call, wanted: Any) -> str:
-    from grader.harness.compare import compare
+    from grader.api.values import compare
 
     return compare(call.value, wanted).note
 
@@ -219,7 +239,7 @@ def _decided(options: DeviceSpeedup.Options, rounds: Rounds) -> bool:
 
 
 def _measured(rounds: Rounds) -> Iterator[tuple[str, Quantity]]:
-    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+    yield "rounds", Quantity(value=rounds.undisturbed, unit="rounds")
     yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
     for side, seconds in rounds.samples.items():
         yield f"{side}_s", Quantity(value=median(seconds), unit="s")

@@ -6,20 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.checks.calls import cases_of, function_name, observe_calls
-from grader.checks.manual import award_given
-from grader.harness.tolerance import Tolerances
-from grader.model.observation import Case, Observation
-from grader.model.options import FunctionName, InputsName, OracleName, option
-from grader.model.score import Award
+from grader.api.check import (
+    Award,
+    Case,
+    CheckKind,
+    FunctionName,
+    InputsName,
+    Observation,
+    OracleName,
+    Tolerances,
+    award_given,
+    cases_of,
+    function_name,
+    observe_calls,
+    option,
+)
 
 from .values import HINTS, MISTAKES
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext
+    from grader.api.check import Call, CheckContext
 
 
-class KnownMistakes:
+class KnownMistakes(CheckKind):
     """Call a function as `matches_reference` does, and name the mistake that explains all wrong results."""
 
     name: ClassVar[str] = "known_mistakes"
@@ -35,7 +44,9 @@ class KnownMistakes:
             "The family in its place where a simulator stands in for the GPUs.", default=InputsName("")
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         mistakes: tuple[OracleName, ...] = option(
             "Oracles of known mistakes, the likeliest first.", default=()
@@ -48,10 +59,13 @@ class KnownMistakes:
                 if name not in MISTAKES:
                     raise ValueError(f"mistakes: {name}: there is no sentence for it; see values.py")
 
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the stand-in."""
+        return bool(options.simulated_inputs)
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case, and hold the result against the oracle and every known mistake."""
-        from grader.harness.compare import compare
-        from grader.harness.render import value_text
+        from grader.api.values import compare, value_text
 
         right = options.expected or function_name(options.of)
         oracles = {name: context.expected(name) for name in (right, *options.mistakes)}
@@ -66,6 +80,7 @@ class KnownMistakes:
                 returned=value_text(calls[-1].value),
                 expected=value_text(wanted[right]),
                 note=compared[right].note,
+                symptom=compared[right].symptom,
             )
 
         family = options.simulated_inputs if context.simulated else options.inputs

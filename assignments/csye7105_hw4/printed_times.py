@@ -7,29 +7,40 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from grader.api import CourseError
-from grader.checks.calls import cases_of
-from grader.checks.manual import award_given
-from grader.checks.requirements import Requirement, award_requirements
+from grader.api.check import (
+    Award,
+    CheckKind,
+    FunctionName,
+    InputsName,
+    Observation,
+    Outcome,
+    Quantity,
+    Requirement,
+    Trace,
+    award_given,
+    award_requirements,
+    cases_of,
+    option,
+    to_plain,
+)
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.watched import WATCHED, unrecorded, watched_of
-from grader.config.codec import to_plain
-from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, option
-from grader.model.score import Award
-from grader.model.trace import Trace, Watched
+from grader.model.trace import Watched
 
 from .timeline import misread, printed, windows_of
 from .values import HINTS, MISTAKES, RIGHT, UNSEEN, summed
 from .written_for import imports_of
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.api.check import CheckContext
+    from grader.model.drawing import Drawing
 
 CLAIM = "subject"
 PROCESSES = ("multiprocessing", "torch.distributed", "torch.multiprocessing", "mpi4py")
 """What programs of several processes import: an observer sees the first process alone."""
 
 
-class PrintedTimes:
+class PrintedTimes(CheckKind):
     """Run a program under observation, and hold what it computes and the times it prints against the records.
 
     A driver of the course's runs it, keeps the matrices that its functions leave behind and notes when it
@@ -105,6 +116,11 @@ class PrintedTimes:
         award = award_requirements([one for one, _ in judged], credit=options.credit)
         hints = dict.fromkeys(HINTS[name] for one, name in judged if one.met is False and name in HINTS)
         return replace(award, hint=" ".join(hints))
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
 
 
 Judged = tuple[Requirement, str]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from grader.model.trace import Launch
+from grader.api.check import Launch
 
 NUMBER = r"(\d+\.?\d*|\.\d+)((?:[eE][-+]?\d+)?)\s*(ms|milliseconds)?"
 WORDS = {1: r"(?:1|one|single)", 2: r"(?:2|two|both)"}

@@ -7,18 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.manual import award_given
-from grader.model.observation import Observation, Outcome
-from grader.model.options import option
-from grader.model.score import Award
+from grader.api.check import Award, CheckKind, Observation, Outcome, award_given, option
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.api.check import CheckContext
 
 FRAMEWORKS = {"tensorflow": "TensorFlow", "jax": "JAX", "cupy": "CuPy"}
 
 
-class WrittenFor:
+class WrittenFor(CheckKind):
     """Whether a file is written for PyTorch; what is written for another library is left to a person."""
 
     name: ClassVar[str] = "written_for"

@@ -8,18 +8,28 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import case
-from grader.checks.calls import cases_of
+from grader.api.check import (
+    Award,
+    Case,
+    CheckKind,
+    InputsName,
+    Observation,
+    Outcome,
+    Quantity,
+    Tolerance,
+    Tolerances,
+    cases_of,
+    option,
+    to_plain,
+)
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_exchange
 from grader.checks.watched import WATCHED, idle_or_wrong, off_the_device, watched_of
-from grader.config.codec import to_plain
-from grader.harness.tolerance import Tolerance, Tolerances
-from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import InputsName, option
-from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.api.check import Call, CheckContext, InputCase
+    from grader.model.drawing import Drawing
 
 DRIVER = "training"
 BATCH = 1000
@@ -36,7 +46,7 @@ Look = Callable[[Case, Any], Case]
 """What is seen in a value that came back: a case as it is, with more in it."""
 
 
-class Learns:
+class Learns(CheckKind):
     """Train networks with the submission's executors, and count what the course's gets right.
 
     On a GPU if the item has one, on NumPy otherwise. A driver trains in the student's process: nothing that
@@ -125,6 +135,11 @@ class Learns:
             return award
         return Award(fraction=1.0, reason=told)
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
+
 
 def _exchanged(options: Learns.Options, context: CheckContext) -> Watched | Call:
     placed, loaded = (cases_of(context, options.inputs, draw=draw)[-1] for draw in _OBSERVED_DRAWS)
@@ -180,7 +195,7 @@ class _Learning:
 
     def batch(self, samples: list[Any], seen: Case, value: Any) -> Case:
         """Compute a batch again, from the parameters that the network had before."""
-        from grader.harness.compare import compare
+        from grader.api.values import compare
 
         before = self._parameters
         if wrong := self._take(value):
@@ -221,10 +236,11 @@ def _are_finite(arrays: Iterable[Any]) -> bool:
 
 
 def _compared(wanted: Any, tolerance: Tolerances, seen: Case, value: Any) -> Case:
-    from grader.harness.compare import compare
+    from grader.api.values import compare
 
     compared = compare(value, wanted, tolerance)
-    return replace(seen, agrees={"training": compared.agrees}, note=compared.note)
+    agrees = {"training": compared.agrees}
+    return replace(seen, agrees=agrees, note=compared.note, symptom=compared.symptom)
 
 
 def _as_it_is(seen: Case, value: Any) -> Case:

@@ -14,7 +14,7 @@ from grader.api import case
 from .expected import softmax, softmax_cross_entropy
 
 if TYPE_CHECKING:
-    from grader.harness.context import InputCase
+    from grader.api.check import InputCase
 
 LARGEST_PARAMETER, LARGEST_LOGIT = 5, 40
 """Beyond these single precision shows: not every right softmax subtracts the largest logit, e**89 is none."""

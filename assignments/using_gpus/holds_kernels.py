@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.calls import cases_of
-from grader.checks.manual import award_given
+from grader.api.check import (
+    Award,
+    CheckKind,
+    FunctionName,
+    InputsName,
+    Observation,
+    Outcome,
+    Quantity,
+    Trace,
+    award_given,
+    cases_of,
+    option,
+    to_plain,
+)
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.watched import WATCHED, unrecorded, watched_of
-from grader.config.codec import to_plain
-from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, option
-from grader.model.score import Award
-from grader.model.trace import Trace, Watched
+from grader.model.trace import Watched
 
 from .claims import claimed
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.api.check import CheckContext
+    from grader.model.drawing import Drawing
 
 CLAIM = "subject"
 CLAIMED, KERNELS = "claimed_s", "kernels_of_a_mini_batch_s"
 
 
-class HoldsKernels:
+class HoldsKernels(CheckKind):
     """Let a harness time a network on a GPU under observation, and compare with how long its kernels ran.
 
     A mini-batch cannot take less time than its kernels. Who reads a clock without waiting for the GPU says
@@ -97,6 +107,11 @@ class HoldsKernels:
         reason = f"{told}: the clock was read before the GPU was done"
         hint = "Call torch.cuda.synchronize(device) before you start the clock and before you stop it."
         return Award(fraction=0.0, reason=reason, hint=hint)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        del options
+        return gpu_drawings(observation)
 
 
 def _unseen(watched: Watched | None, quantities: Mapping[str, Quantity]) -> Award | None:

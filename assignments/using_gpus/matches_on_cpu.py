@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
+from grader.api.check import Observation, Outcome
 from grader.checks.matches_reference import MatchesReference
-from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.api.check import CheckContext
 
 NO_TORCH = "torch is not installed on this machine"
 

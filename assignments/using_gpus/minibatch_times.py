@@ -10,22 +10,37 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.api import CourseError, case
-from grader.checks.calls import cases_of
-from grader.checks.interval import Interval, median, median_interval
-from grader.checks.manual import award_given
-from grader.checks.requirements import Requirement, award_requirements
-from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, option
-from grader.model.score import Award
+from grader.api.check import (
+    Award,
+    CheckKind,
+    FunctionName,
+    InputsName,
+    Interval,
+    Observation,
+    Outcome,
+    Quantity,
+    Requirement,
+    award_given,
+    award_requirements,
+    cases_of,
+    median,
+    median_interval,
+    option,
+)
+from grader.checks.drawings.cores import cores_left_out
+from grader.model.drawing import ValueTable
 
 from .claims import claimed
 from .matches_on_cpu import NO_TORCH
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Subject
+    from grader.api.check import Call, CheckContext, InputCase, Subject
+    from grader.model.drawing import Drawing
 
 TABLE = "times_beside"
-"""Under which name the cells stand among the facts; `grader.reports.times_beside` draws them."""
+"""The fact with the cells."""
+MOST_ROWS = 100
+"""Rows of the table of times: a network has two."""
 NOISE = 3.0
 """How many times further off a time must be where the machine was not quiet: other work explains less."""
 OURS_S = 0.2
@@ -37,7 +52,7 @@ MOST_STEPS = 20
 MOST_ROUNDS = 60
 
 
-class MinibatchTimes:
+class MinibatchTimes(CheckKind):
     """Let a harness time networks, and time them from outside in the same rounds; hold one against the other.
 
     The clock outside stands around a program of the reference's that trains the same network, and nothing of
@@ -121,6 +136,42 @@ class MinibatchTimes:
         judged = [_judge(cell, options) for cell in observation.facts[TABLE]]
         flags = tuple(f"near_threshold: {near}" for _, near in judged if near)
         return award_requirements([one for one, _ in judged], credit=options.credit, flags=flags)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw both times of each cell in the form of Table 7 of Shi et al. (2016)."""
+        del options
+        cells = {(cell["row"], cell["threads"]): cell for cell in observation.facts.get(TABLE, ())}
+        threads = sorted({count for _, count in cells if count is not None})
+        heads = [*threads, *([None] if any(count is None for _, count in cells) else [])]
+        rows = [
+            (
+                name if which == "claimed" else "",
+                whose,
+                *(_seconds(cells.get((name, head)), which) for head in heads),
+            )
+            for name in dict.fromkeys(name for name, _ in cells)
+            for which, whose in (("claimed", "program"), ("clock", "our clock"))
+        ]
+        if rows:
+            yield ValueTable(
+                title="Seconds, as the program says and by our clock",
+                groups=tuple(
+                    group
+                    for group in (("CPU (threads used)", len(threads)), ("GPU", len(heads) - len(threads)))
+                    if group[1]
+                ),
+                head=("", "", *(str(head or "") for head in heads)),
+                names=2,
+                rows=tuple(rows),
+                at_most=MOST_ROWS,
+            )
+        yield from cores_left_out(observation)
+
+
+def _seconds(cell: Mapping[str, Any] | None, which: str) -> Quantity:
+    """Return the median of a cell's times; unknown without any, or if one of them is no time."""
+    times = cell[which] if cell else []
+    return Quantity(value=None if not times or None in times else median(times))
 
 
 def _with(network: InputCase, device: str, threads: int) -> InputCase:

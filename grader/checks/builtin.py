@@ -1,44 +1,31 @@
-"""The built-in kinds of checks, through the door that guests use."""
+"""The built-in kinds of checks, through the door that plugins use."""
 
 from __future__ import annotations
 
-from grader.contracts import CheckKind
+from grader.contracts.check import DeferredKind
 from grader.markers import hookimpl
+
+KINDS = (
+    DeferredKind("matches_reference", "grader.checks.matches_reference:MatchesReference"),
+    DeferredKind("properties", "grader.checks.properties:Properties"),
+    DeferredKind("kernel_launch", "grader.checks.kernel_launch:KernelLaunch"),
+    DeferredKind("speedup", "grader.checks.speedup:Speedup"),
+    DeferredKind("scaling", "grader.checks.scaling:Scaling"),
+    DeferredKind("placement", "grader.checks.placement:Placement"),
+    DeferredKind("cuda_calls", "grader.checks.cuda_calls:CudaCalls"),
+    DeferredKind("build", "grader.checks.build:BuildKind"),
+    DeferredKind("script", "grader.checks.script:Script"),
+    DeferredKind("ranks", "grader.checks.ranks:Ranks"),
+    DeferredKind("pytest", "grader.checks.pytest_kind:Pytest"),
+    DeferredKind("files", "grader.checks.files:Files"),
+    DeferredKind("source", "grader.checks.source:Source"),
+    DeferredKind("report", "grader.checks.report:ReportKind"),
+    DeferredKind("answer", "grader.checks.answer:AnswerKind"),
+    DeferredKind("manual", "grader.checks.manual:Manual"),
+)
 
 
 @hookimpl
-def grader_checks() -> list[type[CheckKind]]:
-    """One kind per file of this folder."""
-    from grader.checks.build import BuildKind
-    from grader.checks.cuda_calls import CudaCalls
-    from grader.checks.files import Files
-    from grader.checks.kernel_launch import KernelLaunch
-    from grader.checks.manual import Manual
-    from grader.checks.matches_reference import MatchesReference
-    from grader.checks.placement import Placement
-    from grader.checks.properties import Properties
-    from grader.checks.pytest_kind import Pytest
-    from grader.checks.ranks import Ranks
-    from grader.checks.report import ReportKind
-    from grader.checks.scaling import Scaling
-    from grader.checks.script import Script
-    from grader.checks.source import Source
-    from grader.checks.speedup import Speedup
-
-    return [
-        MatchesReference,
-        Properties,
-        KernelLaunch,
-        Speedup,
-        Scaling,
-        Placement,
-        CudaCalls,
-        BuildKind,
-        Script,
-        Ranks,
-        Pytest,
-        Files,
-        Source,
-        ReportKind,
-        Manual,
-    ]
+def grader_checks() -> tuple[DeferredKind, ...]:
+    """Return one kind per file of this folder."""
+    return KINDS

@@ -8,13 +8,16 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+from grader.contracts.call import Call, InputCase
+from grader.contracts.context import CheckContext, Subject
 from grader.errors import CourseError
-from grader.harness.context import Call, CheckContext, InputCase, Subject
 from grader.model.observation import Case, Observation, Outcome, Quantity
 
 Look = Callable[[InputCase, tuple[Call, ...]], Case]
 """What a kind makes of the calls of one case, all of which returned."""
 
+MOST_TIMED_OUT = 3
+"""Calls of one item that may miss their limit of time, before its other cases are called no more."""
 NOT_CALLED = "not called: an earlier call did not end in time"
 
 
@@ -43,21 +46,23 @@ def observe_calls(
     *,
     times: int = 1,
     within_s: float = inf,
+    each_counts: bool = False,
 ) -> Observation:
     """Call a function `times` times with each case and look at what came back.
 
     After a call that took longer than `within_s` seconds a case is not called once more.
 
     The observation's outcome is `observed` if the function could be called at all; how each call ended
-    stands in its case. After a call that did not end in time nothing more is called: every further case
-    would wait as long again.
+    stands in its case. A call that did not end in time costs its program: further cases are called in a fresh
+    child if `each_counts`, until `MOST_TIMED_OUT` have not ended; otherwise nothing more is called, for every
+    case would wait as long again.
     """
     module, _, function = of.rpartition(".")
     looked: list[Case] = []
     output: list[str] = []
     tracebacks: dict[str, str] = {}
-    outcome, note = Outcome.OBSERVED, ""
-    pending = deque(cases)
+    outcome, note, symptom = Outcome.OBSERVED, "", None
+    pending, timed_out = deque(cases), 0
 
     while pending and outcome is Outcome.OBSERVED:
         with context.subject(module) as subject:
@@ -69,12 +74,13 @@ def observe_calls(
                 if last.traceback:
                     tracebacks[case.name] = last.traceback
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
-                    outcome, note = last.outcome, last.note
+                    outcome, note, symptom = last.outcome, last.note, last.symptom
                     if last is subject.imported:
                         note = f"{module}.py could not be imported: {note}"
                     break
                 looked.append(_case(function, case, calls, look))
-                if last.outcome is Outcome.TIMED_OUT:
+                timed_out += last.outcome is Outcome.TIMED_OUT
+                if timed_out >= (MOST_TIMED_OUT if each_counts else 1):
                     looked += [_case(function, rest, (), look) for rest in pending]
                     pending.clear()
                 usable = subject.alive and last.outcome is Outcome.OBSERVED
@@ -84,6 +90,7 @@ def observe_calls(
         item=context.item,
         outcome=outcome,
         note=note,
+        symptom=symptom,
         cases=tuple(looked) if outcome is Outcome.OBSERVED else (),
         facts={"tracebacks": tracebacks} if tracebacks else {},
         output="".join(output),
@@ -109,17 +116,18 @@ def _case(function: str, case: InputCase, calls: tuple[Call, ...], look: Look) -
     from grader.harness.render import call_text, record
 
     if not calls:
-        seen = Case(name=case.name, outcome=Outcome.TIMED_OUT, note=NOT_CALLED)
+        observed_case = Case(name=case.name, outcome=Outcome.TIMED_OUT, note=NOT_CALLED)
     elif calls[-1].outcome is not Outcome.OBSERVED:
-        seen = Case(name=case.name, outcome=calls[-1].outcome, note=calls[-1].note)
+        last = calls[-1]
+        observed_case = Case(name=case.name, outcome=last.outcome, note=last.note, symptom=last.symptom)
     else:
-        seen = look(case, calls)
+        observed_case = look(case, calls)
     wall_s = {"wall_s": Quantity(value=sum(call.wall_s for call in calls), unit="s")} if calls else {}
     inputs: dict[str, Any] = {"args": record(list(case.args)), "kwargs": record(dict(case.kwargs))}
     return replace(
-        seen,
+        observed_case,
         called=call_text(function, case),
         inputs=inputs,
-        quantities={**seen.quantities, **wall_s},
+        quantities={**observed_case.quantities, **wall_s},
         changed_inputs=tuple(dict.fromkeys(name for call in calls for name in call.changed_inputs)),
     )

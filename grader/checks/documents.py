@@ -9,7 +9,7 @@ from grader.model.document import Document
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 DOCUMENT = "document"
 _UNREADABLE = "cannot be read: that takes too much time or memory; make it smaller, or print it as a PDF"
@@ -25,7 +25,7 @@ def read_document(context: CheckContext, file: str) -> Document | Observation:
     """
     import msgspec
 
-    call = context.tool(DOCUMENT, file)
+    call = context.tool_once(DOCUMENT, file)
     if call.outcome is not Outcome.OBSERVED:
         if call.traceback and call.outcome is Outcome.CRASHED:
             return refusal(context, "", call)

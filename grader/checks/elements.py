@@ -13,7 +13,7 @@ from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 TOOL = "elements"
 FACT = "elements"

@@ -22,7 +22,8 @@ from grader.model.observation import Outcome
 from grader.model.trace import Proven, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Subject
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Subject
     from grader.harness.tolerance import Tolerances
 
 _PLACED_DRAW, _LOADED_DRAW = 1_000_201, 1_000_202
@@ -93,7 +94,7 @@ def watch_exchange(
     driver: str,
     placed: InputCase,
     loaded: InputCase,
-    wanted: tuple[Any, Any],
+    expected: tuple[Any, Any],
     tolerances: Tolerances | None = None,
 ) -> Watched | Call:
     """Have the driver's operation called with `placed` on the device and `loaded` on the host.
@@ -118,19 +119,20 @@ def watch_exchange(
         return failed
     sizes = bytes_of(placed.args), bytes_of(call.value)
     verdicts = [
-        (*judged(_trace(run), not_placed, not_loaded, *sizes), not_placed)
+        (*judged(_trace(run), on_placed.note, on_loaded.note, *sizes), on_placed)
         for run in (call, *(turn.call for turn in turns if turn.function == RUN))
-        for not_placed, not_loaded in [[compare(run.value, one, tolerances).note for one in wanted]]
+        for on_placed, on_loaded in [[compare(run.value, verdict, tolerances) for verdict in expected]]
     ]
     # what is doubtful in the first call alone decides: the others are held against the bus
-    proof, why, _ = next((one for one in verdicts if one[0] is Proven.HOST), verdicts[0])
-    wrong = next(filter(None, (not_placed for _, _, not_placed in verdicts)), "")
+    proof, why, _ = next((verdict for verdict in verdicts if verdict[0] is Proven.HOST), verdicts[0])
+    wrong = next((on_placed for _, _, on_placed in verdicts if on_placed.note), None)
     hidden = (why for turn in turns if turn.function == REST for why in _on_host(_trace(turn.call), *sizes))
     if proof is not Proven.HOST and (reason := next(hidden, "") or _hidden(_beside(turns), *sizes)):
         proof, why = Proven.HOST, reason
-    return Watched(
-        trace=_trace(call), proof=proof, unproven=why, wrong=wrong if proof is Proven.DEVICE else ""
-    )
+    watched = Watched(trace=_trace(call), proof=proof, unproven=why)
+    if wrong is None or proof is not Proven.DEVICE:
+        return watched
+    return replace(watched, wrong=wrong.note, symptom=wrong.symptom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +219,7 @@ def judged(
 
 
 def _on_host(trace: Trace, input_bytes: int, result_bytes: int) -> Iterator[str]:
-    """What shows that the host did the work, or had its hands in it."""
+    """Yield signs that the host did the work, or a part of it."""
     doors = [name for name in (*trace.api, *trace.api_before) if _DOORS.search(name)]
     if doors:
         yield f"{min(doors)} gives kernels memory of the host, and nobody can see what is done there"

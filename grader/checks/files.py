@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, read_report
+from grader.contracts.check import CheckKind
 from grader.harness.missing import meant
 from grader.intake.junk import junk_part
 from grader.model.observation import Case, Observation, Outcome, Quantity
@@ -17,13 +18,13 @@ from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 MB = 2**20
 NAMED_AT_MOST = 10
 
 
-class Files:
+class Files(CheckKind):
     """Look at the names and sizes of what was handed in; nothing runs.
 
     A required file counts if it is there under exactly this name and is not empty. With `pdf: opened` a PDF
@@ -86,8 +87,8 @@ class Files:
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every requirement is met, or with `credit: per_case` the share of them that are."""
         del related
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         requirements = [Requirement(met=_met(case), missed=case.note) for case in observation.cases]
         extra = tuple(map(str, observation.facts["extra"]))
         named = f"nobody asked for {_listed(extra)}"
@@ -102,19 +103,19 @@ class Files:
 
 
 def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Case:
-    there = [file for file in sizes if fnmatchcase(file, pattern)]
-    filled = any(sizes[file] for file in there)
+    present = [file for file in sizes if fnmatchcase(file, pattern)]
+    filled = any(sizes[file] for file in present)
     note = ""
-    if not there:
+    if not present:
         near = meant(pattern, (*sizes, *extra))
         note = f"{pattern} is missing" + (f", but {near[0]} was handed in: {near[1]}" if near else "")
     elif not filled:
-        note = f"{there[0]} is empty"
+        note = f"{present[0]} is empty"
     return Case(
         name=pattern,
         outcome=Outcome.OBSERVED,
-        agrees={"there": bool(there), "filled": filled},
-        returned=", ".join(there),
+        agrees={"there": bool(present), "filled": filled},
+        returned=", ".join(present),
         note=note,
     )
 
@@ -122,14 +123,14 @@ def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Cas
 def _opened(context: CheckContext, case: Case) -> Case | Observation:
     """The same case, where the file must be a PDF that shows something; or a fault of ours."""
     file = case.returned.partition(", ")[0]
-    found = read_report(context, file)
-    if isinstance(found, Observation):
-        return found
-    problem = found.get("problem") or (BLANK if found["blank"] else "")
+    report = read_report(context, file)
+    if isinstance(report, Observation):
+        return report
+    problem = report.get("problem") or (BLANK if report["blank"] else "")
     if problem:
         return replace(case, agrees={**case.agrees, "opens": False}, note=f"{file} {problem}")
-    if found["unread"] and not found.get("pages"):
-        return replace(case, note=f"{file}: {found['unread']}")
+    if report["unread"] and not report.get("pages"):
+        return replace(case, note=f"{file}: {report['unread']}")
     return replace(case, agrees={**case.agrees, "opens": True})
 
 

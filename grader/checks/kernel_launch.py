@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from grader.checks.calls import function_name
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.manual import award_given
 from grader.checks.watched import (
     WATCHED,
@@ -21,23 +22,31 @@ from grader.checks.watched import (
     watched_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.harness.tolerance import Tolerances
+from grader.model.drawing import Advice
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 from grader.model.trace import Launch, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
 SIDES = 3
+SHAPE = (
+    "The two numbers in kernel[blocks, threads]: the first is how many blocks the grid has, the second how "
+    "many threads each block has. Print them right before the launch."
+)
+LAUNCHES = "Which kernels are launched, and how often: their names and shapes are in the table."
 TOLD = 4
 """How many kinds of launches a sentence names."""
 Shape = int | tuple[int, ...]
 """A number of blocks or threads in whatever dimensions, or its three sides."""
 
 
-class KernelLaunch:
+class KernelLaunch(CheckKind):
     """Call a function under observation and hold every kernel that it launched against the rubric.
 
     The rule is over all launches of the call: what is asked for must be there as often as asked, in the shape
@@ -64,7 +73,9 @@ class KernelLaunch:
             default=InputsName(""),
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         kernel: str = option("The kernel's name; * and ? stand for anything.", judges=True)
         blocks: Shape | None = option(
@@ -93,6 +104,10 @@ class KernelLaunch:
                 if isinstance(shape, tuple) and (not 1 <= len(shape) <= SIDES or min(shape) < 1):
                     raise ValueError(f"{key}: must be a number, or one to three numbers from 1 on")
 
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the simulator."""
+        return bool(options.simulated_inputs)
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call under observation, also with the inputs of another call on the device."""
         family = options.simulated_inputs if context.simulated else options.inputs
@@ -103,6 +118,7 @@ class KernelLaunch:
                 item=context.item,
                 outcome=watched.outcome,
                 note=watched.note,
+                symptom=watched.symptom,
                 facts={"tracebacks": {options.of: watched.traceback}} if watched.traceback else {},
                 seed=context.seed,
             )
@@ -117,13 +133,24 @@ class KernelLaunch:
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every launch is as asked; nothing is decided on an incomplete record."""
         del related
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         watched = watched_of(observation.facts)
         if watched is None:
             return Award(fraction=0.0, reason="nothing was launched")
-        right = Award(fraction=1.0, reason="; ".join(_told(watched.trace.launches)))
+        right = Award(fraction=1.0, reason="; ".join(_launches_in_words(watched.trace.launches)))
         return _undecided(watched) or _lost(options, watched) or unproven(watched) or right
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did."""
+        yield from gpu_drawings(observation)
+        watched = watched_of(observation.facts)
+        if watched is None or not watched.trace.complete or idle_or_wrong(watched):
+            return
+        if _wrong_shape(options, watched.trace):
+            yield Advice(text=SHAPE)
+        if _wrong_launches(options, watched.trace):
+            yield Advice(text=LAUNCHES)
 
 
 def _undecided(watched: Watched) -> Award | None:
@@ -148,46 +175,54 @@ def _contradiction(trace: Trace) -> str:
     missing = Counter(map(_shape, trace.framework_launches)) - Counter(map(_shape, trace.launches))
     if not missing or trace.launch_count > len(trace.launches):
         return ""
-    told = ", ".join(f"{name}[{blocks}, {threads}]" for name, blocks, threads in missing)
-    return f"numba launched {told}; the device did not run it"
+    launches = ", ".join(f"{name}[{blocks}, {threads}]" for name, blocks, threads in missing)
+    return f"numba launched {launches}; the device did not run it"
 
 
 def _shape(launch: Launch) -> tuple[str, int, int]:
     return launch.kernel, prod(launch.grid), prod(launch.block)
 
 
-def _wrong_launches(options: KernelLaunch.Options, trace: Trace) -> str:
-    asked = [one for one in trace.launches if fnmatchcase(one.kernel, options.kernel)]
-    others = [one for one in trace.launches if not fnmatchcase(one.kernel, options.kernel)]
-    for one in asked:
-        for what, seen, wanted in (
-            ("block", one.grid, options.blocks),
-            ("thread", one.block, options.threads),
+def _wrong_shape(options: KernelLaunch.Options, trace: Trace) -> str:
+    """Return the first launch in another shape as a sentence; empty if there is none."""
+    for launch in trace.launches:
+        if not fnmatchcase(launch.kernel, options.kernel):
+            continue
+        for what, shape, required in (
+            ("block", launch.grid, options.blocks),
+            ("thread", launch.block, options.threads),
         ):
-            if wanted is not None and not _fits(seen, wanted):
+            if required is not None and not _fits(shape, required):
                 per_block = " per block" if what == "thread" else ""
-                return (
-                    f"{one.kernel} ran with {_sides(seen, what)}{per_block}; asked for {_sides(wanted, what)}"
-                )
-    if len(asked) != options.count:
-        seen_others = f" (launched: {', '.join(_told(others))})" if others else ""
-        if not asked:
+                ran, due = _sides(shape, what), _sides(required, what)
+                return f"{launch.kernel} ran with {ran}{per_block}; asked for {due}"
+    return ""
+
+
+def _wrong_launches(options: KernelLaunch.Options, trace: Trace) -> str:
+    if problem := _wrong_shape(options, trace):
+        return problem
+    named = [launch for launch in trace.launches if fnmatchcase(launch.kernel, options.kernel)]
+    others = [launch for launch in trace.launches if not fnmatchcase(launch.kernel, options.kernel)]
+    if len(named) != options.count:
+        seen_others = f" (launched: {', '.join(_launches_in_words(others))})" if others else ""
+        if not named:
             return f"{options.kernel} was not launched{seen_others}; its kernel must have this name"
         due = _times(options.count)
-        return f"{options.kernel} was launched {_times(len(asked))}, and must be {due}{seen_others}"
+        return f"{options.kernel} was launched {_times(len(named))}, and must be {due}{seen_others}"
     if trace.launch_count > len(trace.launches):
         return (
             f"{trace.launch_count} kernels were launched; {options.kernel} must be, {_times(options.count)}"
         )
     if others and options.others == "refused":
-        return f"beside it were launched {', '.join(_told(others))}; nothing else is asked for"
+        return f"beside it were launched {', '.join(_launches_in_words(others))}; nothing else is asked for"
     return ""
 
 
-def _fits(seen: Sequence[int], wanted: Shape) -> bool:
-    if isinstance(wanted, int):
-        return prod(seen) == wanted
-    return tuple(seen) == (*wanted, 1, 1)[:SIDES]
+def _fits(shape: Sequence[int], required: Shape) -> bool:
+    if isinstance(required, int):
+        return prod(shape) == required
+    return tuple(shape) == (*required, 1, 1)[:SIDES]
 
 
 def _sides(shape: Shape | Sequence[int], what: str) -> str:
@@ -204,10 +239,11 @@ def _times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
-def _told(launches: Sequence[Launch]) -> list[str]:
+def _launches_in_words(launches: Sequence[Launch]) -> list[str]:
     """`max_kernel with 1,000 blocks of 1,000 threads`, alike ones together."""
-    told = Counter(
-        f"{one.kernel} with {_sides(one.grid, 'block')} of {_sides(one.block, 'thread')}" for one in launches
+    counts = Counter(
+        f"{launch.kernel} with {_sides(launch.grid, 'block')} of {_sides(launch.block, 'thread')}"
+        for launch in launches
     )
-    lines = [text if number == 1 else f"{number} times {text}" for text, number in told.items()]
+    lines = [text if number == 1 else f"{number} times {text}" for text, number in counts.items()]
     return lines if len(lines) <= TOLD else [*lines[:TOLD], f"{len(lines) - TOLD} others"]

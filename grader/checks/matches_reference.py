@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks import elements
 from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_operation
 from grader.checks.manual import award_given
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.harness.tolerance import PRECISION, Precision, Tolerances
-from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.observation import Case, Observation, Outcome, Quantity, Symptom
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
     from grader.harness.compare import Comparison
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.model.drawing import Drawing
 
 
 ORDERS = 3
@@ -31,7 +35,7 @@ SLOW_S = 1.0
 RACE = "in other orders of the threads it is right: two of them write one place, or a barrier is missing"
 
 
-class MatchesReference:
+class MatchesReference(CheckKind):
     """Call a function with every case of a family and compare what it returns with `expected.py`.
 
     Lists and tuples, Python numbers and arrays, and results of another precision are taken for what they
@@ -71,7 +75,9 @@ class MatchesReference:
             default=InputsName(""),
         )
         expected: OracleName = option(
-            "The oracle; if it is not given, the one with the function's own name.", default=OracleName("")
+            "The oracle; if it is not given, the one with the function's own name.",
+            like="of",
+            default=OracleName(""),
         )
         accept: tuple[OracleName, ...] = option(
             "Further oracles, each of them a whole answer that is accepted as well.", default=()
@@ -116,6 +122,10 @@ class MatchesReference:
             if self.compiled and not self.loops_over:
                 raise ValueError("compiled needs loops_over: a family of small inputs")
 
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the simulator."""
+        return bool(options.simulated_inputs)
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call each case and hold the result against every oracle."""
         from grader.harness.compare import compare
@@ -130,18 +140,18 @@ class MatchesReference:
             answer: dict[str, tuple[Comparison, str]] = {}
             for name, oracle in oracles.items():
                 # An oracle may change what it gets; the next one, and the record, must not see that.
-                wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+                right = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
                 compared = [
                     compare(
                         call.value,
-                        wanted,
+                        right,
                         options.tolerance,
                         dtype=options.dtype,
                         precision=options.precision,
                     )
                     for call in calls
                 ]
-                answer[name] = _worst(compared), value_text(wanted)
+                answer[name] = _worst(compared), value_text(right)
             answers.append(answer)
             return Case(
                 name=case.name,
@@ -152,7 +162,10 @@ class MatchesReference:
 
         # a simulator of threads runs them in another order in each call; virtual GPUs have none
         times = ORDERS if context.simulated and not context.devices else 1
-        observation = observe_calls(context, options.of, cases, look, times=times, within_s=SLOW_S)
+        each_counts = options.credit == "per_case"
+        observation = observe_calls(
+            context, options.of, cases, look, times=times, within_s=SLOW_S, each_counts=each_counts
+        )
         # where none agrees, the one that is nearest says more of what is wrong
         best = max(oracles, key=lambda name: (_agreeing(observation, name), -_wrong(answers, name)))
         facts = observation.facts
@@ -171,7 +184,9 @@ class MatchesReference:
             facts = {**facts, elements.FACT: followed}
         if right and (watched := _watched(options, context, family, oracles[best])):
             if not isinstance(watched, Watched):
-                return replace(observation, outcome=watched.outcome, note=watched.note, cases=())
+                return replace(
+                    observation, outcome=watched.outcome, note=watched.note, symptom=watched.symptom, cases=()
+                )
             facts = {**facts, WATCHED: to_plain(watched)}
         remaining = iter(answers)
         return replace(
@@ -206,8 +221,8 @@ class MatchesReference:
         if total and agreeing == total:
             flags = tuple(followed.get(elements.FLAGS, ()))
             agree = f"{agreeing} of {total} cases agree"
-            own = best == _oracles(options)[0]
-            reason = agree if own else f"agrees with the accepted answer {best} ({agree})"
+            first_oracle = best == _oracles(options)[0]
+            reason = agree if first_oracle else f"agrees with the accepted answer {best} ({agree})"
             return Award(fraction=1.0, reason=reason, flags=flags)
         if not total:
             return Award(fraction=0.0, reason="no case was looked at")
@@ -217,11 +232,16 @@ class MatchesReference:
             return Award(fraction=0.0, reason=reason)
         return Award(fraction=agreeing / total, reason=f"{agreeing} of {total} cases agree; {reason}")
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what the GPU did, if a call was watched."""
+        del options
+        return gpu_drawings(observation)
+
 
 def _watched(
     options: MatchesReference.Options, context: CheckContext, family: str, oracle: Callable[..., Any]
 ) -> Watched | Call | None:
-    """What an observed call shows of where the work is done; None if that is not asked."""
+    """Watch a call to find where the work is done; None if the options do not require it."""
     if options.exchanged_inputs and not context.devices and context.simulated:
         return watch_operation(context, options.of, family, oracle, options.tolerance)
     if context.simulated:
@@ -233,11 +253,11 @@ def _watched(
 
 def _worst(compared: Sequence[Comparison]) -> Comparison:
     """The first that does not agree; all of them are of the same call."""
-    wrong = [one for one in compared if not one.agrees]
+    wrong = [comparison for comparison in compared if not comparison.agrees]
     if not wrong:
         return compared[0]
     if len(wrong) < len(compared):
-        return replace(wrong[0], note=f"{wrong[0].note}; {RACE}")
+        return replace(wrong[0], note=f"{wrong[0].note}; {RACE}", symptom=Symptom.RACE)
     return wrong[0]
 
 
@@ -262,7 +282,13 @@ def _explained(case: Case, compared: Comparison, expected: str) -> Case:
         "tolerance": compared.tolerance,
     }
     quantities = {name: Quantity(value=value) for name, value in measured.items() if value is not None}
-    return replace(case, expected=expected, note=compared.note, quantities={**case.quantities, **quantities})
+    return replace(
+        case,
+        expected=expected,
+        note=compared.note,
+        symptom=compared.symptom,
+        quantities={**case.quantities, **quantities},
+    )
 
 
 def _what_is_wrong(case: Case, oracle: str) -> str:

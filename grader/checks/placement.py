@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.calls import cases_of
+from grader.checks.drawings.gpu import gpu_drawings
+from grader.checks.drawings.model_parts import parts_table
 from grader.checks.exchanged import bytes_of
 from grader.checks.manual import award_given
 from grader.checks.watched import (
@@ -20,6 +22,7 @@ from grader.checks.watched import (
     with_arrays_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Observation, Outcome, Quantity
@@ -28,7 +31,9 @@ from grader.model.score import Award
 from grader.model.trace import DeviceWork, Proven, Trace, Watched, shares_of, works_of
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
 
 TOLD = 4
 """How many parts a sentence names."""
@@ -47,7 +52,7 @@ HINTS = {
 """What to try next, by what is wrong."""
 
 
-class Placement:
+class Placement(CheckKind):
     """Call a function under observation and hold what each of the item's devices did against the rubric.
 
     An observer's records tell of every kernel on which device it ran and how long, of every copy from where
@@ -130,10 +135,14 @@ class Placement:
             if self.received and not self.parts:
                 raise ValueError("received: follows from the parts; name their key as parts")
 
+    def simulates(self, options: Options) -> bool:
+        """Tell whether the options name inputs for the simulator."""
+        return bool(options.simulated_inputs)
+
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Call once under observation."""
+        from grader.contracts.call import InputCase
         from grader.harness.compare import compare
-        from grader.harness.context import InputCase
 
         if not context.devices and not context.simulated:
             raise CourseError(f"rubric: {context.item}: placement needs devices; add devices: {{gpu: 2}}")
@@ -159,19 +168,26 @@ class Placement:
                 item=context.item,
                 outcome=call.outcome,
                 note=call.note,
+                symptom=call.symptom,
                 facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
                 output=output,
                 seed=context.seed,
             )
         result, parts = _apart(call.value, options)
-        wrong = ""
+        compared = None
         if oracle is not None:
-            wrong = compare(result, right(oracle, case), options.tolerance).note
+            compared = compare(result, right(oracle, case), options.tolerance)
         limits = {}
         if options.received:
             limits = context.expected(options.received)(parts, *case.args, **case.kwargs)
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-        watched = Watched(trace=trace, wrong=wrong, proof=proof[0], unproven=proof[1])
+        watched = Watched(
+            trace=trace,
+            wrong=compared.note if compared else "",
+            symptom=compared.symptom if compared else None,
+            proof=proof[0],
+            unproven=proof[1],
+        )
         return Observation(
             item=context.item,
             outcome=Outcome.OBSERVED,
@@ -184,8 +200,8 @@ class Placement:
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every device works, and nothing else does; undecided on an incomplete record."""
         del related
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         watched = watched_of(observation.facts)
         limits: Mapping[str, Sequence[int]] = observation.facts.get(RECEIVED, {})
         if watched is None or not watched.trace.complete or (limits and "transfers" in watched.trace.unseen):
@@ -207,20 +223,26 @@ class Placement:
         if award := off_the_device(watched):
             return award
         flags = (*_contradicted(parts, works), *_unusual(watched.trace, limits))
-        return Award(fraction=1.0, reason=_told(works), flags=flags)
+        return Award(fraction=1.0, reason=_shares_in_words(works), flags=flags)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw what each device did, and where the parts of the model lie."""
+        del options
+        yield from gpu_drawings(observation)
+        yield from parts_table(observation.facts.get("parts", {}))
 
 
 def _where(
-    call: Call, noted: InputCase, own: InputCase, oracle: Callable[..., Any], options: Placement.Options
+    call: Call, noted: InputCase, exchanged: InputCase, oracle: Callable[..., Any], options: Placement.Options
 ) -> tuple[Proven, str]:
     """Where the result of a call was made whose devices have the inputs of the noted one."""
     from grader.harness.compare import compare
 
     result, _ = _apart(call.value, options) if call.outcome is Outcome.OBSERVED else (None, {})
     not_noted, not_own = (
-        compare(result, right(oracle, case), options.tolerance).note for case in (noted, own)
+        compare(result, right(oracle, case), options.tolerance).note for case in (noted, exchanged)
     )
-    inputs = bytes_of((*own.args, *own.kwargs.values()))
+    inputs = bytes_of((*exchanged.args, *exchanged.kwargs.values()))
     return where_torch_computed(call, not_noted, not_own, inputs, bytes_of(result))
 
 
@@ -247,10 +269,10 @@ def _idle(works: Sequence[DeviceWork]) -> str:
 
 
 def _on_cpu(parts: Mapping[str, str]) -> str:
-    there = [part for part, device in parts.items() if device.partition(":")[0] == _CPU]
-    if not there:
+    on_cpu = [part for part, device in parts.items() if device.partition(":")[0] == _CPU]
+    if not on_cpu:
         return ""
-    return f"{_some(there)} {'lie' if len(there) > 1 else 'lies'} on the CPU; every part belongs on a GPU"
+    return f"{_some(on_cpu)} {'lie' if len(on_cpu) > 1 else 'lies'} on the CPU; every part belongs on a GPU"
 
 
 def _without_part(parts: Mapping[str, str], count: int) -> str:
@@ -301,7 +323,7 @@ def _unusual(trace: Trace, limits: Mapping[str, Sequence[int]]) -> tuple[str, ..
 
 def _came(trace: Trace, device: str) -> int:
     """The bytes that were copied to a device, from wherever."""
-    return sum(one.bytes for one in trace.transfers if one.target == _number(device))
+    return sum(copy.bytes for copy in trace.transfers if copy.target == _number(device))
 
 
 def _number(device: str) -> int | None:
@@ -311,13 +333,13 @@ def _number(device: str) -> int | None:
 
 
 def _contradicted(parts: Mapping[str, str], works: Sequence[DeviceWork]) -> tuple[str, ...]:
-    """That parts are said to lie where nothing ran."""
+    """Flag parts that are reported to lie where nothing ran."""
     ran = {_name(work) for work in works}
     strange = [part for part, device in parts.items() if device != _CPU and device not in ran]
     return (f"parts_untold: {_some(strange)} are said to lie where no kernel ran",) if strange else ()
 
 
-def _told(works: Sequence[DeviceWork]) -> str:
+def _shares_in_words(works: Sequence[DeviceWork]) -> str:
     """`cuda:0 did 51 % of the work, cuda:1 did 49 %`."""
     shares = [f"{_name(w)} did {share:.0%}" for w, share in zip(works, shares_of(works), strict=True)]
     shares[0] += " of the work"
@@ -359,6 +381,6 @@ def _quantities(trace: Trace) -> Iterator[tuple[str, Quantity]]:
             yield f"gpu_{work.device}_kernels_s", Quantity(value=work.seconds, unit="s")
         if work.peak_bytes is not None:
             yield f"gpu_{work.device}_peak_bytes", Quantity(value=work.peak_bytes, unit="bytes")
-    for one in trace.transfers:
-        ends = ("host" if end is None else f"gpu_{end}" for end in (one.source, one.target))
-        yield f"{'_to_'.join(ends)}_bytes", Quantity(value=one.bytes, unit="bytes")
+    for copy in trace.transfers:
+        ends = ("host" if end is None else f"gpu_{end}" for end in (copy.source, copy.target))
+        yield f"{'_to_'.join(ends)}_bytes", Quantity(value=copy.bytes, unit="bytes")

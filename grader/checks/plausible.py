@@ -10,7 +10,7 @@ from grader.checks.interval import median
 
 if TYPE_CHECKING:
     from grader.checks.ratio import MeasuredRatio
-    from grader.harness.context import InputCase
+    from grader.contracts.call import InputCase
 
 CROSSING = "crossing"
 """Under which name the bytes that cross the bus, and its bandwidth, stand among the facts."""

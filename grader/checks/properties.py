@@ -10,18 +10,20 @@ from math import inf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.contracts.check import CheckKind
 from grader.harness.tolerance import PRECISION, Precision
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext
     from grader.harness.distributions import Sample
     from grader.harness.independence import Draws
 
 
-class Properties:
+class Properties(CheckKind):
     """Call a function that draws at random and measure its results against distributions.
 
     Nothing is drawn for the student and no seed is shared: each array is held against theory. Asked for are
@@ -48,6 +50,7 @@ class Properties:
         inputs: InputsName = option("The family of inputs it is called with.")
         expected: OracleName = option(
             "The oracle that gives distributions; if it is not given, the one with the function's own name.",
+            like="of",
             default=OracleName(""),
         )
         precision: Precision = option(PRECISION, default="any")
@@ -101,21 +104,26 @@ class Properties:
             if following[id(case)] != last + 1:  # the one between did not return: this is a fresh process
                 draws.forget()
             last = following[id(case)]
-            wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+            expected = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
             agrees, note, quantities = _measured(
-                [call.value for call in calls], wanted, options.precision, draws, last=last + 1 == len(cases)
+                [call.value for call in calls],
+                expected,
+                options.precision,
+                draws,
+                last=last + 1 == len(cases),
             )
             return Case(
                 name=case.name,
                 outcome=calls[0].outcome,
                 agrees=agrees,
                 returned=value_text(calls[0].value),
-                expected=value_text(wanted),
+                expected=value_text(expected),
                 note=note,
                 quantities=quantities,
             )
 
-        return observe_calls(context, options.of, cases, look, times=options.calls)
+        each_counts = options.credit == "per_case"
+        return observe_calls(context, options.of, cases, look, times=options.calls, each_counts=each_counts)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every case is right, or with `credit: per_case` the share of cases that are."""
@@ -139,13 +147,13 @@ _WINDOWS = 1_000_004
 
 
 def _measured(
-    values: list[Any], wanted: Any, precision: Precision, draws: Draws, *, last: bool
+    values: list[Any], expected: Any, precision: Precision, draws: Draws, *, last: bool
 ) -> tuple[dict[str, bool], str, dict[str, Quantity]]:
     from grader.harness.distributions import Uniform, copies, measure, pair, stuck
     from grader.harness.structure import Mismatch
 
     try:
-        results = [pair(value, wanted, precision) for value in values]
+        results = [pair(value, expected, precision) for value in values]
     except Mismatch as mismatch:
         return {"structure": False}, str(mismatch), {}
     samples = [[measure(*part) for part in result] for result in results]
@@ -193,7 +201,7 @@ def _quantities(drawn: list[Sample]) -> dict[str, Quantity]:
     measured: dict[str, Any] = {"values": sum(sample.size for sample in drawn)}
     for statistic, figures in _FIGURES.items():
         # A NaN, from values too large to square, is the worst of all and `max` would pass it over.
-        where, worst = max(fits, key=lambda one: _distance(getattr(one[1], statistic)), default=("", None))
+        where, worst = max(fits, key=lambda fit: _distance(getattr(fit[1], statistic)), default=("", None))
         if worst is not None:
             measured |= {statistic: getattr(worst, statistic), f"{statistic}_of": where}
             measured |= {figure: getattr(worst, figure) for figure in figures}

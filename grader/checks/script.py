@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.printed import CLAIM, beyond, last_number, refuse_unread
+from grader.contracts.check import CheckKind
 from grader.model.observation import Observation, Outcome, Quantity
 from grader.model.options import option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
-    from grader.harness.context import CheckContext
+    from grader.contracts.context import CheckContext
 
 
-class Script:
+class Script(CheckKind):
     """Run a file as a program, with the course's files beside it, and read named numbers from its output.
 
     A printed number is the program's own claim, and a program can print whatever it likes. Where points hang
@@ -85,7 +86,7 @@ class Script:
 
 
 def _wrong(options: Script.Options, observation: Observation) -> Iterator[str]:
-    seen = {name: quantity.value for name, quantity in observation.quantities.items()}
-    if seen["exit_status"] != options.exit_status:
-        yield f"ended with status {seen['exit_status']} instead of {options.exit_status}"
-    yield from beyond(options.numbers, seen, options.at_least, options.at_most)
+    values = {name: quantity.value for name, quantity in observation.quantities.items()}
+    if values["exit_status"] != options.exit_status:
+        yield f"ended with status {values['exit_status']} instead of {options.exit_status}"
+    yield from beyond(options.numbers, values, options.at_least, options.at_most)

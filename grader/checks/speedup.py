@@ -10,6 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.calls import function_name
+from grader.checks.drawings.gpu import gpu_drawings
+from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
+from grader.checks.drawings.values import number_of
 from grader.checks.interval import median
 from grader.checks.manual import award_given
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
@@ -24,6 +27,7 @@ from grader.checks.watched import (
     watched_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, OracleName, option
@@ -33,7 +37,9 @@ from grader.model.trace import Watched
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds, Runner
     from grader.checks.series import SeriesProof
-    from grader.harness.context import CheckContext, Subject
+    from grader.contracts.call import Call
+    from grader.contracts.context import CheckContext, Subject
+    from grader.model.drawing import Drawing
 
 
 LOOP = "reference_over"
@@ -42,7 +48,7 @@ _NOTICED = 1.1
 """A student whose slow function is so many times slower reads that the ratio is not over it."""
 
 
-class Speedup:
+class Speedup(CheckKind):
     """Time two functions in alternating rounds, each call on fresh inputs; take the median of the ratios.
 
     Where the item has a GPU, the fast function is called under observation first, on inputs of the same kind:
@@ -89,7 +95,9 @@ class Speedup:
         over: FunctionName = option("The function it is compared with.")
         inputs: InputsName = option("The family of inputs; its only case is drawn anew for each round.")
         expected: OracleName = option(
-            "The oracle for both; if it is not given, the one with the name of `of`.", default=OracleName("")
+            "The oracle for both; if it is not given, the one with the name of `of`.",
+            like="of",
+            default=OracleName(""),
         )
         at_least: float = option("The ratio that earns the points.", judges=True, above=0)
         band: float = option(
@@ -125,7 +133,7 @@ class Speedup:
 
         watched = watch(context, options.of, options.inputs, oracle) if context.devices else None
         if watched is not None and not isinstance(watched, Watched):
-            return _unusable(context, watched.outcome, watched.note, "")
+            return _unusable(context, watched, "")
         proofs: dict[str, list[SeriesProof]] = {"of": [], "reference_of": []}
 
         def prove(name: str, subject: Subject, function: str) -> SeriesProof | None:
@@ -145,7 +153,7 @@ class Speedup:
                 if imported.outcome is not Outcome.OBSERVED:
                     if runner.ours:
                         raise ReferenceFailedError(f"reference: {imported.note}")
-                    return _unusable(context, imported.outcome, imported.note, runner.subject.output)
+                    return _unusable(context, imported, runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
@@ -154,7 +162,7 @@ class Speedup:
                     rounds.cpu,
                     rounds.first_call_s,
                     at_least=options.at_least,
-                    calm_rounds=0 if watched is None else options.rounds,
+                    undisturbed_rounds=0 if watched is None else options.rounds,
                 ),
             )
             rounds = timed_rounds(context, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
@@ -167,7 +175,7 @@ class Speedup:
         if watched is not None:
             watched = replace(watched, series=series_of(proofs["of"], proofs["reference_of"]))
         if rounds.failed:
-            return _unusable(context, rounds.failed.outcome, rounds.failed.note, output)
+            return _unusable(context, rounds.failed, output)
         facts = {
             "samples": rounds.samples,
             "cpu": rounds.cpu,
@@ -180,7 +188,7 @@ class Speedup:
         quantities = dict(_quantities(options, rounds, facts))
         noise = ""
         if not rounds.wrong:
-            few = rounds.quiet < options.rounds
+            few = rounds.undisturbed < options.rounds
             noise = rounds.noise if few else _measured(options, facts).ratio.noise(options.at_least)
         if noise:
             return Observation(
@@ -206,27 +214,35 @@ class Speedup:
         del related
         if award := award_given(observation) or _unfit(observation):
             return award
-        seen = _measured(options, observation.facts)
-        flags = tuple(_flags(options, seen, observation.facts))
-        if reason := _open(options, seen):
+        timing = _measured(options, observation.facts)
+        flags = tuple(_flags(options, timing, observation.facts))
+        if reason := _open(options, timing):
             return Award(fraction=0.0, reason=reason, undecided=True, again=True, flags=flags)
-        ratio, reaches = seen.ratio.interval, seen.ratio.reaches(options.at_least)
-        told = f"{number(ratio.middle)} times faster (between {number(ratio.low)} and {number(ratio.high)})"
-        told += _over(options, seen)
+        ratio, reaches = timing.ratio.interval, timing.ratio.reaches(options.at_least)
+        summary = (
+            f"{number(ratio.middle)} times faster (between {number(ratio.low)} and {number(ratio.high)})"
+        )
+        summary += _over(options, timing)
         if reaches is False:
-            reason = f"{told}; at least {options.at_least:g} are needed"
+            reason = f"{summary}; at least {options.at_least:g} are needed"
             return Award(fraction=0.0, reason=reason, flags=flags)
         watched = watched_of(observation.facts)
         if watched is not None and (award := unproven(watched)):
             return award
-        if doubt := implausible(seen, observation.facts, times=options.plausible):
-            flags = (*flags, f"implausible: {told}; {doubt}")
+        if doubt := implausible(timing, observation.facts, times=options.plausible):
+            flags = (*flags, f"implausible: {summary}; {doubt}")
             return Award(
-                fraction=0.0, reason=f"a person looks first: {told}; {doubt}", flags=flags, undecided=True
+                fraction=0.0, reason=f"a person looks first: {summary}; {doubt}", flags=flags, undecided=True
             )
         if reaches is None:
             flags = (*flags, f"near_threshold: {options.at_least:g} lies within the interval")
-        return Award(fraction=1.0, reason=told, flags=flags)
+        return Award(fraction=1.0, reason=summary, flags=flags)
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the ratio against its threshold, the times behind it, and what the GPU did."""
+        yield from ratio_drawings(observation, of=options.of, over=options.over, at_least=options.at_least)
+        yield from gpu_drawings(observation, call_s=number_of(observation, "of_s"))
+        yield from advice_on_ratio(observation, at_least=options.at_least)
 
 
 def _unfit(observation: Observation) -> Award | None:
@@ -250,20 +266,20 @@ def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> MeasuredRat
         facts["samples"],
         facts["cpu"],
         facts.get("first_call_s", {}),
-        calm_rounds=0 if watched_of(facts) is None else options.rounds,
+        undisturbed_rounds=0 if watched_of(facts) is None else options.rounds,
     )
 
 
-def _over(options: Speedup.Options, seen: MeasuredRatio) -> str:
+def _over(options: Speedup.Options, timing: MeasuredRatio) -> str:
     """Say over which slow function the ratio is, where that is not the one that the student wrote."""
-    if seen.slower <= _NOTICED:
+    if timing.slower <= _NOTICED:
         return ""
     function = function_name(options.over)
-    return f" than the course's own {function}, which is {seen.slower:.3g} times as fast as yours"
+    return f" than the course's own {function}, which is {timing.slower:.3g} times as fast as yours"
 
 
 def _crossing(options: Speedup.Options, context: CheckContext, oracle: Callable[..., Any]) -> dict[str, Any]:
-    """What must be copied to and from the GPU in a call; empty where the bus is not known."""
+    """Return the bytes that a call must copy to and from the GPU; empty if the bus is unknown."""
     if not context.devices or not context.bus_bytes_per_s:
         return {}
     case = context.inputs(options.inputs)[0]
@@ -271,29 +287,29 @@ def _crossing(options: Speedup.Options, context: CheckContext, oracle: Callable[
     return {CROSSING: crossing(case, result, context.bus_bytes_per_s)}
 
 
-def _open(options: Speedup.Options, seen: MeasuredRatio) -> str:
+def _open(options: Speedup.Options, timing: MeasuredRatio) -> str:
     """Why the samples cannot decide; empty if they can."""
-    reference, needed = seen.reference.interval.middle, MARGIN * options.at_least
+    reference, needed = timing.reference.interval.middle, MARGIN * options.at_least
     if reference < needed:
         return (
             f"this machine cannot decide: the reference itself is only {reference:.3g} times faster here, "
             f"and {needed:.3g} are needed to be sure"
         )
-    return seen.ratio.noise(options.at_least)
+    return timing.ratio.noise(options.at_least)
 
 
-def _flags(options: Speedup.Options, seen: MeasuredRatio, facts: Mapping[str, Any]) -> Iterator[str]:
-    """What a person should know of how it was measured."""
-    if seen.waits_s:
-        computes_s, takes_s = seen.waits_s
+def _flags(options: Speedup.Options, timing: MeasuredRatio, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield flags on the measurement."""
+    if timing.waits_s:
+        computes_s, takes_s = timing.waits_s
         yield (
             f"waiting_baseline: {options.over} computes for {computes_s:.3g} s of {takes_s:.3g} s; only that "
             "counts"
         )
-    if seen.slower > options.band:
+    if timing.slower > options.band:
         yield (
-            f"slow_baseline: {options.over} is {seen.slower:.3g} times slower than the reference's; that one "
-            "was taken instead"
+            f"slow_baseline: {options.over} is {timing.slower:.3g} times slower than the reference's; that "
+            "one was taken instead"
         )
     if facts.get("quiet_untold"):
         yield "quiet_untold: it could not be told whether other work ran beside it"
@@ -329,18 +345,25 @@ def _runners(
     return runners
 
 
-def _unusable(context: CheckContext, outcome: Outcome, note: str, output: str) -> Observation:
-    return Observation(item=context.item, outcome=outcome, note=note, output=output, seed=context.seed)
+def _unusable(context: CheckContext, call: Call, output: str) -> Observation:
+    return Observation(
+        item=context.item,
+        outcome=call.outcome,
+        note=call.note,
+        symptom=call.symptom,
+        output=output,
+        seed=context.seed,
+    )
 
 
 def _quantities(
     options: Speedup.Options, rounds: Rounds, facts: Mapping[str, Any]
 ) -> Iterator[tuple[str, Quantity]]:
-    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+    yield "rounds", Quantity(value=rounds.undisturbed, unit="rounds")
     yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
     for side, first_s in rounds.first_call_s.items():
         yield f"{side}_first_call_s", Quantity(value=first_s, unit="s")
-    if not rounds.quiet:
+    if not rounds.undisturbed:
         return
     yield "identity_s", Quantity(value=median(rounds.identity_s), unit="s")
     for side, seconds in rounds.samples.items():

@@ -1,4 +1,4 @@
-"""What a kind records when one of our tools could not look at a file of the submission."""
+"""Observations of a file that one of our tools could not read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from grader.extras import ANY_PIP, install_command
 from grader.model.observation import Fault, Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext
+    from grader.contracts.call import Call
+    from grader.contracts.context import CheckContext
 
 REPORT = "report"
 BLANK = "shows nothing: there is no text and no picture on its pages that a reader sees"

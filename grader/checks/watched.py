@@ -9,14 +9,16 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from grader.checks.calls import cases_of
-from grader.config.codec import from_plain
+from grader.config.codec import from_plain, to_plain
 from grader.harness.tolerance import Tolerances
 from grader.model.observation import Outcome, Quantity
 from grader.model.score import Award
 from grader.model.trace import Exchanged, Proven, Series, Trace, Watched
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, InputCase, Proof
+    from grader.contracts.call import Call, InputCase
+    from grader.contracts.context import CheckContext, Proof
+    from grader.harness.compare import Comparison
 
 NOTE: Proof = "note"
 NOTHING: Proof = ""
@@ -52,8 +54,8 @@ def watch(
     """
     from grader.harness.compare import compare
 
-    def wrong(case: InputCase, call: Call) -> str:
-        return compare(call.value, right(oracle, case), tolerances).note
+    def compared(case: InputCase, call: Call) -> Comparison:
+        return compare(call.value, right(oracle, case), tolerances)
 
     module, _, function = of.rpartition(".")
     noted, plain = (cases_of(context, family, draw=draw)[-1] for draw in (_NOTED_DRAW, _PLAIN_DRAW))
@@ -66,16 +68,17 @@ def watch(
             if call.outcome is not Outcome.OBSERVED:
                 return call
             trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
-            if difference := wrong(case, call):
-                return Watched(trace=trace, wrong=difference)
+            result = compared(case, call)
+            if not result.agrees:
+                return Watched(trace=trace, wrong=result.note, symptom=result.symptom)
             if not trace.framework_launches:
                 return _past_numba(trace)
         exchanged = alike(context, family, noted, _EXCHANGED_DRAW)
         if exchanged is None:
             return Watched(trace=trace)
         last = subject.call(function, exchanged, proof="exchange")
-        told, why = where_made(last, wrong(noted, last), wrong(exchanged, last))
-        return Watched(trace=trace, proof=told, unproven=why)
+        made, why = where_made(last, compared(noted, last).note, compared(exchanged, last).note)
+        return Watched(trace=trace, proof=made, unproven=why)
 
 
 def records_any_call(context: CheckContext) -> bool:
@@ -173,14 +176,14 @@ def _arrays_of(drawn: Any, noted: Any) -> Any:
 
 
 def right(oracle: Callable[..., Any], case: InputCase) -> Any:
-    """What an oracle gives for a case, of which it may change its own copy."""
+    """Call an oracle with a copy of a case, which it may change."""
     return oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
 
 
 def watched_of(facts: Mapping[str, Any]) -> Watched | None:
-    """What an observation's facts hold of it; None if the call was not watched."""
+    """Decode the record among an observation's facts; None if the call was not watched."""
     plain = facts.get(WATCHED)
-    return None if plain is None else from_plain(Watched, plain, where=WATCHED)
+    return None if plain is None else from_plain(Watched, to_plain(plain), where=WATCHED)
 
 
 def unrecorded(what: str, watched: Watched | None) -> Award:
@@ -223,7 +226,7 @@ def unproven(watched: Watched) -> Award | None:
 
 
 def _doubt(watched: Watched) -> str:
-    """What the timed calls leave in doubt; empty if nothing.
+    """Return a doubt that the timed calls leave; empty if there is none.
 
     An observed call of the same program is the measure: with fewer launches, with kernels that take much less
     time, or with fewer bytes copied, the result was made in another way there. Where no inputs can be
@@ -277,7 +280,7 @@ def off_the_device(watched: Watched) -> Award | None:
 
 
 def trace_quantities(trace: Trace) -> Iterator[tuple[str, Quantity]]:
-    """What a page shows of a trace."""
+    """Yield the quantities of a trace."""
     if not trace.complete:
         return
     yield "launches", Quantity(value=trace.launch_count, unit="launches")

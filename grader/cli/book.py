@@ -17,8 +17,8 @@ from grader.extras import install_command
 from grader.markers import hookimpl
 
 if TYPE_CHECKING:
+    from grader.contracts.exporter import Grade
     from grader.gradebook.book import Gradebook
-    from grader.lms.contract import Grade
     from grader.model.evidence import Evidence
     from grader.model.score import Scorecard
 
@@ -65,7 +65,7 @@ def opened(location: Location, *, create: bool = False) -> Iterator[Gradebook]:
 
 def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
     """Return the current grade of each student, also of a team, as learning platforms get it."""
-    from grader.lms.contract import Grade
+    from grader.contracts.exporter import Grade
 
     grades = {}
     for recorded in book.grades(assignment=assignment):

@@ -1,4 +1,4 @@
-"""Loads the course and its plugins for commands."""
+"""Loads the course and its plugins for commands; `grader course` checks them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,43 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.errors import UsageError
+from grader.cli.echo import AS_JSON, echo, echo_json
+from grader.errors import CourseError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
     from grader.plugins import Plugins
 
 ENGINE = click.option(
     "--engine", default="local", show_default=True, metavar="NAME", help="Where workers run."
 )
 """The option of every command that observes."""
+
+
+@click.group("course")
+def command() -> None:
+    """Check the course: its settings, rubrics, families of inputs and oracles."""
+
+
+@command.command("check")
+@AS_JSON
+@click.pass_context
+def check(context: click.Context, as_json: bool) -> None:
+    """Show every mistake of the course that no submission is needed to find, with file and line.
+
+    Runs the course's own inputs.py and expected.py, outside of any sandbox.
+    """
+    from grader.selftest.course import check_course
+
+    course, plugins = open_course(context)
+    problems = tuple(check_course(course, plugins))
+    if as_json:
+        echo_json({"problems": problems})
+        context.exit(ExitCode.COURSE if problems else ExitCode.GRADED)
+    if problems:
+        raise CourseError(*problems)
+    echo(f"{course.title}: fine")
 
 
 def find(context: click.Context) -> Course:
@@ -49,7 +75,7 @@ def find_any(context: click.Context) -> Course | None:
 
 def roster_of(context: click.Context) -> Roster:
     """Return the roster of the course; an empty one outside of any course."""
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
 
     course = find_any(context)
     return course.roster if course else Roster()

@@ -14,8 +14,8 @@ from grader.lms.numbers import exact
 from grader.lms.posting import DesiredGrade
 
 if TYPE_CHECKING:
+    from grader.contracts.platform import Target
     from grader.gradebook.book import Gradebook, RecordedGrade
-    from grader.lms.platform import Target
 
 PAGE = "feedback/report.html"
 

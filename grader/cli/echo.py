@@ -18,3 +18,7 @@ def echo(line: str = "", *, err: bool = False) -> None:
 def echo_json(value: Any, *, indent: int | None = 2) -> None:
     """Print plain data as JSON in ASCII, its texts safe to show after decoding."""
     click.echo(json.dumps(document(value), indent=indent))
+
+
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+"""The option of commands that programs may listen to."""

@@ -14,8 +14,8 @@ from grader.cli.echo import echo
 from grader.cli.files import PATH, remove, write, written
 from grader.cli.gradescope import INCLUDE_PROVISIONAL, INCLUDE_UNTIMED, PUBLISHED
 from grader.cli.plugin_commands import PluginCommands
+from grader.contracts.exporter import FilledSheet, ResultsFile, RowOutcome, Rules, Worksheet
 from grader.errors import UsageError
-from grader.lms.contract import FilledSheet, ResultsFile, RowOutcome, Rules, Worksheet
 
 if TYPE_CHECKING:
     from grader.gradebook.book import RecordedGrade

@@ -19,7 +19,7 @@ from grader.cli.files import PATH, remove, write
 from grader.errors import SubmissionError, UsageError
 
 if TYPE_CHECKING:
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
 
 
 PUBLISHED = click.option(
@@ -68,8 +68,8 @@ def command(
     """
     require_linux()
     from grader.cli.display import Display
+    from grader.contracts.exporter import Rules
     from grader.grading.sessions import open_session
-    from grader.lms.contract import Rules
     from grader.lms.fill import UNTIMED
     from grader.lms.gradescope import Gradescope, refusal
     from grader.scoring.redact import closes, student_view
@@ -91,7 +91,7 @@ def command(
             published=published,
             **options,
         )
-        grading = Grading(CourseFiles(course, plugins), workers, several=False, gpus=0)
+        grading = Grading(CourseFiles(course, plugins), workers, alone=True)
         ((_, graded),) = grading.grade([request])
         if isinstance(graded, SubmissionError):
             write(results, refusal("\n".join(graded.problems)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ COMMANDS = {
     "run": "Grade archives: unpack, observe in a sandbox, score, report.",
     "verify": "Grade the course's own submissions and compare with what each must earn.",
     "rubric": "Check rubrics, and print the schema that editors complete them with.",
+    "course": "Check the course: its settings, rubrics, families of inputs and oracles.",
     "init": "Begin a course: a folder with all that grader asks for.",
     "new": "Begin an assignment: a small one that works, to be changed.",
     "pack": "Pack the course's own submissions as archives.",
@@ -72,6 +74,8 @@ def main() -> None:
     streams = Streams()
     with listening() as stop:
         code = _run(stop)
+    # The interpreter would look for garbage among all objects while it ends, several times.
+    gc.freeze()
     sys.exit(streams.exit_code(code))
 
 

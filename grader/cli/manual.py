@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from grader.cli.book import LOCATION, VARIABLE, Location, Recorder, opened
 from grader.cli.course import open_course
 from grader.cli.echo import echo
 from grader.cli.files import PATH
@@ -19,7 +21,7 @@ RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one named
 
 @click.group("manual")
 def command() -> None:
-    """Give points by hand: export a table, fill it in, import it, and run the archives again."""
+    """Give points by hand: export a table, fill it in, and import it."""
 
 
 @command.command("export")
@@ -28,32 +30,57 @@ def command() -> None:
 @RUBRIC
 @click.pass_context
 def export(context: click.Context, out: Path, results: Path, rubric: str | None) -> None:
-    """Write a row for everything that waits for a person, or was judged by one."""
-    from grader.cli.points import graded_submissions, rows
+    """Write a row for each question and student, and for everything else that waits for a person.
+
+    Fill in `points`, or `part 1`, `part 2` and so on for the criteria of an item; `ok` in `points` accepts
+    what is suggested. `comment` is for the student, `reason` for staff.
+    """
+    from grader.cli.points import graded_submissions
+    from grader.cli.points_rows import rows
     from grader.config.points_csv import write_table
+    from grader.config.points_file import WAITS
 
     course, plugins = open_course(context)
-    table = list(rows(graded_submissions(results, course, plugins, rubric), plugins))
+    table = list(rows(graded_submissions(results, course, plugins, rubric), plugins, results))
     try:
         write_whole(out, write_table(table))
     except OSError as error:
         raise obstacle(f"--out {out}", error) from None
-    waiting = sum(not row.points for row in table)
+    waiting = sum(row.now.startswith(WAITS) for row in table)
     echo(f"{out}: {len(table)} items, {waiting} of them wait for a person", err=True)
 
 
 @command.command("import")
 @click.argument("file", type=PATH)
 @click.option("--by", help="Who gives the points; otherwise your user name.")
+@click.option("--published", is_flag=True, help="Grades are published: show students what waits for that.")
+@click.option(
+    "--gradebook",
+    envvar=VARIABLE,
+    type=LOCATION,
+    help="Record the grades in this gradebook as well; otherwise in that of GRADER_GRADEBOOK, if it is set.",
+)
 @RESULTS
 @RUBRIC
 @click.pass_context
-def import_(context: click.Context, file: Path, by: str | None, results: Path, rubric: str | None) -> None:
-    """Save the points of FILE, if nothing in it is wrong; the next run counts them."""
+def import_(
+    context: click.Context,
+    file: Path,
+    by: str | None,
+    published: bool,
+    gradebook: Location | None,
+    results: Path,
+    rubric: str | None,
+) -> None:
+    """Save the points of FILE, if nothing in it is wrong, and write scores and pages with them."""
     from getpass import getuser
 
-    from grader.cli.points import Judgements, graded_submissions
+    from grader.cli.judgements import Judgements
+    from grader.cli.points import StoredGrade, graded_submissions
     from grader.config.points_csv import read_table
+    from grader.grading.judged import count_points
+    from grader.grading.results import Results
+    from grader.grading.submission import CourseFiles
 
     course, plugins = open_course(context)
     try:
@@ -68,4 +95,18 @@ def import_(context: click.Context, file: Path, by: str | None, results: Path, r
     )
     for line, row in read_table(content, str(file)):
         judgements.add(line, row)
-    echo(f"{file}: {judgements.save()} new judgements saved; they count after the next grader run", err=True)
+    files, later = CourseFiles(course, plugins), []
+
+    def count(grade: StoredGrade) -> None:
+        folder = Results(grade.folder)
+        if count_points(folder, grade.evidence, grade.rubric, files, published=published) is None:
+            later.append(grade.folder)
+
+    with ExitStack() as resources:
+        if gradebook is not None and not judgements.problems:
+            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+        saved = judgements.save(count)
+    echo(f"{file}: {saved} new judgements saved", err=True)
+    for folder in later:
+        reason = "the assignment, the rubric or grader has changed since it was graded"
+        echo(f"{folder}: {reason}; the points count after the next grader run", err=True)

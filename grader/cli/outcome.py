@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json
 from grader.errors import ExitCode, worst
+from grader.model.magnitude import counted
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import LineState, counted, out_of
+from grader.reports.words import LineState, out_of
 from grader.text import one_line
 
 if TYPE_CHECKING:

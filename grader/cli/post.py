@@ -13,7 +13,7 @@ from grader.cli.posting import PAGES, carry_out, options, post_options, read_tok
 from grader.errors import CourseError
 
 if TYPE_CHECKING:
-    from grader.lms.platform import Platform
+    from grader.contracts.platform import Platform
 
 
 class Posts(PluginCommands):

@@ -10,7 +10,7 @@ from grader.cli.echo import echo, echo_json
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from grader.lms.platform import Receipt, Target
+    from grader.contracts.platform import Receipt, Target
     from grader.lms.posting import PlanLine
 
 

@@ -21,10 +21,10 @@ from grader.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
-    from grader.config.roster import Roster
+    from grader.contracts.platform import Platform, Receipt, Target
     from grader.gradebook.book import Gradebook
-    from grader.lms.platform import Platform, Receipt, Target
     from grader.lms.posting import DesiredGrade, PlanLine, PostRules
+    from grader.model.roster import Roster
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -182,7 +182,7 @@ class Posting:
 
 def _post(posting: Posting, printer: PlanPrinter, roster: Roster, options: PostOptions) -> ExitCode:
     """Plan, print, and with --apply send; return GRADED if all that was sent is there."""
-    from grader.lms.platform import Answer
+    from grader.contracts.platform import Answer
 
     lines = posting.plan(roster, options.rules)
     printer.plan(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from grader.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
+    from grader.contracts.check import CheckKind
     from grader.gradebook.book import Gradebook
     from grader.model.rubric import Rubric
 
@@ -40,8 +42,8 @@ def command(
 ) -> None:
     """Write how a class did: totals, items, messages, speedups, and what needs a person.
 
-    The page is for staff. It is complete in itself and needs no network and no scripts. Thresholds and GPU
-    minutes are of the rubric of the newest grade, if the course is here.
+    The page is for staff. It is complete in itself and needs no network and no scripts. Speedups and GPU
+    minutes need the rubric of the newest grade, in the folder of its course.
     """
     if out is markdown is junit is None:
         out = PAGE
@@ -51,7 +53,8 @@ def command(
         name = _assignment(book, gradebook, assignment)
         course = find_any(context)
         roster = () if course is None else tuple(student.student for student in course.roster.students)
-        view = class_view(book, name, rubric=_rubric(course, book, name), roster=roster)
+        rubric, kinds = _rubric(course, book, name)
+        view = class_view(book, name, rubric=rubric, kinds=kinds, roster=roster)
         if out is not None:
             from grader.reports.class_page import page
 
@@ -82,10 +85,12 @@ def _assignment(book: Gradebook, location: Location, named: str | None) -> str:
     return named or assignments[0]
 
 
-def _rubric(course: Course | None, book: Gradebook, assignment: str) -> Rubric | None:
-    """Return the rubric of the newest grade; print a line and return None if it cannot be read."""
+def _rubric(
+    course: Course | None, book: Gradebook, assignment: str
+) -> tuple[Rubric | None, Mapping[str, CheckKind]]:
+    """Return the rubric of the newest grade and its kinds; print a line and return None without one."""
     if course is None:
-        return None
+        return None, {}
     from grader.config.rubric import load_rubric
     from grader.plugins import Plugins
 
@@ -93,10 +98,11 @@ def _rubric(course: Course | None, book: Gradebook, assignment: str) -> Rubric |
     try:
         plugins = Plugins(course.folder)
         path = course.rubric_for(assignment, newest.card.rubric)
-        return load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        rubric = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
     except (CourseError, UsageError) as error:
-        echo(f"grader: {error.problems[0]}; GPU minutes are unknown", err=True)
-        return None
+        echo(f"grader: {error.problems[0]}; speedups and GPU minutes are unknown", err=True)
+        return None, {}
+    return rubric, plugins.checks
 
 
 def _write(option: str, path: Path, text: str) -> None:

@@ -123,7 +123,7 @@ class Tally:
         return "\n".join(self._lines(applied))
 
     def _lines(self, applied: bool) -> Iterator[str]:
-        from grader.reports.words import counted
+        from grader.model.magnitude import counted
 
         submissions, totals = self._submissions["all"], self._totals["all"]
         moves = ", ".join(self._moves()) or "no points change"
@@ -144,7 +144,7 @@ class Tally:
 
     def _moves(self) -> Iterator[str]:
         """Count totals by direction; yield nothing if nothing changes."""
-        from grader.reports.words import counted
+        from grader.model.magnitude import counted
 
         if not (self._causes or self._totals["wait"]):
             return

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from grader.cli.course import open_course
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import AS_JSON, echo, echo_json
 from grader.cli.files import ONE_OF_MANY
-from grader.errors import CourseError
+from grader.errors import CourseError, ExitCode
 
 
 @click.group("rubric")
@@ -19,8 +19,9 @@ def command() -> None:
 
 @command.command("check")
 @click.argument("files", nargs=-1, type=ONE_OF_MANY)
+@AS_JSON
 @click.pass_context
-def check(context: click.Context, files: tuple[Path, ...]) -> None:
+def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
     """Show every problem of FILES (otherwise of all rubrics of the course), each with its line and column."""
     from grader.config.rubric import check_rubric
 
@@ -29,8 +30,11 @@ def check(context: click.Context, files: tuple[Path, ...]) -> None:
     for file in files or course.rubrics():
         lines = check_rubric(file, kinds=plugins.checks, assignments=plugins.assignment_folders)
         problems += lines
-        if not lines:
+        if not lines and not as_json:
             echo(f"{file}: fine")
+    if as_json:
+        echo_json({"problems": problems})
+        context.exit(ExitCode.COURSE if problems else ExitCode.GRADED)
     if problems:
         raise CourseError(*problems)
 

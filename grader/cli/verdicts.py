@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from grader.errors import ExitCode, worst
+from grader.model.magnitude import counted
 from grader.reports.terminal import encodable, sign_of
-from grader.reports.words import LineState, counted, out_of
+from grader.reports.words import LineState, out_of
 from grader.selftest.cases import SOURCES, SelfTestCase
 from grader.selftest.compare import Verdict, gaps
 from grader.text import one_line

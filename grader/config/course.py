@@ -11,12 +11,13 @@ from typing import Any, TypeAlias
 from grader.config.decode import decode, keys_of, quoted
 from grader.config.extensions import Extensions, read_extensions
 from grader.config.problem import Problem, show_path, suggestion
-from grader.config.roster import Roster, read_roster
+from grader.config.roster import read_roster
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.extras import install_command
 from grader.files import is_file
 from grader.model.options import option
+from grader.model.roster import Roster
 
 FILE = "course.yaml"
 VARIABLE = "GRADER_COURSE"
@@ -90,8 +91,16 @@ class Course:
         return self.folder / "rubrics" / f"{name}.yaml"
 
     def rubrics(self) -> tuple[Path, ...]:
-        """Return all rubric files, by name."""
-        return tuple(sorted((self.folder / "rubrics").glob("*.yaml")))
+        """Return all rubric files, by name.
+
+        Raises:
+            CourseError: a file has the suffix .yml, under which no rubric is looked for.
+        """
+        folder = self.folder / "rubrics"
+        if misnamed := sorted(folder.glob("*.yml")):
+            names = (f"{show_path(path)}: rubrics end in .yaml; rename it" for path in misnamed)
+            raise CourseError(*names)
+        return tuple(sorted(folder.glob("*.yaml")))
 
     def rubric_for(self, assignment: str, named: str | None = None) -> Path:
         """Find a rubric by file or by name, or else the one named like the assignment.

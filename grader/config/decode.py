@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from grader.config.problem import KeyPath, Problem, closest, suggestion
-from grader.config.units import Duration, Share, parse_duration, parse_share
+from grader.config.units import Duration, Quotient, Share, parse_duration, parse_quotient, parse_share
 from grader.model.options import required
 
 T = TypeVar("T")
@@ -31,6 +31,8 @@ class AllowedNames:
     what: str
     """The noun for `no … is called "x"`."""
     names: frozenset[str]
+    others: Mapping[str, str] = field(default_factory=dict)
+    """Names that are there and may not be taken, each with the reason and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +215,8 @@ def _name_reader(kind: Any, above: float | None) -> Reader:
         allowed = reading.allowed.get(kind)
         if value is INVALID or allowed is None or value in allowed.names:
             return value
-        message = f"no {allowed.what} is called {quoted(value)}; {suggestion(value, allowed.names)}"
+        advice = allowed.others.get(value) or suggestion(value, allowed.names)
+        message = f"no {allowed.what} is called {quoted(value)}; {advice}"
         return reading.wrong(path, message)
 
     return read
@@ -321,10 +324,12 @@ _PLAIN: Mapping[Any, str] = {
     datetime: "a date and time with its offset from UTC, such as 2024-12-23T23:59:00+02:00",
     Duration: "a duration such as 20s, 15m, 1h30m or 3d",
     Share: "a percentage from 0% to 100%, such as 10%",
+    Quotient: "a fraction such as 8/3",
 }
 _PARSERS: Mapping[Any, Callable[[Any], Any]] = {
     Duration: parse_duration,
     Share: parse_share,
+    Quotient: parse_quotient,
     datetime: _moment,
 }
 _BY_TYPE: Mapping[Any, Maker] = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,8 @@ class AssignmentFacts:
     """Families of `inputs.py`: functions whose first parameter is `rng`."""
     oracles: frozenset[str] | None
     """Public functions of `expected.py`."""
+    no_families: Mapping[str, str] = field(default_factory=dict)
+    """Other functions of `inputs.py`, each with what makes it a family."""
     problems: tuple[str, ...] = ()
     """Files that are missing or are not Python, as located lines."""
 
@@ -46,6 +48,15 @@ def read_facts(folder: Path) -> AssignmentFacts:
                 problems.append(str(error))
         return frozenset(functions - {""}) if len(problems) == before else None
 
+    others: dict[str, str] = {}
+
+    def family(_: str, name: str, parameters: list[str]) -> str:
+        if parameters[:1] == ["rng"]:
+            return name
+        takes = f"{name}({', '.join(parameters)})"
+        others[name] = f"{takes} is none, for the first parameter of a family is called rng"
+        return ""
+
     reference = folder / "reference"
     callable_files = [
         *sorted((folder / "given").glob("*.py")),
@@ -54,8 +65,9 @@ def read_facts(folder: Path) -> AssignmentFacts:
     ]
     return AssignmentFacts(
         functions=names(callable_files, lambda module, name, _: f"{module}.{name}"),
-        inputs=names([folder / "inputs.py"], lambda _, name, takes: name if takes[:1] == ["rng"] else ""),
+        inputs=names([folder / "inputs.py"], family),
         oracles=names([folder / "expected.py"], lambda _, name, __: "" if name.startswith("_") else name),
+        no_families=others,
         problems=tuple(problems),
     )
 
@@ -91,14 +103,14 @@ def _functions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, list[str]]
         match statement:
             case ast.FunctionDef(name=name, args=args) | ast.AsyncFunctionDef(name=name, args=args):
                 yield name, _parameters(args)
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=value)
-                | ast.AnnAssign(target=ast.Name(id=name), value=value)
-            ):
-                if isinstance(value, ast.Lambda):
-                    yield name, _parameters(value.args)
-                elif isinstance(value, ast.Call | ast.Name | ast.Attribute):
-                    yield name, []
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:  # fast = slow = plain
+                    if isinstance(target, ast.Name):
+                        yield from _bound(target.id, value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield from _bound(name, value)
+            case ast.ImportFrom(names=imported, level=level) if level:  # of a file beside it
+                yield from ((entry.asname or entry.name, []) for entry in imported)
             case ast.If() | ast.Try() | ast.With():
                 for block in ("body", "orelse", "finalbody"):
                     yield from _functions(getattr(statement, block, ()))
@@ -106,6 +118,15 @@ def _functions(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, list[str]]
                     yield from _functions(handler.body)
             case _:
                 pass
+
+
+def _bound(name: str, value: ast.expr) -> Iterator[tuple[str, list[str]]]:
+    import ast
+
+    if isinstance(value, ast.Lambda):
+        yield name, _parameters(value.args)
+    elif isinstance(value, ast.Call | ast.Name | ast.Attribute):
+        yield name, []
 
 
 def _parameters(arguments: ast.arguments) -> list[str]:

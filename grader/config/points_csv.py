@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 
 from grader.config.problem import suggestion
 from grader.errors import UsageError
@@ -21,21 +21,45 @@ _DELIMITERS = ",;\t"
 class PointsRow:
     """One item of one submission."""
 
+    item: str
     student: str
     assignment: str
-    item: str
     title: str = ""
     asks: str = ""
+    """The question, or what a person should look at."""
+    answer: str = ""
+    """The student's answer, its matched words between guillemets."""
+    model: str = ""
+    """The model answer."""
+    criteria: str = ""
+    """The criteria, one a line, with what was found of each."""
+    suggested: str = ""
+    """The points that a program suggests; empty if it suggests none."""
+    now: str = ""
+    """What the item earns as it is."""
     possible: str = ""
     points: str = ""
-    """Empty while no points are given."""
+    """Empty while no points are given; ACCEPT takes the suggestion."""
+    parts: tuple[str, ...] = ()
+    """The points of each criterion, in the columns `part 1`, `part 2`, …"""
     comment: str = ""
+    """For the student."""
+    reason: str = ""
+    """For staff."""
+    document: str = ""
+    """Where the answer stands, below the results folder."""
     submission: str = ""
     """The beginning of the digest of the submission: points for an earlier one are not taken for a later
     one."""
 
 
-COLUMNS = tuple(field.name for field in fields(PointsRow))
+ACCEPT = "ok"
+"""Stands in place of points for those that are suggested."""
+LONGEST_CELL = 30_000
+"""Characters of a cell; spreadsheets cut cells at 32,767."""
+_PARTS = "parts"
+_PART = re.compile(r"part (\d{1,3})")
+COLUMNS = tuple(field.name for field in fields(PointsRow) if field.name != _PARTS)
 NEEDED = ("student", "assignment", "item", "points")
 
 
@@ -43,9 +67,14 @@ def write_table(rows: Iterable[PointsRow]) -> bytes:
     """Encode the table as UTF-8 with a byte order mark, which spreadsheets need; no cell is a formula."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    rows = list(rows)
+    parts = max((len(row.parts) for row in rows), default=0)
+    place = COLUMNS.index("points") + 1
+    writer.writerow((*COLUMNS[:place], *(f"part {n}" for n in range(1, parts + 1)), *COLUMNS[place:]))
     for row in rows:
-        writer.writerow(map(harmless, asdict(row).values()))
+        cells = [getattr(row, name) for name in COLUMNS]
+        cells[place:place] = (*row.parts, *[""] * (parts - len(row.parts)))
+        writer.writerow(harmless(_cut(cell)) for cell in cells)
     return text.getvalue().encode("utf-8-sig")
 
 
@@ -78,7 +107,7 @@ def read_table(content: bytes, where: str) -> Iterator[tuple[int, PointsRow]]:
 
 def _objections(header: list[str]) -> Iterator[str]:
     for name in header:
-        if name and name not in COLUMNS:
+        if name and name not in COLUMNS and not _PART.fullmatch(name):
             yield f"unknown column {name!r}; {suggestion(name, COLUMNS)}"
     for name in NEEDED:
         if name not in header:
@@ -88,7 +117,16 @@ def _objections(header: list[str]) -> Iterator[str]:
 
 
 def _row(values: Mapping[str, str]) -> PointsRow:
-    return PointsRow(**{name: values.get(name, "") for name in COLUMNS})
+    parts = {int(match[1]): value for name, value in values.items() if (match := _PART.fullmatch(name))}
+    last = max((number for number, value in parts.items() if value), default=0)
+    return PointsRow(
+        **{name: values.get(name, "") for name in COLUMNS},
+        parts=tuple(parts.get(number, "") for number in range(1, last + 1)),
+    )
+
+
+def _cut(cell: str) -> str:
+    return cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]} … (cut)"
 
 
 def harmless(cell: str) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from grader.config.codec import dumps, from_plain, loads
 from grader.config.evidence_file import repair
@@ -22,6 +23,16 @@ WAITS = "waits for a person"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionPoints:
+    """One criterion at the time of a judgement."""
+
+    name: str
+    possible: float
+    points: float | None = None
+    """None if the item was judged as a whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PointsGiven:
     """One person's judgement of one item of one submission."""
 
@@ -33,6 +44,11 @@ class PointsGiven:
     at: str
     """ISO 8601, UTC."""
     comment: str = ""
+    """For the student."""
+    reason: str = ""
+    """For staff: why the points are these, such as a request to look again."""
+    criteria: tuple[CriterionPoints, ...] | None = None
+    """The criteria of the item at that time, in order; None if the record is older than criteria are."""
     submission: str
     """The digest of the submission that was judged."""
 
@@ -104,11 +120,14 @@ def _judged(observation: Observation, record: PointsGiven) -> Observation:
         "points_given": Quantity(value=record.points, unit="points", taken_by=record.by),
         "points_possible": Quantity(value=record.possible, unit="points", taken_by=record.by),
     }
+    facts: dict[str, Any] = {"comment": record.comment, "given_at": record.at, "given_reason": record.reason}
+    if record.criteria is not None:
+        facts["criteria_points"] = [[c.name, c.points, c.possible] for c in record.criteria]
     return replace(
         observation,
         outcome=Outcome.OBSERVED,
         note="",
         fault=None,
         quantities={**observation.quantities, **points},
-        facts={**observation.facts, "comment": record.comment, "given_at": record.at},
+        facts={**observation.facts, **facts},
     )

@@ -62,10 +62,15 @@ def closest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, candidates: Iterable[str]) -> str:
-    """Suggest the closest candidate for a name that does not exist, or list the candidates."""
+    """Suggest the closest candidate for a name that does not exist, or list those that resemble it most."""
     names = sorted(candidates)
     if not names:
         return "there are none"
     if close := closest(name, names):
         return f"did you mean {close}?"
-    return "there are " + ", ".join(names[:LISTED]) + (" …" if len(names) > LISTED else "")
+    if len(names) <= LISTED:
+        return "there are " + ", ".join(names)
+    import difflib
+
+    nearest = difflib.get_close_matches(name, names, n=LISTED, cutoff=0.0)
+    return "there are " + ", ".join(sorted(nearest)) + " …"

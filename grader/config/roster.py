@@ -1,15 +1,14 @@
-"""The roster: students of the course with their ids on learning platforms."""
+"""The roster as a CSV file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.config.decode import quoted
 from grader.config.problem import Problem, show_path
-from grader.model.submission import Submission
+from grader.model.roster import FILE_IDS, Roster, Student
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "student": ("student", "username", "login", "login id", "sis login id"),
@@ -36,78 +35,9 @@ _FORMS = {
     "moodle_id": (_ID, "letters and digits, as in Participant 4711"),
 }
 """The pattern of a column's values and its description; the first is that of a folder's name in intake."""
-_FILE_IDS = ("canvas_id", "moodle_id")
-"""Ids that platforms write into the names of files."""
-_UNIQUE = ("student", *_FILE_IDS, "sis_id", "email")
+_UNIQUE = ("student", *FILE_IDS, "sis_id", "email")
 _POINTS_ROW = "points possible"
 """Canvas' gradebook begins with a row that is no student."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Student:
-    """One line of the roster; unknown fields are empty."""
-
-    student: str
-    """The name in results."""
-    canvas_id: str = ""
-    sis_id: str = ""
-    moodle_id: str = ""
-    """Moodle's participant number, which differs from assignment to assignment."""
-    email: str = ""
-    name: str = ""
-    """For people."""
-    section: str = ""
-    team: str = ""
-    """Students of one team hand in together, in all assignments."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roster:
-    """The students of a course, in the order of the file."""
-
-    students: tuple[Student, ...] = ()
-    file: str = ""
-    """As lines about it name it."""
-
-    @property
-    def by_id(self) -> Mapping[str, str]:
-        """The student, or the team as `alice+bob`, by each id that platforms write into file names."""
-        teams: dict[str, list[str]] = {}
-        for entry in self.students:
-            teams.setdefault(entry.team, []).append(entry.student)
-        return {
-            getattr(entry, column): "+".join(sorted(teams[entry.team])) if entry.team else entry.student
-            for entry in self.students
-            for column in _FILE_IDS
-            if getattr(entry, column)
-        }
-
-    def remark(self, submission: Submission) -> str:
-        """Return a warning if the id of a submission is not on the roster; empty otherwise."""
-        students_by_id, lms_id = self.by_id, submission.lms_id
-        if not students_by_id or lms_id is None or lms_id in students_by_id:
-            return ""
-        message = (
-            f"{submission.archive}: id {lms_id} is not on the roster ({self.file}), so the student is called "
-            f"{submission.student}; add the id there, or give --student NAME"
-        )
-        return str(Problem(path=(), message=message))
-
-    def reconciled(self, students: Collection[str]) -> Iterator[str]:
-        """Yield lines that name students without a submission and, if there is a roster, those not on it."""
-        if not self.students:
-            return
-        on_roster = [entry.student for entry in self.students]
-        absent = [student for student in on_roster if student not in students]
-        strangers = sorted({*students}.difference(on_roster))
-        if absent:
-            yield f"{self.file}: {_so_many(absent)} without a submission, not marked: {', '.join(absent)}"
-        if strangers:
-            yield f"{self.file}: {_so_many(strangers)} not on it: {', '.join(strangers)}"
-
-
-def _so_many(students: Sequence[str]) -> str:
-    return f"{len(students)} student{'' if len(students) == 1 else 's'}"
 
 
 def read_roster(file: Path) -> tuple[Roster, tuple[Problem, ...], tuple[str, ...]]:
@@ -180,7 +110,7 @@ class _Table:
                 yield f"{self._columns[field][1]}: must be {words}, got {quoted(value)}"
         for field in _UNIQUE:
             if value := getattr(student, field):
-                kind = "id" if field in _FILE_IDS else field  # platforms' ids meet in the names of files
+                kind = "id" if field in FILE_IDS else field  # platforms' ids meet in the names of files
                 before, who = self._lines.setdefault((kind, value.casefold()), (line, student.student))
                 if before != line:
                     heading = self._columns[field][1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from grader.config.facts import AssignmentFacts, read_facts
 from grader.config.problem import suggestion
 from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, RubricKeys, item_keys
 from grader.config.yaml_source import YamlDocument, read_yaml
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
 from grader.model.rubric import Counts, Item, LatePolicy, Rubric
@@ -50,6 +51,7 @@ class _Draft:
     ) -> None:
         self.document = document
         self.kinds = kinds
+        self.completed: tuple[Any, ...] = ()
         self.reading = DecodeState()
         self.reading.problems.extend(document.problems)
         self.facts: AssignmentFacts | None = None
@@ -64,8 +66,10 @@ class _Draft:
         self.read_items()
         self.check_ids()
         self.check_references()
+        self.check_default_oracles()
         self.check_devices()
         self.check_points()
+        self.completed = () if self.lines() else self.complete_options()
 
     def lines(self) -> tuple[str, ...]:
         """Return all problems, each on a line."""
@@ -79,7 +83,7 @@ class _Draft:
             name=name,
             assignment=self.top["assignment"],
             points=self.top["points"],
-            items=tuple(self.item(values) for values in self.items),
+            items=tuple(map(self.item, self.items, self.completed)),
             attempts=self.top.get("attempts", "newest"),
             floor=self.top.get("floor", 0.0),
             at_most=self.top.get("at_most"),
@@ -92,12 +96,27 @@ class _Draft:
             digest=digest_bytes(self.document.content),
         )
 
-    def item(self, values: Mapping[str, Any]) -> Item:
-        """Build an item from its flat keys."""
+    def item(self, values: Mapping[str, Any], options: Any) -> Item:
+        """Build an item from its flat keys and the options of its check."""
         common = {
             name: value for name, value in _common_keys(values).items() if name not in ("bonus", "penalty")
         }
-        return Item(**common, counts=_counts(values), options=self.options(values))
+        return Item(**common, counts=_counts(values), options=options)
+
+    def complete_options(self) -> tuple[Any, ...]:
+        """Return the options of each item, with what follows from the items of the same kind."""
+        drafts = [self.options(values) for values in self.items]
+        completed = []
+        for index, (values, options) in enumerate(zip(self.items, drafts, strict=True)):
+            check = values["check"]
+            others = [
+                draft for draft, other in zip(drafts, self.items, strict=True) if other["check"] == check
+            ]
+            try:
+                completed.append(self.kinds[check].complete(options, others, points=values["points"]))
+            except ValueError as error:
+                self.reading.wrong(("items", index), str(error))
+        return tuple(completed)
 
     def options(self, values: Mapping[str, Any]) -> Any:
         """Return the options of an item's check; ValueError if they do not go together."""
@@ -180,6 +199,18 @@ class _Draft:
             message = f"goes round in a circle ({' -> '.join(cycle)}); take one of these out"
             self.reading.wrong(("items", index, key), message)
 
+    def check_default_oracles(self) -> None:
+        """Check that `expected.py` has the oracle of each item that leaves its name out."""
+        if self.facts is None or self.facts.oracles is None:
+            return
+        for index, values in enumerate(self.items):
+            kind = self.kinds.get(values.get("check", ""))
+            for key in fields(kind.Options) if kind else ():
+                function = values.get(key.metadata.get("like", ""), "").rpartition(".")[2]
+                if function and not values.get(key.name) and function not in self.facts.oracles:
+                    message = f"expected.py has no {function}; write it there, or name another by {key.name}"
+                    self.reading.wrong(("items", index, key.metadata["like"]), message)
+
     def check_devices(self) -> None:
         """Check that devices are of a known kind, at least one of each."""
         for index, values in enumerate(self.items):
@@ -228,13 +259,13 @@ def _allowed_names(facts: AssignmentFacts | None) -> Mapping[Any, AllowedNames]:
     if facts is None:
         return {}
     sources = {
-        FunctionName: ("function of the reference", facts.functions),
-        InputsName: ("family of inputs.py", facts.inputs),
-        OracleName: ("function of expected.py", facts.oracles),
+        FunctionName: ("function of the reference", facts.functions, {}),
+        InputsName: ("family of inputs.py", facts.inputs, facts.no_families),
+        OracleName: ("function of expected.py", facts.oracles, {}),
     }
     return {
-        kind: AllowedNames(what=what, names=names)
-        for kind, (what, names) in sources.items()
+        kind: AllowedNames(what=what, names=names, others=others)
+        for kind, (what, names, others) in sources.items()
         if names is not None
     }
 

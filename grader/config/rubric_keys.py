@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.config.decode import Key, keys_of
 from grader.config.units import Duration, Share
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.model.options import option
 from grader.model.rubric import Attempts, OnFlag, Simulated, Visibility

@@ -10,8 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from grader.config.decode import Key, keys_of
 from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, RubricKeys, item_keys
-from grader.config.units import DURATION, SHARE, Duration, Share
-from grader.contracts import CheckKind
+from grader.config.units import DURATION, QUOTIENT, SHARE, Duration, Quotient, Share
+from grader.contracts.check import CheckKind
 
 SIMPLE: Mapping[Any, dict[str, Any]] = {
     Any: {},
@@ -23,6 +23,7 @@ SIMPLE: Mapping[Any, dict[str, Any]] = {
     datetime: {"type": "string", "format": "date-time"},
     Duration: {"type": "string", "pattern": f"^{DURATION}$"},
     Share: {"type": "string", "pattern": f"^{SHARE}$"},
+    Quotient: {"type": "string", "pattern": f"^{QUOTIENT}$"},
 }
 
 

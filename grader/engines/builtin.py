@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.contracts import Engine
+from grader.contracts.engine import Engine
 from grader.markers import hookimpl
 
 

@@ -8,10 +8,10 @@ from decimal import Decimal
 
 from sqlalchemy import insert, select
 
+from grader.contracts.platform import Answer
 from grader.gradebook.book import Gradebook
 from grader.gradebook.migrations import now
 from grader.gradebook.tables import POSTS
-from grader.lms.platform import Answer
 
 SENDING = "sending"
 """Outcome of the row that is written before the change is sent."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.model.rubric import Rubric
 from grader.reports.class_view import ClassView, GradedSubmission, item_evidence
+from grader.scoring.drawings import drawings_of
 from grader.scoring.redact import staff_view
 
 if TYPE_CHECKING:
+    from grader.contracts.check import CheckKind
     from grader.gradebook.book import Gradebook, RecordedGrade
     from grader.model.view import AudienceView
 
@@ -35,11 +37,18 @@ def assignments_in(book: Gradebook) -> tuple[str, ...]:
 
 
 def class_view(
-    book: Gradebook, assignment: str, *, rubric: Rubric | None = None, roster: Sequence[str] = ()
+    book: Gradebook,
+    assignment: str,
+    *,
+    rubric: Rubric | None = None,
+    kinds: Mapping[str, CheckKind] | None = None,
+    roster: Sequence[str] = (),
 ) -> ClassView:
-    """View the current grades, each submission once; `rubric` has thresholds and the need for GPUs."""
+    """View the current grades, each submission once.
+
+    `rubric` has the need for GPUs, and the options with which its `kinds` draw what was measured.
+    """
     items = rubric.items if rubric is not None else ()
-    thresholds = {item.id: getattr(item.options, "at_least", None) for item in items}
     shared = _shared(book, assignment)
     present = {student for each in shared for student in each.students}
     cards = [each.grade.card for each in shared]
@@ -50,9 +59,10 @@ def class_view(
             GradedSubmission(
                 students=each.students,
                 card=each.grade.card,
-                evidence=item_evidence(book.evidence(each.grade.attempt), thresholds),
+                evidence=item_evidence(evidence, drawings_of(items, evidence.observations, kinds or {})),
             )
             for each in shared
+            for evidence in [book.evidence(each.grade.attempt)]
         ),
         absent=tuple(student for student in roster if student not in present),
         gpus=None if rubric is None else {item.id: item.devices.get("gpu", 0) for item in items},

@@ -22,7 +22,7 @@ from grader.scoring.changes import Difference, differences
 from grader.scoring.score import MISSING, score
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind
+    from grader.contracts.check import CheckKind
     from grader.model.rubric import Rubric
 
 BUILTIN_KINDS = "grader.checks."
@@ -83,7 +83,7 @@ class Judge:
     def card(self, submission: Submission, stored: Mapping[str, Observation]) -> Scorecard:
         """Score the stored observations that are still valid."""
         observations = dict(self._valid(submission, stored))
-        evidence = Evidence(submission=submission, exams=(), observations=observations)
+        evidence = Evidence(submission=submission, runs=(), observations=observations)
         return score(self.rubric, evidence, self._kinds, extensions=self._extensions, zone=self._zone)
 
     def _valid(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -60,28 +60,42 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
     Raises:
         NotObservedError: a file cannot be written, or the points that people gave cannot be read.
     """
-    course, plugins = files.course, files.plugins
-    rubric, results, request = submission.rubric, submission.results, submission.request
+    request, rubric = submission.request, submission.rubric
     stored = submission.stored.of(submission.submission.digest)
     evidence = Evidence(
         submission=submission.submission,
-        exams=stored.exams if stored else (),
+        runs=stored.runs if stored else (),
         observations=submission.observations(),
     )
+    graded = write_grade(evidence, rubric, submission.results, files, published=request.published)
+    if not (request.one_of_several and rubric.attempts == "best"):
+        files.plugins.graded(graded.submission, evidence, graded.scorecard)
+    return replace(graded, trouble=trouble)
+
+
+def write_grade(
+    evidence: Evidence, rubric: Rubric, results: Results, files: CourseFiles, *, published: bool
+) -> Graded:
+    """Score evidence and write the reports of staff and student.
+
+    Raises:
+        NotObservedError: a file cannot be written.
+    """
+    course, plugins = files.course, files.plugins
     extensions, zone = course.extensions_of(rubric.assignment), course.zone
     scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
-    reports = _write(staff_view(rubric, evidence, scorecard), plugins, results)
+    for_staff = staff_view(rubric, evidence, scorecard, kinds=plugins.checks)
+    reports = _write(for_staff, plugins, results)
     for_student = student_view(
         rubric,
         evidence,
         scorecard,
+        kinds=plugins.checks,
         now=datetime.now(UTC),
-        published=request.published,
+        published=published,
         closes=closes(rubric, extensions, zone),
     )
     _write(for_student, plugins, results, FEEDBACK)
-    if not (request.one_of_several and rubric.attempts == "best"):
-        plugins.graded(evidence.submission, evidence, scorecard)
     return Graded(
         submission=evidence.submission,
         rubric=rubric,
@@ -89,7 +103,6 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
         scorecard=scorecard,
         results=results,
         reports=reports,
-        trouble=trouble,
     )
 
 

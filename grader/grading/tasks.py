@@ -12,7 +12,7 @@ from typing import Any
 from grader.config.codec import to_plain
 from grader.config.decode import keys_of
 from grader.config.points_file import MANUAL
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.errors import UsageError
 from grader.grading.digests import task_digests
 from grader.model.assignment import Assignment
@@ -47,7 +47,7 @@ def task_maker(
     """Tells the tasks of a submission by its digest; what all submissions have in common is made once."""
     digests_of = task_digests(rubric, assignment, folder)
     items = {item.id: item for item in rubric.items}
-    order = TopologicalSorter({item.id: item.needs for item in rubric.items}).static_order()
+    order = TopologicalSorter({item.id: (*item.needs, *item.uses) for item in rubric.items}).static_order()
     tasks = [
         Task(
             item=item.id,
@@ -56,7 +56,7 @@ def task_maker(
             needs=item.needs,
             uses=item.uses,
             calls=_files_called(item),
-            tool=getattr(kinds[item.check], "tool", ""),
+            tool=kinds[item.check].tool,
             group=item.group,
             devices=item.devices,
             built=_needs_kind(BUILD, item, items),

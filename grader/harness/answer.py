@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grader.harness.context import Call, OpaqueValue
+from grader.contracts.call import Call, OpaqueValue
 from grader.harness.device_errors import explain
 from grader.harness.endings import ProgramEnd
 from grader.harness.exchange import RoundTrip
@@ -102,7 +102,8 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> C
             source = f" ({place[3]})" if place[3] else ""
             said = f"{name} in {place[1]}:{place[2]}{source}"
     outcome = _OUTCOMES.get(name, Outcome.CRASHED)
+    symptom = None
     if device := explain(said):
-        outcome, sentence = device
-        said = f"{sentence}: {said}"
-    return Call(outcome=outcome, note=f"{doing}: {said}", traceback=trace, **clock)
+        outcome, symptom = device.outcome, device.symptom
+        said = f"{device.sentence}: {said}"
+    return Call(outcome=outcome, note=f"{doing}: {said}", symptom=symptom, traceback=trace, **clock)

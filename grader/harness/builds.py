@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from grader.contracts.build import Built
+from grader.contracts.call import Call
 from grader.errors import NotObservedError
-from grader.harness.built import Built, read_built, take_answer
-from grader.harness.context import Call
+from grader.harness.built import read_built, take_answer
 from grader.harness.diagnoses import lacking, renames
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import of_tool

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from grader.harness.context import Call
-from grader.harness.diagnoses import Diagnostic, diagnose
+from grader.contracts.build import Built, Diagnostic
+from grader.contracts.call import Call
+from grader.harness.diagnoses import diagnose
 from grader.harness.server_spec import ServerSpec
 from grader.model.assignment import Build
 from grader.model.observation import Outcome
@@ -16,56 +17,13 @@ BUILT = "/built"
 """Where products are shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """How it went, what was said, and where the products lie."""
-
-    outcome: Outcome
-    """`observed` if all products are there."""
-    note: str = ""
-    """Why they are not: one sentence, with the place where the compiler stumbled first."""
-    diagnostics: tuple[Diagnostic, ...] = ()
-    """What compilers and linker complained of; of the build without the header, if it needed one."""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """How many errors and warnings there were, those included that are not kept."""
-    kernels: tuple[Mapping[str, Any], ...] = ()
-    """Registers, stack, spills and static shared memory of each; see `grader.subject.tools.diagnostics`."""
-    python_2: tuple[Mapping[str, Any], ...] = ()
-    """Files of the submission that were written for Python 2: `file`, `line`, `message`."""
-    replaced: tuple[str, ...] = ()
-    """Files that were handed in, and that the course's own of other content took the place of."""
-    output: str = ""
-    """What was printed, head and tail."""
-    wall_s: float = 0.0
-    """How long it took when it was built."""
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    """Bytes of each product."""
-    architecture: str = ""
-    """For which; empty for the compiler's default."""
-    simulated: bool = False
-    """Whether its kernels run on the CPU."""
-    compatibility: bool = False
-    """Whether it took a header that gives back names which CUDA no longer has."""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    """What the programs say of themselves, by name."""
-    variable: str = ""
-    folder: str = ""
-    """Where the products lie, outside; empty if there are none."""
-    mounts: tuple[tuple[str, str], ...] = ()
-    """What programs that load them must be shown beside."""
-
-    @property
-    def errors(self) -> tuple[Diagnostic, ...]:
-        """What kept it from being built."""
-        return tuple(one for one in self.diagnostics if one.severity == "error")
-
-    def shown_to(self, setup: ServerSpec) -> ServerSpec:
-        """The server whose programs find the products."""
-        return replace(
-            setup,
-            mounts=(*setup.mounts, *self.mounts, (BUILT, self.folder)),
-            environment=(*setup.environment, (self.variable, BUILT)),
-        )
+def with_products(built: Built, spec: ServerSpec) -> ServerSpec:
+    """Return the server whose programs find the products."""
+    return replace(
+        spec,
+        mounts=(*spec.mounts, *built.mounts, (BUILT, built.folder)),
+        environment=(*spec.environment, (built.variable, BUILT)),
+    )
 
 
 def take_answer(call: Call) -> tuple[dict[str, Any], dict[str, bytes]]:

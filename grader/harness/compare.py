@@ -8,16 +8,22 @@ from typing import Any, Literal
 
 import numpy as np
 
+from grader.contracts.call import OpaqueValue
 from grader.errors import CourseError
 from grader.harness.render import describe, value_text
 from grader.harness.structure import Mismatch, Path, array_of, leaves, named, place, refuse_coarse
 from grader.harness.tolerance import Precision, Tolerance, Tolerances
+from grader.model.observation import Symptom
 from grader.model.unused import UNUSED
 
 DTypeRule = Literal["any", "exact"]
 
 EXACT = "exact"
 _COARSEST_FIRST = ("float16", "float32", "float64", EXACT)
+_ARRAYS_OF_DEVICES = ("DeviceNDArray", "MappedNDArray", "ManagedNDArray")
+"""Ends of the names of numba's types."""
+UNWRITTEN = 0.9
+"""From this share of wrong values on, the first of them a zero, nothing seems to have been written."""
 _INTEGERS = frozenset("iuO")
 """`O` as `array_of` makes it: integers that fit no dtype."""
 
@@ -29,6 +35,8 @@ class Comparison:
     agrees: bool
     note: str = ""
     """One sentence on the first difference; empty if there is none."""
+    symptom: Symptom | None = None
+    """The form of that difference."""
     wrong: int
     total: int
     """Numbers, texts and Nones that were expected; all count as wrong if the structure is wrong."""
@@ -65,13 +73,19 @@ def compare(
     try:
         pairs = [_pair(path, got, wanted, dtype, precision) for path, got, wanted in leaves(actual, expected)]
     except Mismatch as mismatch:
-        return Comparison(agrees=False, note=str(mismatch), wrong=total, total=total)
+        on_device = isinstance(actual, OpaqueValue) and actual.type_name.endswith(_ARRAYS_OF_DEVICES)
+        symptom = Symptom.ON_DEVICE if on_device else None
+        return Comparison(agrees=False, note=str(mismatch), symptom=symptom, wrong=total, total=total)
     found = [_compare_leaf(path, got, wanted, tolerances or Tolerances()) for path, got, wanted in pairs]
     wrong = sum(comparison.wrong for comparison in found)
-    note = next((comparison.note for comparison in found if not comparison.agrees), "")
+    first = next((comparison for comparison in found if not comparison.agrees), None)
+    note, symptom = (first.note, first.symptom) if first else ("", None)
+    if symptom is Symptom.UNWRITTEN and wrong < UNWRITTEN * total:
+        symptom = Symptom.WRONG_VALUE
     return Comparison(
         agrees=wrong == 0,
         note=f"{note} ({wrong} of {total} values differ)" if wrong and total > 1 else note,
+        symptom=symptom,
         wrong=wrong,
         total=total,
         max_abs_error=_largest([comparison.max_abs_error for comparison in found]),
@@ -129,7 +143,8 @@ def _compare_leaf(path: Path, actual: Any, expected: Any, tolerances: Tolerances
     if not isinstance(expected, np.ndarray):
         same = type(actual) is type(expected) and actual == expected
         note = "" if same else _note(path, (), actual, expected)
-        return Comparison(agrees=same, note=note, wrong=int(not same), total=1)
+        symptom = None if same else Symptom.WRONG_VALUE
+        return Comparison(agrees=same, note=note, symptom=symptom, wrong=int(not same), total=1)
     good = Comparison(agrees=True, wrong=0, total=expected.size)
     if expected.size == 0:
         return good
@@ -159,7 +174,14 @@ def _compare_leaf(path: Path, actual: Any, expected: Any, tolerances: Tolerances
     note = _note(path, index, actual[index], expected[index])
     if applied != EXACT and error[index] <= 0.01 * magnitude[index]:
         note += f"; {applied} may be off by rtol {tolerance.rtol:g}, atol {tolerance.atol:g}"
-    return replace(found, agrees=False, note=note)
+    return replace(found, agrees=False, note=note, symptom=_symptom(actual[index]))
+
+
+def _symptom(value: Any) -> Symptom:
+    """Return the form of a wrong number; a zero may mean that nothing was written."""
+    if value == 0:
+        return Symptom.UNWRITTEN
+    return Symptom.NAN if value != value else Symptom.WRONG_VALUE  # noqa: PLR0124 - true of NaN alone
 
 
 def _coarser(*dtypes: np.dtype[Any]) -> str:

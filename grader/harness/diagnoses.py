@@ -6,32 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from grader.subject.tools.renamed import RENAMED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
-    """One complaint."""
-
-    message: str
-    severity: str = "error"
-    """`error` or `warning`."""
-    file: str = ""
-    """Relative to the submission; what lies outside of it has its full path."""
-    line: int = 0
-    column: int = 0
-    """0 for unknown, as with the line."""
-    source: str = ""
-    """The line of source."""
-
-    @property
-    def place(self) -> str:
-        """`src/gpu_op.cu:12:5`; empty for none."""
-        return ":".join(filter(None, (self.file, *(str(n) for n in (self.line, self.column) if n))))
-
-    def __str__(self) -> str:
-        """`src/gpu_op.cu:12:5: identifier "x" is undefined`."""
-        return f"{self.place}: {self.message}" if self.place else self.message
+from grader.contracts.build import Diagnostic
+from grader.subject.tools.cuda_renames import RENAMED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

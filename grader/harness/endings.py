@@ -32,7 +32,7 @@ BROKE = ProgramEnd(
     outcome=Outcome.CRASHED,
     note="broke off the connection to those who watch it (a fresh program works in the same place)",
 )
-_RESTLESS = ProgramEnd(
+_NOT_STOPPED = ProgramEnd(
     outcome=Outcome.TIMED_OUT,
     note="did not come to rest in its time: something that it started goes on and on",
 )
@@ -51,8 +51,8 @@ def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before
         LostError: these are not words about an end.
         NotObservedError: the kernel ended it for want of memory on the machine.
     """
-    if message == protocol.RESTLESS:
-        return _RESTLESS
+    if message == protocol.NOT_STOPPED:
+        return _NOT_STOPPED
     if message.startswith(protocol.EXCEEDED):
         what, amount = message.removeprefix(protocol.EXCEEDED).decode().split()
         return _too_much_memory(int(amount), limits) if what == "memory" else _too_many(int(amount), limits)

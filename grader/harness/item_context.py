@@ -6,17 +6,19 @@ import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from grader.coursecode import course_module
+from grader.contracts.call import Call, InputCase, Run
+from grader.contracts.context import READ_BYTES, REFERENCE, SUBMISSION, Quiet, Subject
+from grader.contracts.ranks import LaunchedRanks, RanksOrder
 from grader.errors import CourseError, NotObservedError
-from grader.harness.context import READ_BYTES, REFERENCE, SUBMISSION, Call, InputCase, Quiet, Run, Subject
+from grader.harness.built import with_products
+from grader.harness.course_functions import CourseFunctions
 from grader.harness.missing import without_file
 from grader.harness.process_pool import ProcessPool, ProcessSpec
-from grader.harness.ranks import LaunchedRanks, RanksOrder, launch
+from grader.harness.ranks import launch, server_spec
 from grader.harness.server_spec import NOTHING, RUN_TESTS, DeviceGrant, ServerSpec, of_tool
 from grader.harness.student_process import StudentProcess
 from grader.harness.subject import ReferenceEnds, run_program
@@ -26,9 +28,7 @@ from grader.model.job import Job
 from grader.model.observation import Observation, Outcome
 
 if TYPE_CHECKING:
-    from grader.harness.built import Built
-
-_module = cache(course_module)
+    from grader.contracts.build import Built
 
 
 class Unwatched:
@@ -49,7 +49,7 @@ class Make(Protocol):
     """Has submission or reference built for what the item has been lent."""
 
     def __call__(self, whose: str, *, simulated: bool = False) -> Built:
-        """What came of it; see `grader.harness.context.CheckContext.build`."""
+        """What came of it; see `grader.contracts.context.CheckContext.build`."""
         ...
 
 
@@ -60,7 +60,7 @@ def build_nothing(whose: str, *, simulated: bool = False) -> Built:
 
 
 class ItemContext:
-    """`grader.harness.context.CheckContext` for one item."""
+    """`grader.contracts.context.CheckContext` for one item."""
 
     def __init__(
         self,
@@ -81,6 +81,7 @@ class ItemContext:
         own = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
         self.seed = job.seeds.get(item, own)
         self._job = job
+        self._course = CourseFunctions(Path(job.assignment_folder))
         self._children = children
         self._group = group
         self._families: dict[str, tuple[InputCase, ...]] = {}
@@ -98,20 +99,11 @@ class ItemContext:
 
     def draw(self, family: str, number: int) -> tuple[InputCase, ...]:
         """A family drawn another time: each `number` gives other values, the same for the same seed."""
-        from numpy.random import default_rng
-
-        draw = self._course_function("inputs.py", family)
-        rng = default_rng([int(self.seed, 16), number])
-        return self._course("inputs.py", family, lambda: tuple(draw(rng)))  # type: ignore[no-any-return]
+        return self._course.draw(family, self.seed, number)
 
     def expected(self, oracle: str) -> Callable[..., Any]:
         """A function of `expected.py`, whose exceptions are the course's."""
-        answer = self._course_function("expected.py", oracle)
-
-        def asked(*args: Any, **kwargs: Any) -> Any:
-            return self._course("expected.py", oracle, lambda: answer(*args, **kwargs))
-
-        return asked
+        return self._course.expected(oracle)
 
     @property
     def simulated(self) -> bool:
@@ -206,7 +198,7 @@ class ItemContext:
             return setup
         built = self._make(whose)
         if built.folder:
-            return built.shown_to(setup)
+            return with_products(built, setup)
         if whose == REFERENCE:
             raise CourseError(f"reference: cannot be built: {built.note}")
         # whether it can be is another item's business, and that one has passed
@@ -228,7 +220,7 @@ class ItemContext:
 
     def ranks(self, order: RanksOrder) -> LaunchedRanks:
         """Run a file of the submission as a program of several processes that talk over a loopback."""
-        with self._children.program(order.setup(self._setup(order.module, SUBMISSION))) as child:
+        with self._children.program(server_spec(order, self._setup(order.module, SUBMISSION))) as child:
             if not self._children.servers.has_loopback:
                 child.close()
                 layer = self._children.servers.isolation
@@ -268,6 +260,13 @@ class ItemContext:
         with self._children.servers.serving(of_tool(name)) as server:
             return run_tool(StudentProcess(server, SUBMISSION, self.limits), name, args)
 
+    def tool_once(self, name: str, *args: str) -> Call:
+        """Run a tool that only reads files, once for all items of a run that ask the same of it."""
+        calls = self._children.tool_calls
+        if (name, *args) not in calls:
+            calls[name, *args] = self.tool(name, *args)
+        return calls[name, *args]
+
     def _file(self, name: str) -> Path:
         """Where an accepted file lies; intake lets no link in, and a link that got there is not followed."""
         path = Path(self._job.workspace, name)
@@ -275,33 +274,3 @@ class ItemContext:
         if name not in self.files or not path.is_file() or path.resolve() != own:
             raise FileNotFoundError(f"{name}: is no file of the submission")
         return path
-
-    def _course_function(self, file: str, name: str) -> Callable[..., Any]:
-        path = Path(self._job.assignment_folder, file)
-        function: Callable[..., Any] | None = getattr(
-            self._course(file, name, lambda: _module(path)), name, None
-        )
-        if function is None:
-            raise CourseError(f"{path}: has no function {name}")
-        return function
-
-    def _course(self, file: str, name: str, act: Callable[[], Any]) -> Any:
-        """Do something with a file of the course; what goes wrong there is the course's fault."""
-        try:
-            return act()
-        except CourseError:
-            raise
-        except (Exception, SystemExit) as error:
-            path = Path(self._job.assignment_folder, file)
-            line = _line(error.__traceback__, path)
-            raise CourseError(f"{path}:{line}: {name}: {type(error).__name__}: {error}") from None
-
-
-def _line(trace: TracebackType | None, file: Path) -> int:
-    """The deepest line of `file` in a traceback; 1 if it is not there."""
-    line = 1
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(file):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line

@@ -1,4 +1,4 @@
-"""The children of one exam: a fresh one for each item, or one that the items of a group share."""
+"""The children of one run: a fresh one for each item, or one that the items of a group share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+from grader.contracts.call import Burst, Call, InputCase
+from grader.contracts.context import SUBMISSION, Proof, Subject
 from grader.errors import NotObservedError
-from grader.harness.context import SUBMISSION, Burst, Call, InputCase, Proof, Subject
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
 from grader.harness.student_process import StudentProcess
@@ -45,7 +46,9 @@ class ProcessPool:
         self.device_memory: DeviceMemory | None = None
         """Set by whoever lends devices."""
         self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
-        """Likewise; see `grader.harness.context.CheckContext`."""
+        """Likewise; see `grader.contracts.context.CheckContext`."""
+        self.tool_calls: dict[tuple[str, ...], Call] = {}
+        """Answers of tools that only read files; a workspace does not change while its items are observed."""
         self._limits = limits
         self._shared: dict[ProcessSpec, tuple[ChildSubject, ExitStack]] = {}
         self._own: list[StudentProcess] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.harness.context import InputCase, OpaqueValue
+from grader.contracts.call import InputCase, OpaqueValue
 
 WHOLE = 64
 """Arrays and sequences of up to this many elements are kept and shown whole."""

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from grader import subject
-from grader.contracts import Sandbox
+from grader.contracts.context import SUBMISSION
+from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, NotObservedError, RootError
-from grader.harness.context import SUBMISSION
 from grader.harness.dismissed import Dismissed
 from grader.harness.server_spec import ServerSpec
 from grader.machine import orphans
 from grader.model.assignment import Limits
-from grader.subject.init import GIVEN, STAGE
+from grader.subject.pid1 import COURSE_FILES, SERVER_FILES
 from grader.subject.protocol import MESSAGE_BYTES, NAMESPACED
 
 OPEN_FILES = 4096
@@ -74,7 +74,7 @@ class SubjectServer:
         self.within: Mapping[str, str] = {}
         """By that name the part of the folder that is asked for, where it is not the whole."""
         self.dismissed = Dismissed()
-        """Children that still end, of other servers of the exam too."""
+        """Children that still end, of other servers of the run too."""
         self.shared = sandbox.namespaced
         """Whether one child leaves nothing behind that another could find."""
         self._sandbox = sandbox
@@ -82,9 +82,9 @@ class SubjectServer:
         self._limits = limits
         staged = {name: str(folder) for name, folder in workspaces.items()}
         staged["subject"] = str(Path(subject.__file__).parent)
-        mounts = {f"{STAGE}/{name}": folder for name, folder in staged.items()}
+        mounts = {f"{SERVER_FILES}/{name}": folder for name, folder in staged.items()}
         mounts |= {f"/python/site{number}": folder for number, folder in enumerate(site)}
-        mounts |= {GIVEN: str(given)} if given else {}
+        mounts |= {COURSE_FILES: str(given)} if given else {}
         mounts |= dict(setup.mounts)
         inside = {outside: path if sandbox.namespaced else outside for path, outside in mounts.items()}
         self._inside = {name: inside[folder] for name, folder in staged.items()}
@@ -189,7 +189,7 @@ class SubjectServer:
 
     def _paths(self) -> dict[str, list[str]] | None:
         """What a child may read and write beside its own files, where the sandbox says so."""
-        paths = getattr(self._sandbox, "paths", None)
+        paths = self._sandbox.paths
         if paths is None:
             return None
         return {"read": [*paths["read"], *self._extra], "write": [*paths["write"]]}

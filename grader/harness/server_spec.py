@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
+from grader.subject.standins import StandIn
+
 OBSERVER = "_grader_subject.observer"
-SIMULATOR = "_grader_subject.simulator"
-VIRTUAL_GPUS = "_grader_subject.virtual_gpus.installation"
 RUN_TESTS = "_grader_subject.tools.run_tests"
 RUN_RANKS = "_grader_subject.tools.run_ranks"
 TORCHRUN = "torch.distributed.run"
@@ -54,40 +54,30 @@ class DeviceGrant:
     """The most that their buses carry together in one direction; 0 where that is not known."""
     bus_bytes: Callable[[], tuple[tuple[int, int], ...] | None] = _not_counted
     """Reads what each device has sent and received over its bus so far; None where one does not count."""
-    simulated: bool = False
-    """Whether a simulator stands in for them."""
-    by: tuple[str, ...] = (SIMULATOR, OBSERVER)
-    """The modules of ours that do so."""
+    stand_in: StandIn | None = None
+    """What plays for them where the machine has none."""
     built: bool = False
     """Whether its programs find what the assignment's build makes."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a stand-in plays for them."""
+        return self.stand_in is not None
 
     def setup(self, preloads: tuple[str, ...]) -> ServerSpec:
         """The server for a file that wants these modules imported first."""
         plain = ServerSpec(preloads=preloads, devices=self.devices, environment=self.environment)
-        if self.simulated:
-            return plain.importing(*self.by)
+        if self.stand_in is not None:
+            return plain.importing(self.stand_in.module, OBSERVER)
         return plain.importing(OBSERVER) if self.devices else plain
 
 
 NOTHING = DeviceGrant()
-ON_CPU = DeviceGrant(
-    simulated=True,
-    built=True,
-    by=(OBSERVER,),
-    # of threads that run one after another, always in the same order, a race shows too seldom
-    environment=(("CUDA_ON_CPU_ORDER", "shuffled"), ("CUDA_ON_CPU_SEED", "1")),
-)
-"""For programs whose kernels are compiled for the CPU; they print what goes wrong in a kernel."""
 
 
-def virtual_gpus(count: int) -> DeviceGrant:
-    """For programs of torch, whose operators the CPU computes under the names of so many GPUs."""
-    return DeviceGrant(
-        simulated=True,
-        count=count,
-        by=(VIRTUAL_GPUS, OBSERVER),
-        environment=(("VIRTUAL_GPUS", str(count)),),
-    )
+def played_by(stand_in: StandIn) -> DeviceGrant:
+    """Return the grant of an item whose devices a stand-in plays."""
+    return DeviceGrant(stand_in=stand_in, environment=stand_in.environment, count=stand_in.gpus)
 
 
 def of_tool(name: str) -> ServerSpec:

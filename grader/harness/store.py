@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import NotObservedError
-from grader.subject import cuda_on_cpu
+from grader.subject.standins import cuda_on_cpu
 
 VARIABLE = "GRADER_CACHE"
 """Names the folder of everything that may be thrown away at any time."""

@@ -10,16 +10,17 @@ from mmap import mmap
 from types import TracebackType
 from typing import Any, Self
 
+from grader.contracts.call import Burst, Call, InputCase, Run
+from grader.contracts.context import Proof
 from grader.errors import CourseError, NotObservedError
 from grader.harness.answer import read_answer, read_records
 from grader.harness.arguments import Arguments
-from grader.harness.context import Burst, Call, InputCase, Proof, Run
 from grader.harness.endings import ProgramEnd
 from grader.harness.exchange import RoundTrip
 from grader.harness.questions import Launches, answered
 from grader.harness.student_process import ARGUMENTS_BYTES, Answer, StudentProcess
 from grader.model.assignment import Limits
-from grader.model.observation import Outcome
+from grader.model.observation import Outcome, Symptom
 from grader.model.trace import Trace
 from grader.subject.questions import LAUNCH, TAG
 from grader.subject.wire import Encoder, TooLarge
@@ -96,7 +97,7 @@ class ChildSubject:
         return self._child.output.text()
 
     def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:
-        """Call a function of the imported file; see `grader.harness.context.Subject`."""
+        """Call a function of the imported file; see `grader.contracts.context.Subject`."""
         sent = _written(case, {"do": "call", "function": function}, self._child.shared_buffer.arguments)
         launches = Launches(proof or "", self._carrying, skip)
         # bytes with bytes: a view is compared element by element, ten times slower
@@ -118,7 +119,7 @@ class ChildSubject:
         proof: Proof | None = None,
         skip: int = 0,
     ) -> Burst:
-        """Call a function with one case after the other; see `grader.harness.context.Subject`."""
+        """Call a function with one case after the other; see `grader.contracts.context.Subject`."""
         call: dict[str, object] = {"do": "call", "function": function}
         requests = [(case, call) for case in cases] + [(cases[-1], {"do": "again"})] * again
         shared_buffer = self._child.shared_buffer.arguments
@@ -164,7 +165,7 @@ class ChildSubject:
         return call
 
     def records(self) -> tuple[Trace, ...]:
-        """The observer's records of the calls since the last time; see `grader.harness.context.Subject`."""
+        """The observer's records of the calls since the last time; see `grader.contracts.context.Subject`."""
         encoder = Encoder(self._child.shared_buffer.arguments)
         exchange = self._child.exchange(*encoder.close({"do": "records"}), self._limits.call_wall_s)
         return read_records(self._child, exchange)
@@ -188,10 +189,11 @@ class ChildSubject:
             f"{self._limits.gpu_memory_mb} MiB are allowed; free what a call allocates, and make a library's "
             "handle (cublasCreate) once, not in every call"
         )
-        return replace(call, outcome=Outcome.OUT_OF_MEMORY, value=None, note=note)
+        symptom = Symptom.GPU_MEMORY
+        return replace(call, outcome=Outcome.OUT_OF_MEMORY, value=None, note=note, symptom=symptom)
 
     def again(self, case: InputCase) -> Call:
-        """Have the last result given once more; see `grader.harness.context.Subject`."""
+        """Have the last result given once more; see `grader.contracts.context.Subject`."""
         sent = _written(case, {"do": "again"}, self._child.shared_buffer.arguments)
         exchange = self._child.exchange(*sent.document, self._limits.call_wall_s)
         return read_answer(self._child, exchange, "again")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Any
 
+from grader.contracts.call import Call
 from grader.harness.answer import read_answer
-from grader.harness.context import Call
 from grader.harness.student_process import StudentProcess
 from grader.subject.wire import Encoder
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from grader.contracts import Sandbox
+from grader.contracts.call import InputCase
+from grader.contracts.sandbox import Sandbox
 from grader.errors import NotObservedError
-from grader.harness.context import InputCase
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import ServerSpec
 from grader.harness.student_process import StudentProcess

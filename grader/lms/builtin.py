@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from grader.markers import hookimpl
 
 if TYPE_CHECKING:
-    from grader.lms.contract import ResultsFile, Worksheet
-    from grader.lms.platform import Platform
+    from grader.contracts.exporter import ResultsFile, Worksheet
+    from grader.contracts.platform import Platform
 
 
 @hookimpl

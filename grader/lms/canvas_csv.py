@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.config.problem import suggestion
+from grader.contracts.exporter import FilledSheet, Grade, Rules, Worksheet
 from grader.errors import UsageError
-from grader.lms.contract import FilledSheet, Grade, Rules
 from grader.lms.fill import GradeColumn, Layout, fill, read_sheet
 
 if TYPE_CHECKING:
-    from grader.config.roster import Roster
     from grader.lms.sheet import Sheet
+    from grader.model.roster import Roster
 
 LAYOUT = Layout(
     required=("Student", "ID", "Section"),
@@ -36,7 +36,7 @@ _POINTS_ROW = "Points Possible"
 _READ_ONLY = "(read only)"
 
 
-class CanvasCsv:
+class CanvasCsv(Worksheet):
     """The gradebook that Canvas exports as CSV, and imports."""
 
     name: ClassVar[str] = "canvas"

@@ -8,16 +8,17 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from grader.config.points_csv import harmless
+from grader.contracts.exporter import FilledSheet, Grade, GradeRules, RowOutcome, RowResult, Rules
+from grader.contracts.platform import Person
 from grader.errors import UsageError
-from grader.lms.contract import FilledSheet, Grade, GradeRules, RowOutcome, RowResult, Rules
 from grader.lms.numbers import decimal_separator, exact, read, rounded, spelled
-from grader.lms.people import Person, matched
+from grader.lms.people import matched
 from grader.lms.sheet import Sheet
 from grader.model.score import Standing
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
 
 
 _EMPTY = frozenset({"", "-"})

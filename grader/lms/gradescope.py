@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from grader.contracts.exporter import ResultsFile
 from grader.model.score import Standing
 from grader.reports.words import LineState, case_lines, figure, remarks, state_of, sums
 from grader.text import block, document, one_line, quoted
 
 if TYPE_CHECKING:
-    from grader.lms.contract import Rules
+    from grader.contracts.exporter import Rules
     from grader.model.observation import Observation
     from grader.model.score import Line
     from grader.model.view import AudienceView
@@ -23,7 +24,7 @@ MOST_LINES = 1_000
 _UNSETTLED = frozenset({LineState.OPEN, LineState.HELD})
 
 
-class Gradescope:
+class Gradescope(ResultsFile):
     """A test per item that the student may see.
 
     The score is that of these items, after the late rule, and within the bounds of the rubric: not always

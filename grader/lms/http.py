@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from grader import __version__
-from grader.config.address import address_problem, origin
+from grader.address import address_problem, origin
 from grader.errors import NotObservedError, UsageError
 from grader.text import one_line
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+from grader.contracts.exporter import FilledSheet, Grade, Rules, Worksheet
 from grader.errors import UsageError
-from grader.lms.contract import FilledSheet, Grade, Rules
 from grader.lms.fill import GradeColumn, Layout, fill, read_sheet
 
 if TYPE_CHECKING:
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
 
 GRADE = "Grade"
 LAYOUT = Layout(
@@ -30,7 +30,7 @@ LAYOUT = Layout(
 _LOCKED = "no"
 
 
-class MoodleWorksheet:
+class MoodleWorksheet(Worksheet):
     """The offline grading worksheet of an assignment in Moodle."""
 
     name: ClassVar[str] = "moodle"

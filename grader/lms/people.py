@@ -5,36 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.lms.contract import Grade, RowOutcome, RowResult
-from grader.text import one_line
+from grader.contracts.exporter import Grade, RowOutcome, RowResult
+from grader.contracts.platform import Person
 
 if TYPE_CHECKING:
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
 
 FIELDS = ("student", "canvas_id", "sis_id", "moodle_id", "email")
 """Fields of the roster that identify a student."""
 _READABLE_LETTERS = 40
 """Letters of a name that `grader.intake.names` keeps beside an id."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
-    """One row of the table that is of a student."""
-
-    row: int
-    name: str
-    id: str
-    """The id that the platform writes into the names of files."""
-    ids: tuple[tuple[str, str], ...]
-    """Fields of the roster with the row's value of each; none is empty."""
-
-    @property
-    def shown(self) -> str:
-        """Return what messages call somebody who is on no roster."""
-        return one_line(f"{self.name} ({self.id})" if self.name else self.id)
 
 
 def matched(

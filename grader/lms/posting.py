@@ -8,18 +8,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.contracts.exporter import Grade, GradeRules, RowOutcome
+from grader.contracts.platform import Change, PlatformGrade, Target
 from grader.errors import UsageError
 from grader.lms import marker
-from grader.lms.contract import Grade, GradeRules, RowOutcome
 from grader.lms.fill import held_back, scaled
 from grader.lms.numbers import exact, rounded, spelled
 from grader.lms.people import matched
-from grader.lms.platform import Change, PlatformGrade, Target
 from grader.model.score import Standing
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from grader.config.roster import Roster
+    from grader.model.roster import Roster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

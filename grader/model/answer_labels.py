@@ -83,6 +83,25 @@ def path_of(label: str) -> Path:
     return tuple(component.lstrip("0") or "0" for component in _COMPONENT.findall(words)) or (lower.strip(),)
 
 
+def order_of(label: str) -> tuple[tuple[int, str], ...]:
+    """Return a key by which labels are sorted as in a hand-out: 2 before 10, and 2a before 2b."""
+    return tuple((int(part), "") if part.isdecimal() else (0, part) for part in path_of(label))
+
+
+def number_within(label: str) -> re.Pattern[str] | None:
+    """Return a pattern of a label's number where it stands in the middle of a line, as behind a tab.
+
+    None if the label does not end in a number.
+    """
+    number = path_of(label)[-1]
+    if not number.isdecimal():
+        return None
+    return re.compile(
+        rf"(?<![\w.,:])(?:\(?{number}\s?(?:\.(?![\w.])|\))|(?:{_QUESTION}|{_ANSWER})[\s.#:]{{0,3}}{number}(?!\w))",
+        re.IGNORECASE,
+    )
+
+
 def part_of(line: str) -> str | None:
     """Return the number of the part that a line is the title of; None if it is no such title."""
     plain = line[:LABEL_CHARACTERS].translate(_PLAIN)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from grader.model.answer_copies import QuestionWords, question_words, words_of
-from grader.model.answer_labels import part_of
+from grader.model.answer_labels import number_within, part_of
 from grader.model.answer_lines import MARKS, DocumentLine, Mark, Targets, lines_of, marks_of, parts_of
 from grader.model.answer_reading import Anchor, read
 from grader.model.document import Document, WrittenAnswer
@@ -186,6 +186,7 @@ class _Sheet:
         why = next(self._doubts(label, target, several, regions), "")
         if not why and not text and not pictures:
             why = next(self._absences(label, target, several, regions), "")
+            why = why or ("" if several else self._elsewhere(label, regions))
         page = self.document.blocks[several[0].first_block].page if several and (text or pictures) else 0
         if blocks:
             page = self.document.blocks[blocks[0]].page
@@ -272,6 +273,18 @@ class _Sheet:
         rest = words_of("\n".join(text for _, text in regions[earlier][-1].lines[1:]))
         if len((words_of(self.questions[label]) - others) & rest) >= STRAY_WORDS:
             yield f"it may stand without a number behind the answer to {self._name(earlier)}"
+
+    def _elsewhere(self, label: str, regions: Mapping[int, Sequence[_Region]]) -> str:
+        """Return which other answer may hold a missing one: by its number, or by what only it asks."""
+        number = number_within(label)
+        for target, several in sorted(regions.items()):
+            text = "\n".join(region.text for region in several)
+            asked = words_of(self.questions.get(self.targets.labels[target] or "", ""))
+            if len((words_of(self.questions[label]) - asked) & words_of(text)) >= STRAY_WORDS:
+                return f"it may stand under {self._name(target)}"
+            if number and number.search(text):
+                return f"its number stands in the answer to {self._name(target)}"
+        return ""
 
 
 def _unnumbered(

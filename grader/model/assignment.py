@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+_UNITS = {"s": " of seconds", "mb": " of MiB", "kb": " of KiB", "processes": "", "cores": ""}
+"""Units of limits by the last part of their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,23 @@ class Limits:
     """The largest result of one call, in MiB."""
     cores: int = 1
     """Threads that numerical libraries are told to use."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no positive number.
+
+        Raises:
+            ValueError: the field and what is wrong with it.
+        """
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            whole = limit.type == "int"
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int if whole else int | float)
+                or not value > 0
+            ):
+                kind, unit = "a whole number" if whole else "a number", _UNITS[limit.name.rpartition("_")[2]]
+                raise ValueError(f"limits: {limit.name}: must be {kind}{unit} above 0, got {value!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +80,8 @@ class Build:
         Raises:
             ValueError: the field and what is wrong with it.
         """
+        for name in ("command", "products", "programs"):
+            _require_names(f"build: {name}", getattr(self, name))
         if not self.command or not self.products or not self.variable:
             raise ValueError("build: give a command, what it makes, and the variable that names the folder")
         for path in self.products:
@@ -85,3 +108,37 @@ class Assignment:
     """Limits of a check; see there."""
     build: Build | None = None
     """The build, if the assignment has one; see there."""
+
+    def __post_init__(self) -> None:
+        """Refuse values of another type, above all a text where a tuple of names belongs.
+
+        Raises:
+            ValueError: the field and what is wrong with it.
+        """
+        for name in ("name", "title"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+                raise ValueError(f"{name}: must be a text, got {getattr(self, name)!r}")
+        _require_names("accepts", self.accepts)
+        if not self.accepts:
+            raise ValueError('accepts: names no file; give at least one, as in ("work.py",)')
+        for name in ("preloads", "requires"):
+            value = getattr(self, name)
+            if not isinstance(value, Mapping):
+                raise ValueError(  # noqa: TRY004 - a value of the course's
+                    f'{name}: must be a dict, as in {{"work": ("numpy",)}}, got {value!r}'
+                )
+            for module, names in value.items():
+                _require_names(f"{name}[{module!r}]", names)
+        for name, kind in (("limits", Limits), ("build", Build)):
+            value = getattr(self, name)
+            if not isinstance(value, kind) and not (value is None and kind is Build):
+                raise ValueError(f"{name}: must be a {kind.__name__}(…), got {value!r}")
+
+
+def _require_names(field: str, value: Any) -> None:
+    if isinstance(value, str):
+        raise ValueError(  # noqa: TRY004 - likewise
+            f"{field}: must be a tuple of texts, got the text {value!r}; write ({value!r},)"
+        )
+    if not isinstance(value, tuple | list) or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"{field}: must be a tuple of texts, got {value!r}")

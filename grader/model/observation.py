@@ -36,6 +36,24 @@ class Fault(StrEnum):
     """A bug of ours."""
 
 
+class Symptom(StrEnum):
+    """The form of a mistake, where it tells where to look."""
+
+    OUT_OF_BOUNDS = "out_of_bounds"
+    """A kernel read or wrote outside of its arrays."""
+    GPU_MEMORY = "gpu_memory"
+    """The device had no memory left for the program."""
+    ON_DEVICE = "on_device"
+    """An array of a device was returned, which was not copied to the host."""
+    RACE = "race"
+    """The result is right in another order of the threads, or on fewer cores."""
+    NAN = "nan"
+    """The first wrong value is a NaN."""
+    UNWRITTEN = "unwritten"
+    """Nearly all values are wrong, the first of them a zero."""
+    WRONG_VALUE = "wrong_value"
+
+
 MISSING_FILE = "missing_file"
 """The fact that a needed file was not handed in: a sentence, equal for all items that need it."""
 
@@ -80,6 +98,8 @@ class Case:
     """The oracle's value, in the same form."""
     note: str = ""
     """One sentence on where the two differ, or how the program ended."""
+    symptom: Symptom | None = None
+    """The form of the difference, or of the crash."""
     inputs: Any = None
     """The arguments, as JSON: small arrays whole, large ones by shape, dtype and digest."""
     quantities: Mapping[str, Quantity] = field(default_factory=dict)
@@ -98,6 +118,8 @@ class Observation:
     """The outcome of the item as a whole."""
     note: str = ""
     """One sentence for a person: why it did not get to `observed`."""
+    symptom: Symptom | None = None
+    """The form of the crash."""
     fault: Fault | None = None
     """Only with `not_observed`; None if nothing is wrong and the item only waits."""
     cases: tuple[Case, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from typing import Any, NewType
 
 FunctionName = NewType("FunctionName", str)
@@ -17,14 +17,37 @@ UsedItem = NewType("UsedItem", str)
 """An item that `uses` of the same item names."""
 
 
-def option(doc: str, *, judges: bool = False, above: float | None = None, **default: Any) -> Any:
+def option(
+    doc: str,
+    *,
+    judges: bool = False,
+    above: float | None = None,
+    like: str = "",
+    secret: bool = False,
+    **default: Any,
+) -> Any:
     """Declare a field of an `Options` dataclass.
 
     `doc` goes into the JSON schema. `judges=True` marks a key that changes only what is earned, never
     what is measured: changing it re-scores stored evidence, changing any other makes it stale.
-    `above` is a bound that a number must exceed. `default` or `default_factory` as for dataclasses.
+    `above` is a bound that a number must exceed. `like` names another key, whose value is `module.function`:
+    an oracle that is left out is the one with that function's name. `secret=True` keeps the value, such as a
+    model answer, from students until their grades are final and published; it needs a default, which stands
+    in its place. `default` or `default_factory` as for dataclasses.
     """
-    return field(metadata={"doc": doc, "judges": judges, "above": above}, **default)
+    metadata = {"doc": doc, "judges": judges, "above": above, "like": like, "secret": secret}
+    return field(metadata=metadata, **default)
+
+
+def without_secrets(options: Any) -> Any:
+    """Return options whose secret values are their defaults."""
+    keys = fields(options) if is_dataclass(options) else ()
+    secrets = {key.name: _default(key) for key in keys if key.metadata.get("secret")}
+    return replace(options, **secrets) if secrets else options
+
+
+def _default(key: Field[Any]) -> Any:
+    return key.default_factory() if key.default_factory is not MISSING else key.default
 
 
 def measuring(options: Any) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from grader.model.observation import Symptom
+
 Dim3 = tuple[int, ...]
 """x, y, z: always three."""
 
@@ -195,6 +197,8 @@ class Watched:
     trace: Trace
     wrong: str = ""
     """The first difference between the observed call's result and the oracle's; empty if there is none."""
+    symptom: Symptom | None = None
+    """The form of that difference."""
     proof: Proven | None = None
     """Whether the result was made on the device, by a call in which its inputs were exchanged there; None if
     that was not tried."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from grader.model.drawing import Drawing
 from grader.model.evidence import Evidence
 from grader.model.rubric import Rubric
 from grader.model.score import Scorecard
 from grader.text import one_line
 
 Audience = Literal["staff", "student"]
+"""The readers of a view."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,8 @@ class AudienceView:
     """Whether no item was left out."""
     later: int = 0
     """How many of the items that were left out are shown at a later time."""
+    drawings: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
+    """What the kinds show of the observations, by item id."""
 
     def __post_init__(self) -> None:
         """Make the names of files safe to show: nothing is opened by those of a view."""

@@ -36,15 +36,15 @@ def _tar(files: Files) -> bytes:
     return packed.getvalue()
 
 
-def zip_file(files: Files) -> bytes:
-    """Build a zip."""
+def zip_file(files: Files, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Build a zip; with `ZIP_STORED` its bytes do not depend on zlib."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path, content in files.items():
             entry = zipfile.ZipInfo(path, date_time=ZIP_EPOCH)
             entry.create_system = 3  # Unix, on whatever system it is built
             entry.external_attr = MODE << 16
-            archive.writestr(entry, content, compress_type=zipfile.ZIP_DEFLATED, compresslevel=9)
+            archive.writestr(entry, content, compress_type=compression, compresslevel=9)
     return packed.getvalue()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 PICTURE = "[picture]"
 PICTURE_WIDTH, PICTURE_HEIGHT = 160, 48
@@ -21,7 +21,7 @@ def pdf(text: str) -> bytes:
         b"<< /Type /Pages /Count %d /Kids [%s] >>"
         % (len(pages), b" ".join(b"%d 0 R" % (number * 2 + 5) for number in range(len(pages)))),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>",
-        _stream(
+        stream(
             b"/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceGray /BitsPerComponent 8"
             % (PICTURE_WIDTH, PICTURE_HEIGHT),
             _bars(),
@@ -31,15 +31,20 @@ def pdf(text: str) -> bytes:
         objects += [
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R"
             b" /Resources << /Font << /F 3 0 R >> /XObject << /P 4 0 R >> >> >>" % (len(objects) + 2),
-            _stream(b"", page.encode("ascii")),
+            stream(b"", page.encode("ascii")),
         ]
+    return assembled(objects)
+
+
+def assembled(objects: Iterable[bytes]) -> bytes:
+    """Write numbered objects with their table; the first is the catalog."""
     written = b"%PDF-1.4\n"
     offsets = []
     for number, body in enumerate(objects, start=1):
         offsets.append(len(written))
         written += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    size = len(objects) + 1
+    size = len(offsets) + 1
     return written + (
         b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
         % (size, table, size, len(written))
@@ -72,7 +77,8 @@ def _page(lines: list[str]) -> Iterator[str]:
         top -= LEADING
 
 
-def _stream(keys: bytes, content: bytes) -> bytes:
+def stream(keys: bytes, content: bytes) -> bytes:
+    """Write a stream object with further keys of its dictionary."""
     return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (keys, len(content), content)
 
 

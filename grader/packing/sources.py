@@ -4,6 +4,7 @@ The folder holds `expected.yaml` and, below `files/`, what the student hands in.
 `base: NAME` lays these files over those of another submission. Beside it may lie
 
 * `NAME.txt`, a report that is handed in as NAME.pdf;
+* `NAME.docx/`, the parts of a Word document, which are handed in as NAME.docx;
 * `without.txt`, naming files of the base, one a line, that are not handed in, or `PATH -> PATH` elsewhere;
 * `binaries.txt`, naming files, one a line, that are handed in as if a compiler had made them;
 * `changes.yaml`, replacements in files of the base: for each file a list of `was` and `is`.
@@ -11,6 +12,7 @@ The folder holds `expected.yaml` and, below `files/`, what the student hands in.
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,6 +20,7 @@ from typing import Any, NoReturn
 from grader.config.problem import show_path
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError
+from grader.packing.archives import zip_file
 from grader.packing.pdf import pdf
 
 EXPECTED = "expected.yaml"
@@ -38,12 +41,10 @@ def files_of(folder: Path) -> dict[str, bytes]:
     for report in folder.glob("*.txt"):
         if report.name not in LISTS:
             files[f"{report.stem}.pdf"] = _report(report)
-    top = folder / "files"
-    files.update(
-        (path.relative_to(top).as_posix(), path.read_bytes())
-        for path in top.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    )
+    for parts in folder.glob("*.docx"):
+        # Not compressed, so that the bytes are the same whatever zlib builds them.
+        files[parts.name] = zip_file(dict(sorted(_below(parts).items())), zipfile.ZIP_STORED)
+    files.update(_below(folder / "files"))
     if not files:
         _wrong(folder, f"hands in nothing; put its files below {folder.name}/files")
     return dict(sorted(files.items()))
@@ -56,6 +57,14 @@ def expected(folder: Path) -> Mapping[str, Any]:
         CourseError: it cannot be read, or is no mapping.
     """
     return _mapping(folder / EXPECTED)
+
+
+def _below(top: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(top).as_posix(): path.read_bytes()
+        for path in top.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
 
 
 def _of_base(folder: Path) -> dict[str, bytes]:

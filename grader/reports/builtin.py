@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.contracts import Report
+from grader.contracts.report import Report
 from grader.markers import hookimpl
 
 

@@ -12,8 +12,8 @@ from grader.model.score import Standing
 from grader.reports.words import LineState, state_of
 
 if TYPE_CHECKING:
+    from grader.model.drawing import Gauge
     from grader.model.score import Line
-    from grader.reports.bars import MeasuredSpeedup
     from grader.reports.class_view import ClassView
 
 UNDECIDED = frozenset({LineState.OPEN, LineState.HELD})
@@ -66,6 +66,11 @@ class Bin:
     settled: int
     so_far: int
     """Students among them with open points, whose totals may still change."""
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.settled + self.so_far
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,13 +133,13 @@ def gpu_seconds(view: ClassView) -> float | None:
     )
 
 
-def speedups_of(view: ClassView, item: str) -> Iterator[tuple[str, LineState, MeasuredSpeedup]]:
+def speedups_of(view: ClassView, item: str) -> Iterator[tuple[str, LineState, Gauge]]:
     """Yield student, result and measured speedup of each submission that was timed in an item."""
     for submission in view.submissions:
         evidence = submission.evidence.get(item)
         line = next((line for line in submission.card.lines if line.item == item), None)
-        if line is not None and evidence is not None and evidence.speedup is not None:
-            yield submission.card.student, state_of(line), evidence.speedup
+        if line is not None and evidence is not None and evidence.gauge is not None:
+            yield submission.card.student, state_of(line), evidence.gauge
 
 
 def median(ordered: Sequence[float]) -> float:

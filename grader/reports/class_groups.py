@@ -45,6 +45,11 @@ class Group:
         return tuple(dict.fromkeys(student for student, _ in self.places))
 
     @property
+    def text(self) -> str:
+        """The message; a single one keeps its numbers."""
+        return self.message if len(self.places) > 1 else self.example
+
+    @property
     def items(self) -> Counter[str]:
         """The number of places by item."""
         return Counter(item for _, item in self.places)

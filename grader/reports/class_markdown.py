@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
+from grader.model.magnitude import counted, number
 from grader.reports.class_counts import items_of, speedups_of, totals_of
 from grader.reports.class_drawings import distribution_in_words, speedups_in_words
 from grader.reports.class_groups import failures
 from grader.reports.class_lists import UNTIMED, acts, waiting
 from grader.reports.class_page import facts
-from grader.reports.words import counted, number
 from grader.text import one_line
 
 if TYPE_CHECKING:

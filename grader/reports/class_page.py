@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader import __version__
+from grader.model.magnitude import counted, number
 from grader.model.score import Standing
-from grader.reports.class_counts import (
-    ItemTally,
-    gpu_seconds,
-    items_of,
-    median,
-    speedups_of,
-    standings_of,
-    totals_of,
-)
-from grader.reports.class_drawings import distribution, ranked_speedups
-from grader.reports.class_lists import failed, needs_a_person
-from grader.reports.class_map import class_map
-from grader.reports.class_style import CSS as CLASS_CSS
-from grader.reports.markup import text
-from grader.reports.style import CSS
-from grader.reports.words import LineState, counted, number
+from grader.reports.class_counts import gpu_seconds, items_of, median, speedups_of, standings_of, totals_of
+from grader.reports.class_drawings import distribution_in_words, ranking
+from grader.reports.class_groups import failures
+from grader.reports.class_lists import MOST, UNTIMED, acts, waiting, where
+from grader.reports.class_map import MAP_ROWS, class_map
+from grader.reports.pages import template
+from grader.reports.words import LineState
 
 if TYPE_CHECKING:
     from grader.reports.class_view import ClassView
@@ -44,36 +36,31 @@ SHARES = (
 
 def page(view: ClassView) -> str:
     """Render the page; text from outside is escaped. Pure: no files, no clock."""
-    items = items_of(view)
+    items, totals = items_of(view), totals_of(view)
     positions = {tally.item: place for place, tally in enumerate(items, 1)}
-    parts = (
-        _header(view),
-        _spread(view),
-        needs_a_person(view, positions),
-        _items(items),
-        failed(view, positions),
-        _speedups(view, items),
-        class_map(view, items),
-        _footer(view),
+    return template("class.html.j2").render(
+        view=view,
+        facts=facts(view),
+        totals=totals,
+        distribution=distribution_in_words(totals),
+        waiting=waiting(view),
+        items=items,
+        failures=failures(view),
+        rankings=[
+            (place, tally.title, drawing)
+            for place, tally in enumerate(items, 1)
+            if (drawing := ranking(tuple(speedups_of(view, tally.item))))
+        ],
+        map=class_map(view, items),
+        notes=_notes(view),
+        acts=acts,
+        where=partial(where, positions=positions),
+        FOR_STAFF=FOR_STAFF,
+        MAP_ROWS=MAP_ROWS,
+        MOST=MOST,
+        SHARES=SHARES,
+        UNTIMED=UNTIMED,
     )
-    body = "\n".join(filter(None, parts))
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{text(view.assignment)}: the class</title>
-<style>{CSS}{CLASS_CSS}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
 
 
 def facts(view: ClassView) -> dict[str, str]:
@@ -91,68 +78,7 @@ def facts(view: ClassView) -> dict[str, str]:
     }
 
 
-def _header(view: ClassView) -> str:
-    tiles = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts(view).items())
-    return (
-        f'<header><p class="kicker">the class · for staff</p><h1>{text(view.assignment)}</h1>\n'
-        f'<p class="staff">{FOR_STAFF}</p>\n<dl class="tiles">{tiles}</dl></header>'
-    )
-
-
-def _spread(view: ClassView) -> str:
-    drawing = distribution(totals_of(view)) or '<p class="soft">There are no marks yet.</p>'
-    return f'<section><h2>Totals</h2><div class="sheet">{drawing}</div></section>'
-
-
-def _items(items: Sequence[ItemTally]) -> str:
-    if not items:
-        return ""
-    rows = "\n".join(_item(place, tally) for place, tally in enumerate(items, 1))
-    return f"""<section><h2>Items</h2>
-<p class="soft">Passed: the share that earned everything, of the submissions of which it is decided.</p>
-<table class="items"><caption class="sr">What became of each item</caption>
-<thead><tr><th scope="col" class="no"><span class="sr">Number</span></th><th scope="col">Item</th>
-<th scope="col" class="points">Points</th><th scope="col" class="what">Submissions</th>
-<th scope="col" class="share">Passed</th></tr></thead>
-<tbody>
-{rows}
-</tbody></table></section>"""
-
-
-def _item(place: int, tally: ItemTally) -> str:
-    words = ", ".join(f"{tally.marks[what]} {what.value}" for what in SHARES if tally.marks.get(what))
-    bar = "".join(
-        f'<i class="{what.name.lower()}" style="flex-grow:{tally.marks[what]}"></i>'
-        for what in SHARES
-        if tally.marks.get(what)
-    )
-    passed = "…" if tally.passed is None else f"{100 * tally.passed:.0f} %"
-    return (
-        f'<tr><td class="no">{place}</td><th scope="row"><span class="title">{text(tally.title)}</span>'
-        f'<p class="id">{text(tally.item)}</p></th><td class="points">{number(tally.possible)}</td>'
-        f'<td class="what"><div class="bar" aria-hidden="true">{bar}</div>'
-        f'<span class="id">{words}</span></td>'
-        f'<td class="share">{passed}</td></tr>'
-    )
-
-
-def _speedups(view: ClassView, items: Sequence[ItemTally]) -> str:
-    drawings = [
-        f'<div class="sheet"><h3>{place}. {text(tally.title)}</h3>{drawing}</div>'
-        for place, tally in enumerate(items, 1)
-        if (drawing := ranked_speedups(tuple(speedups_of(view, tally.item))))
-    ]
-    if not drawings:
-        return ""
-    sheets = "\n".join(drawings)
-    return f"""<section><h2>Measured speedups</h2>
-<p class="soft">A dot is a submission in the colour of its mark, its line the interval of the median; how many
-times faster, on a logarithmic scale, the slowest first.
-Dashed: what is needed; shaded: the noise around it.</p>
-{sheets}</section>"""
-
-
-def _footer(view: ClassView) -> str:
+def _notes(view: ClassView) -> list[str]:
     rubrics = ", ".join(
         f"{name} ({counted(count, 'submission')})" for name, count in (view.rubrics or {}).items()
     )
@@ -167,4 +93,4 @@ def _footer(view: ClassView) -> str:
         else "GPU minutes are unknown, for the rubric is not at hand to say which items need a GPU.",
         f"Grader {__version__}.",
     ]
-    return f"<footer>{' '.join(text(note) for note in notes if note)}</footer>"
+    return [note for note in notes if note]

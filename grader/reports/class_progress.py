@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
+from grader.model.magnitude import counted
 from grader.reports.terminal import encodable, started_bar
-from grader.reports.words import counted
 from grader.text import one_line
 
 if TYPE_CHECKING:

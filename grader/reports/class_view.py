@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from grader.reports.bars import MeasuredSpeedup
-from grader.reports.numbers import amount, number
+from grader.model.drawing import Gauge
+from grader.reports import layout
 
 if TYPE_CHECKING:
+    from grader.model.drawing import Drawing
     from grader.model.evidence import Evidence
-    from grader.model.observation import Observation
     from grader.model.score import Scorecard, Total
 
 
@@ -25,8 +25,8 @@ class ItemEvidence:
     """The fault if nothing could be observed: `course`, `machine` or `grader`."""
     simulated: bool = False
     """Whether it was observed in a simulator and not on the device itself."""
-    speedup: MeasuredSpeedup | None = None
-    """The measured speedup with the rubric's present threshold."""
+    gauge: Gauge | None = None
+    """A measured value against the rubric's present threshold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,25 +69,20 @@ class ClassView:
         )
 
 
-def item_evidence(evidence: Evidence, thresholds: Mapping[str, Any]) -> dict[str, ItemEvidence]:
-    """Extract the values that class reports use; `thresholds` are those of the rubric, by item id."""
+def item_evidence(evidence: Evidence, drawings: Mapping[str, Sequence[Drawing]]) -> dict[str, ItemEvidence]:
+    """Extract the values that class reports use; `drawings` are what the kinds show, by item id."""
     return {
         name: ItemEvidence(
             wall_s=observation.wall_s,
             fault=observation.fault.value if observation.fault else "",
             simulated=observation.simulated,
-            speedup=_speedup(observation, thresholds.get(name)),
+            gauge=_gauge(drawings.get(name, ())),
         )
         for name, observation in evidence.observations.items()
     }
 
 
-def _speedup(observation: Observation, at_least: Any) -> MeasuredSpeedup | None:
-    # The rubric may have changed since: what counts is its threshold, not the one at the time of measuring.
-    ratio, low, high = (amount(observation, name) for name in ("ratio", "ratio_low", "ratio_high"))
-    threshold = number(at_least) or amount(observation, "threshold")
-    if not ratio or not threshold:  # nothing measured, or nothing that a logarithm could show
-        return None
-    return MeasuredSpeedup(
-        ratio=ratio, low=min(low or ratio, ratio), high=max(high or ratio, ratio), threshold=threshold
-    )
+def _gauge(drawings: Iterable[Drawing]) -> Gauge | None:
+    """Return the first gauge that a logarithmic scale can show."""
+    gauges = (drawing for drawing in drawings if isinstance(drawing, Gauge))
+    return next((gauge for gauge in gauges if layout.gauge(gauge) and gauge.value and gauge.needed), None)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
+from grader.contracts.report import Report
 from grader.reports.words import LineState, case_lines, figure, state_of
 from grader.text import block, one_line
 
@@ -33,7 +34,7 @@ MOST_LINES = 400
 _SCORED = (LineState.PARTIAL, LineState.LOST)
 
 
-class JUnit:
+class JUnit(Report):
     """The mark as JUnit XML; `score.json` stays the authority on points, JUnit has no field for them.
 
     An item that lost a part is a failure: where only green counts, a part is not green. What is pending or
@@ -49,8 +50,8 @@ class JUnit:
         evidence, scorecard = view.evidence, view.scorecard
         junit = _junitparser()
         suite = junit.TestSuite(one_line(scorecard.assignment))
-        if evidence.exams:
-            suite.timestamp = one_line(evidence.exams[-1].started_at)
+        if evidence.runs:
+            suite.timestamp = one_line(evidence.runs[-1].started_at)
         for key, value in _properties(evidence, scorecard).items():
             suite.add_property(one_line(key), one_line(value))
         suite.add_testcases(
@@ -98,7 +99,7 @@ def _properties(evidence: Evidence, scorecard: Scorecard) -> dict[str, str]:
         "standing": scorecard.standing.value,
         "submission_digest": scorecard.submission_digest,
         "rubric_digest": scorecard.rubric_digest,
-        "isolation": ", ".join(dict.fromkeys(exam.isolation for exam in evidence.exams)),
+        "isolation": ", ".join(dict.fromkeys(run.isolation for run in evidence.runs)),
         "grader": __version__,
     }
 

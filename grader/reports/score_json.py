@@ -12,7 +12,7 @@ Top level:
     items: one object per item, in the order of the rubric.
     submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null), and what the archive's name
         told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none).
-    environment: `grader`, the version that wrote this, and `exams`, one object per run of the worker:
+    environment: `grader`, the version that wrote this, and `runs`, one object per run of the worker:
         `id`, `started_at` (ISO 8601, UTC), `isolation`, `course` (`sha256:…` of the assignment's files that
         it worked with), `machine`.
     digests: `rubric` and `submission`, `sha256:…` of the rubric's file and of the accepted files.
@@ -51,23 +51,25 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader import __version__
-from grader.reports.advice import look_at
+from grader.contracts.report import Report
+from grader.reports.advice import advice_on
 from grader.reports.words import missing_files, state_of
 from grader.text import document as safe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
+    from grader.model.drawing import Drawing
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation, Quantity
-    from grader.model.rubric import Item
     from grader.model.score import Late, Line, Scorecard
     from grader.model.view import AudienceView
 
 SCHEMA = 2
 
 
-class ScoreJson:
+class ScoreJson(Report):
     """The mark as JSON."""
 
     name: ClassVar[str] = "score"
@@ -83,7 +85,6 @@ class ScoreJson:
 def document(view: AudienceView) -> dict[str, Any]:
     """Return the content of `score.json` as plain JSON values."""
     card, submission = view.scorecard, view.evidence.submission
-    items = {item.id: item for item in view.rubric.items}
     return {
         "schema": SCHEMA,
         "assignment": card.assignment,
@@ -94,7 +95,8 @@ def document(view: AudienceView) -> dict[str, Any]:
         "missing": list(missing_files(card)),
         "late": [_late(total.student, total.late) for total in card.totals if total.late],
         "items": [
-            _item(line, items[line.item], view.evidence.observations.get(line.item)) for line in card.lines
+            _item(line, view.evidence.observations.get(line.item), view.drawings.get(line.item, ()))
+            for line in card.lines
         ],
         "submission": {
             "archive": submission.archive,
@@ -136,7 +138,8 @@ def _late(student: str, late: Late) -> dict[str, Any]:
     }
 
 
-def _item(line: Line, item: Item, observation: Observation | None) -> dict[str, Any]:
+def _item(line: Line, observation: Observation | None, drawings: Iterable[Drawing]) -> dict[str, Any]:
+    simulated = bool(observation and observation.simulated)
     return {
         "id": line.item,
         "title": line.title,
@@ -147,8 +150,8 @@ def _item(line: Line, item: Item, observation: Observation | None) -> dict[str, 
         "outcome": line.outcome,
         "reason": line.reason,
         "hint": line.hint,
-        "look_at": look_at(line, item, observation) if observation else "",
-        "simulated": bool(observation and observation.simulated),
+        "look_at": advice_on(line, drawings, simulated=simulated),
+        "simulated": simulated,
         "visible": line.visible,
         "flags": list(line.flags),
         "seconds": observation and observation.wall_s,
@@ -165,15 +168,15 @@ def _quantity(quantity: Quantity) -> dict[str, Any]:
 def _environment(evidence: Evidence) -> dict[str, Any]:
     return {
         "grader": __version__,
-        "exams": [
+        "runs": [
             {
-                "id": exam.id,
-                "started_at": exam.started_at,
-                "isolation": exam.isolation,
-                "course": exam.course,
-                "machine": dict(exam.environment),
+                "id": run.id,
+                "started_at": run.started_at,
+                "isolation": run.isolation,
+                "course": run.course,
+                "machine": dict(run.environment),
             }
-            for exam in evidence.exams
+            for run in evidence.runs
         ],
     }
 

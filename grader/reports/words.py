@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from grader.model.magnitude import counted, number
 from grader.model.observation import Outcome
 from grader.model.score import Line, Standing
 from grader.text import block, one_line
@@ -46,11 +47,6 @@ def state_of(line: Line) -> LineState:
     return LineState.PARTIAL if line.fraction else LineState.LOST
 
 
-def number(value: float) -> str:
-    """Format points: `3`, `2.5`, `0.33`."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
 def distinct(*values: float) -> tuple[str, ...]:
     """Format numbers side by side, so that different values have different texts."""
     short = tuple(number(value) for value in values)
@@ -63,11 +59,6 @@ def out_of(points: float, possible: float) -> str:
     if shown == whole and points < possible:
         shown, whole = f"{points:.9g}", f"{possible:.9g}"
     return f"{shown} / {whole}"
-
-
-def counted(amount: float, noun: str) -> str:
-    """Format `1 point`, `2.5 points`."""
-    return f"{number(amount)} {noun}" if amount == 1 else f"{number(amount)} {noun}s"
 
 
 def figure(line: Line, sign: str) -> str:

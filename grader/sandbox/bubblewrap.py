@@ -13,20 +13,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from grader.contracts.sandbox import EVERY_PROMISE, Promise, Sandbox
 from grader.errors import NotObservedError, RootError
 from grader.sandbox.process import Running
-from grader.sandbox.promises import ALL, Promise
 from grader.sandbox.student import is_root, may_mount, student_uid
 from grader.sandbox.view import HOSTS, machine
 
 
-class BubblewrapSandbox:
+class BubblewrapSandbox(Sandbox):
     """No network, no other process, no file but the mounted ones, everything read-only."""
 
     name: ClassVar[str] = "bubblewrap"
     strength: ClassVar[int] = 30
     namespaced: ClassVar[bool] = True
-    promises: ClassVar[frozenset[Promise]] = ALL
+    promises: ClassVar[frozenset[Promise]] = EVERY_PROMISE
 
     def student_uid(self, folders: Iterable[str]) -> int | None:
         """Return the uid of a student's process; None in a user namespace, which has only one.
@@ -74,7 +74,7 @@ def _arguments(
     mounts: Mapping[str, str], environment: Mapping[str, str], devices: Sequence[str], hosts: int
 ) -> Iterator[str]:
     if not may_mount():
-        yield from ("--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL")
+        yield from ("--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "EVERY_PROMISE")
     for namespace in ("pid", "net", "ipc", "uts", "cgroup-try"):
         yield f"--unshare-{namespace}"
     yield from ("--die-with-parent", "--new-session", "--hostname", "grader", "--clearenv")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.contracts import Sandbox
+from grader.contracts.sandbox import Sandbox
 from grader.markers import hookimpl
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from grader.contracts.sandbox import Promise
 from grader.sandbox.process import ProcessSandbox, Running
-from grader.sandbox.promises import Promise
 from grader.sandbox.view import machine
 
 LEAST_ABI = 3

@@ -9,27 +9,27 @@ from pathlib import Path
 from typing import ClassVar
 
 from grader import subject
+from grader.contracts.sandbox import EVERY_PROMISE, Promise, Sandbox
 from grader.sandbox.interpreter import interpreter
 from grader.sandbox.process import Running
-from grader.sandbox.promises import ALL, Promise
 from grader.sandbox.student import UIDS, is_root, may_mount, student_uid
 from grader.sandbox.userns import obstacle, tried
 from grader.sandbox.view import HOSTS, machine
 
 _BOOT = (
     "import sys, types; p = types.ModuleType('_grader_subject'); p.__path__ = [sys.argv[1]]; "
-    "sys.modules[p.__name__] = p; from _grader_subject.room import main; main(sys.argv[2:])"
+    "sys.modules[p.__name__] = p; from _grader_subject.mount_namespace import main; main(sys.argv[2:])"
 )
 
 
-class NamespacesSandbox:
+class NamespacesSandbox(Sandbox):
     """No network, no other process, no file but the mounted ones; Landlock too, where the kernel has it."""
 
     name: ClassVar[str] = "namespaces"
     strength: ClassVar[int] = 20
     namespaced: ClassVar[bool] = True
-    promises: ClassVar[frozenset[Promise]] = ALL
-    paths: ClassVar[Mapping[str, Sequence[str]]] = {"read": ("/",), "write": ("/tmp", "/dev", "/proc")}  # noqa: S108 - inside
+    promises: ClassVar[frozenset[Promise]] = EVERY_PROMISE
+    paths: Mapping[str, Sequence[str]] | None = {"read": ("/",), "write": ("/tmp", "/dev", "/proc")}  # noqa: S108 - inside
 
     def student_uid(self, folders: Iterable[str]) -> int | None:
         """Return the uid of a student's process; None for an ordinary user, whose namespace has only one.

@@ -8,12 +8,15 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from grader.model.observation import Outcome
+from grader.model.options import without_secrets
 from grader.model.score import Standing
 from grader.model.view import AudienceView
+from grader.scoring.drawings import drawings_of
 from grader.scoring.late import later
 from grader.scoring.totals import points_of, standing_of, totals_of
 
 if TYPE_CHECKING:
+    from grader.contracts.check import CheckKind
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
     from grader.model.rubric import Item, Rubric
@@ -26,9 +29,21 @@ SHARED = "what the program did here is not shown: it ran together with items tha
 _NEVER_RAN = frozenset({Outcome.SKIPPED.value, Outcome.NOT_OBSERVED.value})
 
 
-def staff_view(rubric: Rubric, evidence: Evidence, scorecard: Scorecard) -> AudienceView:
-    """Return the view of staff, with everything."""
-    return AudienceView(audience="staff", rubric=rubric, evidence=evidence, scorecard=scorecard)
+def staff_view(
+    rubric: Rubric,
+    evidence: Evidence,
+    scorecard: Scorecard,
+    *,
+    kinds: Mapping[str, CheckKind] | None = None,
+) -> AudienceView:
+    """Return the view of staff, with everything, and with drawings if `kinds` are given."""
+    return AudienceView(
+        audience="staff",
+        rubric=rubric,
+        evidence=evidence,
+        scorecard=scorecard,
+        drawings=drawings_of(rubric.items, evidence.observations, kinds or {}),
+    )
 
 
 def student_view(
@@ -36,6 +51,7 @@ def student_view(
     evidence: Evidence,
     scorecard: Scorecard,
     *,
+    kinds: Mapping[str, CheckKind] | None = None,
     now: datetime,
     published: bool = False,
     closes: datetime | None = None,
@@ -47,8 +63,10 @@ def student_view(
     Nothing of a hidden item is left: no id, title, reason, input or output, neither in its own line nor in
     what others say of it. The sums are those of the items that are left, and are not final. Whatever a
     program did in one child with a hidden item goes too, for it could have kept that one's inputs. Flags are
-    for staff.
+    for staff. `kinds` draw what is left of the observations. Secret options, such as model answers, are left
+    out until grades are published and this one is final: others may still be writing their answers.
     """
+    secrets = published and scorecard.standing is Standing.FINAL
     due_is_over = closes is not None and now > closes
     shown = {"always": True, "after_due": due_is_over, "after_published": published, "never": False}
     left_out = [item for item in rubric.items if not shown[item.visible]]
@@ -68,9 +86,10 @@ def student_view(
     }
     reduced = replace(
         rubric,
-        items=tuple(_item(item, items) for item in items.values()),
+        items=tuple(_item(item, items, secrets=secrets) for item in items.values()),
         points=sum(item.points for item in items.values() if item.counts == "earns"),
     )
+    drawings = drawings_of(reduced.items, observations, kinds or {})
     on_hold = scorecard.standing is Standing.HELD
     standing = Standing.HELD if on_hold else standing_of(lines)
     points = points_of(reduced, lines)
@@ -88,6 +107,10 @@ def student_view(
             standing=standing,
         ),
         whole=not hidden,
+        drawings={
+            name: tuple(drawing for drawing in shown_here if not drawing.for_staff)
+            for name, shown_here in drawings.items()
+        },
         later=sum(item.visible != "never" for item in left_out),
     )
 
@@ -139,6 +162,7 @@ def _observation(observation: Observation, reason: str) -> Observation:
     return replace(
         observation,
         note=reason if observation.note else "",
+        symptom=None,
         cases=(),
         quantities={},
         facts={},
@@ -146,9 +170,10 @@ def _observation(observation: Observation, reason: str) -> Observation:
     )
 
 
-def _item(item: Item, visible: Mapping[str, Item]) -> Item:
+def _item(item: Item, visible: Mapping[str, Item], *, secrets: bool) -> Item:
     return replace(
         item,
+        options=item.options if secrets else without_secrets(item.options),
         needs=tuple(name for name in item.needs if name in visible),
         uses=tuple(name for name in item.uses if name in visible),
     )

@@ -15,7 +15,7 @@ from grader.scoring.late import late
 from grader.scoring.totals import exact, points_of, standing_of, totals_of
 
 if TYPE_CHECKING:
-    from grader.contracts import CheckKind
+    from grader.contracts.check import CheckKind
     from grader.model.evidence import Evidence
     from grader.model.observation import Observation
     from grader.model.rubric import Item, Rubric
@@ -222,7 +222,7 @@ def _see(
     kind = kinds[item.check]
     related = {name: observations[name] for name in item.uses if not _unseen(observations.get(name))}
     waiting = [name for name in item.uses if name not in related]
-    if waiting and not getattr(kind, "related_optional", False):
+    if waiting and not kind.related_optional:
         return _Verdict(reason=f"waits for {', '.join(waiting)}", standing=Standing.PROVISIONAL)
     return _award(item, observation, related, kind)
 

@@ -13,6 +13,7 @@ from grader.config.course import Course
 from grader.config.decode import AllowedNames, decode
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.rubric import load_rubric
+from grader.config.units import Quotient
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError, UsageError
 from grader.model.options import option
@@ -23,7 +24,8 @@ SOURCES = "tests/submissions"
 """The folder of the course's own submissions, each with an `expected.yaml`."""
 ARCHIVES = "submissions"
 
-Points = float | Literal["pending"]
+Points = float | Quotient | Literal["pending"]
+"""As a scorecard prints them, 2.67, or exactly, 8/3."""
 AssignmentName = NewType("AssignmentName", str)
 RubricName = NewType("RubricName", str)
 SandboxName = NewType("SandboxName", str)
@@ -39,12 +41,12 @@ class Expectation:
     earns: Mapping[str, Points] = option(
         "Points of every item of the rubric, or `pending`.", default_factory=dict
     )
-    total: float | None = option("What it earns altogether, before any late rule.", default=None)
+    total: float | Quotient | None = option("What it earns altogether, before any late rule.", default=None)
     on_gpu: Mapping[str, Points] = option(
         "The points of those items that earn something else on a machine with the GPUs that they ask for.",
         default_factory=dict,
     )
-    total_on_gpu: float | None = option(
+    total_on_gpu: float | Quotient | None = option(
         "The total on a machine with the GPUs of all of them; left out, the same.", default=None
     )
     leaves_out: tuple[str, ...] = option(
@@ -54,8 +56,8 @@ class Expectation:
     )
     members: tuple[str, ...] = option("The students of a team; left out, one student.", default=())
     submitted_at: datetime | None = option("When it was handed in; left out, no late rule.", default=None)
-    after_lateness: float | None = option("What the late rule leaves of the total.", default=None)
-    after_lateness_on_gpu: float | None = option(
+    after_lateness: float | Quotient | None = option("What the late rule leaves of the total.", default=None)
+    after_lateness_on_gpu: float | Quotient | None = option(
         "What it leaves on such a machine; left out, the same.", default=None
     )
     refused: str = option("Part of the line with which it is not accepted.", default="")
@@ -89,7 +91,7 @@ class SelfTestCase:
     members: tuple[str, ...] = ()
     """The students of a team, who are graded together; empty for one student."""
     submitted_at: datetime | None = None
-    after_lateness: float | None = None
+    after_lateness: float | Quotient | None = None
     """The total after the late rule; None if it does not matter."""
     refused: str = ""
     quick: bool = True

@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.config.codec import digest
 from grader.config.course import Course
 from grader.config.problem import show_path
-from grader.contracts import CheckKind
+from grader.contracts.check import CheckKind
 from grader.cuda.gpus import gpus
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
 from grader.grading.grade import Grading
@@ -115,7 +115,7 @@ def _verdicts(
         for least in sorted({case.isolation for case in packed.values()}):
             alike = [number for number, case in packed.items() if case.isolation == least]
             files = CourseFiles(_strict(course, plugins, least), plugins)
-            grading = Grading(files, session, several=True, gpus=count)
+            grading = Grading(files, session, alone=False)
             with closing(
                 grading.grade([_request(packed[number], out, fresh=anew) for number in alike])
             ) as results:
@@ -278,12 +278,17 @@ def _may_wait(
 
 
 def _same(points: float, expected: Points) -> bool:
-    return not isinstance(expected, str) and isclose(points, expected, abs_tol=SLACK)
+    """Compare exactly, or with what a scorecard prints of the points, which has two decimals."""
+    if isinstance(expected, str):
+        return False
+    return isclose(points, expected, abs_tol=SLACK) or float(f"{points:.2f}") == expected
 
 
 def _answered(observation: Observation | None) -> bool:
-    """Tell whether the program returned a result that a check could judge."""
-    if observation is None or observation.outcome is not Outcome.OBSERVED:
+    """Tell whether the check could judge a result, or that nothing could be built or imported."""
+    if observation is None or observation.outcome in (Outcome.NOT_BUILT, Outcome.CRASHED):
+        return observation is not None
+    if observation.outcome is not Outcome.OBSERVED:
         return False
     return not observation.cases or any(case.outcome is Outcome.OBSERVED for case in observation.cases)
 

@@ -1,4 +1,4 @@
-"""The student's process: imports a file of the submission and calls its functions when told to.
+"""The student's process: imports a file of the submission and calls its functions on request.
 
 Everything here runs beside student code and can be tampered with by it; the worker believes none of it.
 """
@@ -18,20 +18,20 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any, NoReturn
 
-from . import landlock, linux, seccomp
+from . import landlock, linux, seccomp, standins
 from .protocol import CallRequest, Calls, Reply
 from .questions import Questions
 from .wire import Decoder, Encoder, TooLarge
 
 TEXT = 4000
-_BESIDE = ("observer", "simulator", "virtual_gpus")
-"""What of ours stands between a student's function and whoever calls it."""
+_HIDDEN_FRAMES = ("observer", "standins")
+"""Packages of ours whose frames between a student's function and its caller no traceback shows."""
 
 
 def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None:
     """Give up every right and take on the limits; nothing of the student has run yet.
 
-    `folders` hold the files, the course's own before the submission's: nobody replaces a file of the course.
+    `folders` hold the files, the course's own first: a submission replaces no file of the course.
     """
     limits = order["limits"]
     os.setsid()
@@ -64,17 +64,6 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
     seccomp.refuse_calls(network=order["namespaced"], pinned=bool(order["cores"]))
 
 
-def play_devices() -> None:
-    """Let this process have virtual GPUs, as many as the environment says, if the server imported them.
-
-    Raises:
-        ImportError: the torch of this machine cannot play them.
-    """
-    virtual_gpus = sys.modules.get(f"{__package__}.virtual_gpus")
-    if virtual_gpus is not None:
-        virtual_gpus.install(int(os.environ["VIRTUAL_GPUS"]))
-
-
 def serve(calls: Calls, shared_buffer: mmap.mmap, order: dict[str, Any], folders: Sequence[str]) -> NoReturn:
     """Answer requests until the worker has no more; never returns."""
     arguments_bytes = order["arguments_bytes"]
@@ -99,56 +88,45 @@ def serve(calls: Calls, shared_buffer: mmap.mmap, order: dict[str, Any], folders
         calls.send(Reply(request.nonce, start, length).pack())
 
 
-def _simulators_turns() -> Callable[[], None]:
-    """Where a simulator stands in for a device: what must not depend on the order of threads is tried."""
-    played = sys.modules.get(f"{__package__}.simulator")
-    if played is None:
-        return lambda: None
-    from .observer.simulated_source import Turns
-
-    return Turns(played).next
-
-
-def _waiting_for_devices() -> Callable[[], None]:
-    """What is still running on a device when a function returns belongs to its time."""
-    from .driver import synchronise
-
-    return synchronise
-
-
 def _observer(questions: Questions, *, devices: bool, whole: bool) -> Any:
-    """What stands beside every call of a program that has devices, or what plays them; otherwise None.
+    """Return the observer of every call of a program that has devices, or a stand-in for them; or None.
 
     It is the same in every child, so that no program can tell by it whether a call is timed; `whole` is only
     asked for in children in which nothing is timed.
     """
     observer = sys.modules.get(f"{__package__}.observer")
-    if observer is None or not (devices or whole or observer.devices_are_played()):
+    if observer is None:
         return None
-    return observer.Observer(questions.launch, whole=whole)
+    if (player := standins.active_player) is not None:
+        observed = whole or player.observes_every_call
+        return observer.PlayedObserver(questions.launch, player) if observed else None
+    return observer.Observer(questions.launch, whole=whole) if devices or whole else None
 
 
 Answer = Callable[[Encoder], dict[str, Any]]
-"""What came of a request, to be encoded behind everything that ran for it."""
+"""Encodes the result of a request, after all that ran for it."""
 
 
 class _Student:
-    """The imported file and what to do with it: a method per request."""
+    """Student's module, with a method per request."""
 
     def __init__(self, folders: Sequence[str], questions: Questions, *, devices: bool) -> None:
-        """With `devices` the program may use some."""
+        """Let the program use devices if `devices` says that it may."""
         self._folders = folders
         self._questions = questions
         self._devices = devices
-        self._synchronise = _waiting_for_devices() if devices else lambda: None
+        self._synchronise: Callable[[], None] = lambda: None
+        if devices:  # what still runs on a device when a function returns belongs to its time
+            from .cuda_driver import synchronise
+
+            self._synchronise = synchronise
         self._whole = False
-        self._turn = _simulators_turns()
         self._observer: Any = None
         self._module: ModuleType | None = None
         self._last: Any = None
 
     def answer(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Do what a request says."""
+        """Carry out a request."""
         requests = {
             "import": self.load,
             "call": self.call,
@@ -174,7 +152,7 @@ class _Student:
         return lambda encoder: {"value": None}
 
     def call(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Call a function of the imported file."""
+        """Call a function of the imported module."""
         function = getattr(self._module, document["function"], None)
         if not callable(function):
             names = [n for n, v in vars(self._module).items() if callable(v) and not n.startswith("_")]
@@ -182,7 +160,8 @@ class _Student:
         args, kwargs = self._arguments(document, decoder)
         before = [_outline(v) for v in (*args, *kwargs.values())]
         more = {}
-        self._turn()
+        if standins.active_player is not None:
+            standins.active_player.next_call()
         if self._observer is None:
             value = function(*args, **kwargs)
             self._synchronise()
@@ -198,13 +177,13 @@ class _Student:
         return lambda encoder: {"value": encoder.encode(value), "changed": changed, **more}
 
     def again(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Give the last result once more: what a call costs beside the function itself."""
+        """Return the last result once more: the worker times what a call costs beside the function itself."""
         self._arguments(document, decoder)
         self._synchronise()
         return lambda encoder: {"value": encoder.encode(self._last)}
 
     def records(self, document: dict[str, Any], decoder: Decoder) -> Answer:
-        """Give the observer's records of the calls since the last time."""
+        """Return the observer's records of the calls since the last time."""
         del document, decoder
         records = [] if self._observer is None else self._observer.records()
         return lambda encoder: {"value": None, "traces": records}
@@ -239,7 +218,7 @@ class _Student:
 
 
 def _outline(value: Any) -> Any:
-    """The containers of an argument, copied; arrays are compared by the worker, byte by byte."""
+    """Copy the containers of an argument, and not the arrays: the worker compares those byte by byte."""
     if type(value) in (list, tuple):
         return [_outline(v) for v in value]
     if type(value) is dict:
@@ -256,10 +235,10 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _describe(error: BaseException) -> dict[str, str]:
-    """An exception, with the frames of the student's files only."""
+    """Describe an exception with the frames of the student's files only."""
     frames = traceback.extract_tb(error.__traceback__)
-    beside = ("<frozen", __file__, *(f"{os.path.dirname(__file__)}/{name}/" for name in _BESIDE))
-    own = [f for f in frames if not f.filename.startswith(beside)]
+    beside = ("<frozen", __file__, *(f"{os.path.dirname(__file__)}/{name}/" for name in _HIDDEN_FRAMES))
+    student_frames = [f for f in frames if not f.filename.startswith(beside)]
     try:
         text = str(error)
     except Exception:  # an exception of the student's may refuse to be text
@@ -269,7 +248,7 @@ def _describe(error: BaseException) -> dict[str, str]:
     return {
         "type": type(error).__name__[:200],
         "text": text[:TEXT],
-        "traceback": "".join(traceback.format_list(own))[-TEXT:],
+        "traceback": "".join(traceback.format_list(student_frames))[-TEXT:],
     }
 
 

@@ -1,4 +1,4 @@
-"""What the kernel holds for a check beside resident pages: sockets, pipes, mappings, shared memory files."""
+"""Kernel memory of a check beside resident pages: sockets, pipes, mappings, memfd files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from . import sockets
 
@@ -24,30 +23,32 @@ _SHARED = (b"/dev/zero (deleted)", b"/memfd:")
 """Shared anonymous memory and memory files; what lies in the check's own folders is counted there."""
 _BLOCK = 512
 _UNKNOWN_KIB = 2**40
-"""Where the machine does not tell: above every limit, so that the processes are looked at."""
+"""Where the machine hides it: above every limit, so that the processes are measured."""
 
 
-@dataclass(kw_only=True, slots=True)
 class _Objects:
-    """What one process refers to: numbers of inodes, and bytes by the inode."""
+    """Kernel objects of one process: numbers of inodes, and bytes by the inode."""
 
-    pipes: set[int] = field(default_factory=set)
-    sockets: set[int] = field(default_factory=set)
-    shared: dict[int, int] = field(default_factory=dict)
-    mappings: int = 0
+    __slots__ = ("mappings", "pipes", "shared", "sockets")
+
+    def __init__(self) -> None:
+        self.pipes: set[int] = set()
+        self.sockets: set[int] = set()
+        self.shared: dict[int, int] = {}
+        self.mappings = 0
 
 
 class KernelMemory:
-    """Looks at the processes in turn, for a bounded time; the others count with what they had before."""
+    """Measures the processes in turn, for a bounded time; the others count with their last values."""
 
     def __init__(self, shared_buffer_inode: int, *, own_network: bool) -> None:
-        """With `own_network` every socket of the network namespace belongs to the check."""
+        """Count for one check; with `own_network` every socket of the network namespace belongs to it."""
         self._shared_buffer_inode = shared_buffer_inode
         self._own_network = own_network
         self._most_of_a_socket = sockets.most_of_one() if own_network else sockets.most_of_a_sender()
         self._most_mappings = sockets.setting("vm/max_map_count", 65530)
         self._processes: dict[int, _Objects] = {}
-        """By pid, those that were looked at longest ago first."""
+        """By pid, in the order in which they were last measured."""
         self.used = 0
         """Bytes of sockets, pipes and mappings at the last look."""
         self.shared = 0
@@ -133,7 +134,7 @@ def _add_mapping(pid: int, line: bytes, objects: _Objects, open_files: Collectio
     if int(inode) in open_files or not path.startswith(_SHARED):
         return
     begin, end = (int(number, 16) for number in where.split(b"-"))
-    try:  # how much of it exists, whoever wrote it
+    try:  # blocks that exist, of any writer
         size = os.stat(f"/proc/{pid}/map_files/{begin:x}-{end:x}").st_blocks * _BLOCK
     except OSError:  # only root may ask
         size = int(offset, 16) + end - begin
@@ -141,7 +142,7 @@ def _add_mapping(pid: int, line: bytes, objects: _Objects, open_files: Collectio
 
 
 def _shared_on_this_machine() -> int:
-    """Bytes of all shared memory and of all that is swapped out, whoever has it."""
+    """Return the bytes of all shared memory and of all that is swapped out, of any process."""
     with open("/proc/meminfo", "rb") as file:
         values = {words[0]: int(words[1]) for words in map(bytes.split, file)}
     return (

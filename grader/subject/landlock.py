@@ -28,7 +28,7 @@ _ABSTRACT_SOCKETS, _SIGNALS = 1, 2
 
 
 def abi() -> int:
-    """The version of the interface that this kernel offers; 0 for none."""
+    """Return the version of the interface that this kernel offers; 0 for none."""
     try:
         return linux.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION, name="landlock")
     except OSError as error:

@@ -77,7 +77,7 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
 
 
 def unmount(target: str) -> None:
-    """Take a mount and all below it away, as soon as nobody uses it."""
+    """Detach a mount and all below it; it goes when its last user does (MNT_DETACH)."""
     _check(_libc.umount2(target.encode(), _MNT_DETACH), f"umount {target}")
 
 
@@ -90,9 +90,9 @@ def remount_read_only(target: str) -> None:
     """Forbid writing through one mount; whatever else is forbidden there stays so."""
     now = os.statvfs(target).f_flag
     # the flags of statvfs and mount have the same values, but for this one
-    kept = now & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)
+    present = now & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC | os.ST_NOATIME | os.ST_NODIRATIME)
     relatime = _MS_RELATIME if now & _ST_RELATIME else 0
-    mount("none", target, flags=MS_REMOUNT | MS_BIND | MS_RDONLY | kept | relatime)
+    mount("none", target, flags=MS_REMOUNT | MS_BIND | MS_RDONLY | present | relatime)
 
 
 def syscall(number: int, *arguments: Any, name: str) -> int:
@@ -160,7 +160,7 @@ class _CapabilityHeader(ctypes.Structure):
 
 
 def forbid_capabilities() -> None:
-    """Never gain a capability again by starting a program; takes the right to do so, so it comes first."""
+    """Empty the bounding set: no started program gains a capability. Needs that right, so it comes first."""
     for capability in range(_LAST_CAPABILITY + 1):
         # EINVAL past the kernel's last one, EPERM for an ordinary user without a namespace: nothing to forbid
         _libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0)
@@ -182,7 +182,7 @@ def become(uid: int) -> None:
 
 
 def set_limits(*, memory_bytes: int, processes: int, file_bytes: int, open_files: int, cpu_s: int) -> None:
-    """Resource limits of this process and all it starts.
+    """Set resource limits of this process and all it starts.
 
     Memory is RLIMIT_DATA and never RLIMIT_AS: CUDA reserves gigabytes of address space that it never touches.
     """

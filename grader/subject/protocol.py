@@ -1,10 +1,10 @@
-"""The words that worker, server, pid 1 and child say to each other over sockets and pipes.
+"""Messages between worker, server, pid 1 and child over sockets and pipes.
 
 All sockets are SOCK_SEQPACKET and all pipes O_DIRECT: a message arrives whole or not at all. The student's
-process has pipes alone: with a message in a socket comes whatever file its sender adds, and who takes the
-message closes that file, which lasts as long as its sender likes (SO_LINGER). Values never travel here; they
-lie in the shared buffer, whose size is sealed: first `arguments_bytes` that only the worker writes
-while everything stands still, then the room for one result.
+process has pipes alone: with a message in a socket comes any file that its sender adds (SCM_RIGHTS), and the
+receiver closes that file, which takes as long as the sender likes (SO_LINGER). Values never travel here; they
+lie in the shared buffer, whose size is sealed: first `arguments_bytes` that only the worker writes while
+everything is stopped, then the space for one result.
 """
 
 from __future__ import annotations
@@ -15,77 +15,77 @@ from typing import NamedTuple
 
 MESSAGE_BYTES = 65536
 NAMESPACED = "namespaced"
-"""A server is told so at its start if every check gets namespaces of its own."""
+"""The argument of a server whose checks get namespaces of their own."""
 
 # worker -> pid 1
 THAW = b"thaw"
 
 # pid 1 -> worker
 AWAKE = b"awake"
-"""The core is awake, and stays so until the next message, for a while."""
+"""The core computes (see `core_warmup`) until the next message, for at most 50 ms."""
 HELLO = b"hello"
-"""The first word, also of the child: the kernel adds who says it."""
-RESTLESS = b"restless"
-"""Something could not be brought to a stand in time: it ended everything."""
+"""The first message, also of the child: the kernel adds the sender's pid and uid (SCM_CREDENTIALS)."""
+NOT_STOPPED = b"not stopped"
+"""A process could not be stopped in time: pid 1 killed everything."""
 EXCEEDED = b"exceeded "
-"""Followed by the limit that all processes together were over, and by how much there was: it ended them."""
+"""Followed by the limit that all processes together exceeded and their usage: pid 1 killed them."""
 FAILED = b"failed "
 """Followed by the step of the set-up that failed."""
 
 
 class Freeze(NamedTuple):
-    """Worker -> pid 1: bring everything to a stand, by this moment of CLOCK_MONOTONIC."""
+    """Worker -> pid 1: stop everything, by this moment of CLOCK_MONOTONIC."""
 
     deadline_ns: int
 
     def pack(self) -> bytes:
-        """The message."""
+        """Return the message."""
         return _FREEZE + _pack(self)
 
     @classmethod
     def read(cls, message: bytes) -> Freeze | None:
-        """The order in a message; None for anything else."""
+        """Return the order in a message; None for anything else."""
         return cls(*_unpack(message, _FREEZE, 1)) if message.startswith(_FREEZE) else None
 
 
 class Wake(NamedTuple):
-    """Worker -> pid 1: while everything stands, get the program's core ready for the next call."""
+    """Worker -> pid 1: while everything is stopped, warm the program's core for the next call."""
 
     arguments_bytes: int
     """How much of the arguments is to be read there."""
 
     def pack(self) -> bytes:
-        """The message."""
+        """Return the message."""
         return _WAKE + _pack(self)
 
     @classmethod
     def read(cls, message: bytes) -> Wake | None:
-        """The order in a message; None for anything else."""
+        """Return the order in a message; None for anything else."""
         return cls(*_unpack(message, _WAKE, 1)) if message.startswith(_WAKE) else None
 
 
 class Frozen(NamedTuple):
-    """Pid 1 -> worker: everything stands."""
+    """Pid 1 -> worker: everything is stopped."""
 
-    stood_ns: int
+    stopped_ns: int
     """Since when, by CLOCK_MONOTONIC."""
     charged_ns: int
-    """Until when the call's time is counted; see `grader.subject.stand.Stand`."""
+    """Until when the call's time is counted; see `grader.subject.stopper.StopTimes`."""
     delay_ns: int
-    """How much of the time since it was continued it waited for cores that others used."""
+    """Time since it was continued in which it waited for cores that other programs used."""
     cpu_ns: int
-    """CPU time of all of the program's processes so far, ended ones included; negative if the kernel does
-    not tell."""
+    """CPU time of all of the program's processes so far, ended ones included; negative if the kernel
+    hides it."""
     init_cpu_ns: int
-    """That of pid 1 itself, which looks at them and stops them."""
+    """CPU time of pid 1 itself, which measures and stops them."""
 
     def pack(self) -> bytes:
-        """The message."""
+        """Return the message."""
         return _FROZEN + _pack(self)
 
     @classmethod
     def read(cls, message: bytes) -> Frozen | None:
-        """The news in a message; None for anything else."""
+        """Return the news in a message; None for anything else."""
         return cls(*_unpack(message, _FROZEN, 5)) if message.startswith(_FROZEN) else None
 
 
@@ -98,12 +98,12 @@ class EndMessage(NamedTuple):
     """The most memory that it, or a child that it waited for, ever had at once, by the kernel's count."""
 
     def pack(self) -> bytes:
-        """The message."""
+        """Return the message."""
         return _ENDED + _pack(self)
 
     @classmethod
     def read(cls, message: bytes) -> EndMessage | None:
-        """The news in a message; None for anything else."""
+        """Return the news in a message; None for anything else."""
         return cls(*_unpack(message, _ENDED, 2)) if message.startswith(_ENDED) else None
 
 
@@ -129,12 +129,12 @@ class CallRequest(NamedTuple):
     length: int
 
     def pack(self) -> bytes:
-        """The message."""
+        """Return the message."""
         return self.nonce + struct.pack("<QQ", self.start, self.length)
 
     @classmethod
     def read(cls, message: bytes) -> CallRequest | None:
-        """The request in a message; None for anything else."""
+        """Return the request in a message; None for anything else."""
         try:
             return cls(message[:NONCE_BYTES], *struct.unpack("<QQ", message[NONCE_BYTES:]))
         except struct.error:
@@ -154,7 +154,7 @@ class Question(NamedTuple):
     """JSON: the function's number among the arguments, and its own arguments; back, its value or an error."""
 
     def pack(self) -> bytes:
-        """The message.
+        """Return the message.
 
         Raises:
             ValueError: it is longer than a pipe takes at once.
@@ -166,7 +166,7 @@ class Question(NamedTuple):
 
     @classmethod
     def read(cls, message: bytes, nonce: bytes) -> Question | None:
-        """The question of a call in a message; None for anything else."""
+        """Return the question of a call in a message; None for anything else."""
         head = _QUESTION + nonce
         return cls(nonce, message.removeprefix(head)) if message.startswith(head) else None
 
@@ -182,7 +182,7 @@ class Calls:
         self.writing = writing
 
     def recv(self) -> bytes:
-        """The next message; empty if nobody is left who could send one.
+        """Return the next message; empty once all writers have closed the pipe.
 
         Raises:
             BlockingIOError: there is none, and this end does not wait.
@@ -193,7 +193,7 @@ class Calls:
         """Send a message.
 
         Raises:
-            OSError: nobody is left to read it, or this end does not wait and the pipe is full.
+            OSError: no reader is left, or this end does not wait and the pipe is full.
         """
         os.write(self.writing, message)
 

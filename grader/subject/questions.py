@@ -29,7 +29,7 @@ class Questions:
             self.nonce = b""
 
     def ask(self, number: int, *args: Any) -> Any:
-        """What a function gives for arguments that JSON has.
+        """Ask the worker what a function gives for arguments that JSON has.
 
         Raises:
             ValueError: they take more than 4 kB, or the function does not take them, or the call is over.
@@ -48,14 +48,14 @@ class Questions:
         return plain["value"]
 
     def launch(self, number: int) -> str:
-        """What to do at the launch of this number in the call; nothing once the call is over."""
+        """Ask the worker what to do at the launch of this number in the call; empty once the call is over."""
         try:
             return str(self.ask(LAUNCH, number))
         except (ValueError, OSError):  # a thread that launches after its call
             return ""
 
     def function(self, argument: Any) -> Outside | None:
-        """The function that an encoded argument stands for; None if it is a value."""
+        """Return the function that an encoded argument stands for; None if it is a value."""
         if type(argument) is dict and TAG in argument:
             return Outside(self, argument[TAG])
         return None
@@ -69,5 +69,5 @@ class Outside:
         self._number = number
 
     def __call__(self, *args: Any) -> Any:
-        """What it gives; see `Questions.ask`."""
+        """Return what the function gives; see `Questions.ask`."""
         return self._questions.ask(self._number, *args)

@@ -228,15 +228,15 @@ def _rules(network: bool, pinned: bool) -> Iterable[SyscallRule]:
     for call in CALLS.keys() - _CONDITIONAL:
         yield SyscallRule(call, errno.ENOSYS if call in _MISSING else errno.EPERM)
     yield SyscallRule("clone", errno.EPERM, (Where(0, bits=_NEW_NAMESPACES),))
-    # whoever ends is left to pid 1 and seen, not to a process of the program's that ignores SIGCHLD
+    # pid 1 must inherit orphans and count them, and not a process of the program's that ignores SIGCHLD
     yield SyscallRule("clone", errno.EINVAL, (Where(0, bits=_CLONE_PARENT),))
     yield SyscallRule("prctl", errno.EINVAL, (Where(0, equals=linux.PR_SET_CHILD_SUBREAPER),))
     yield SyscallRule("personality", errno.EPERM, (Where(0, not_among=_LINUX_PERSONALITY),))
-    # whoever counts its memory from outside must be able to read of it
+    # pid 1 reads the program's memory use in /proc, which a process that is not dumpable hides
     yield SyscallRule("prctl", errno.EPERM, (Where(0, equals=linux.PR_SET_DUMPABLE),))
     # pid 1 of a check has the same user where we are not root: it must not be starved or cut short
     yield SyscallRule("prlimit64", errno.EPERM, (Where(0, not_among=(_OWN,)),))
-    if pinned:  # said to have been done: libraries that place their threads do without
+    if pinned:  # reported as done: libraries that place their threads do without
         yield SyscallRule("sched_setaffinity", 0)
     for call in _PRIORITIES:
         yield SyscallRule(call, errno.EPERM, (Where(0, equals=_PID_1),))
@@ -249,12 +249,12 @@ def _rules(network: bool, pinned: bool) -> Iterable[SyscallRule]:
 
 
 def _wake_ups() -> Iterable[SyscallRule]:
-    """Ways to have the kernel send SIGCONT to a program that was stopped, when none of it runs any more.
+    """Refuse ways to have the kernel send SIGCONT to a stopped program when none of it runs any more.
 
     The others are `timer_create` and `mq_notify`, which are refused altogether.
     """
     sigcont = int(signal.SIGCONT)
-    # sent when there is something to read or room to write: whoever empties the pipe for its output does that
+    # sent when a pipe can be read or written: emptying the pipe for its output would wake the program
     yield SyscallRule("fcntl", errno.EINVAL, (Where(1, equals=fcntl.F_SETSIG),))
     at_the_parents_end = (Where(0, equals=linux.PR_SET_PDEATHSIG), Where(1, equals=sigcont))
     yield SyscallRule("prctl", errno.EINVAL, at_the_parents_end)
@@ -265,7 +265,7 @@ def _wake_ups() -> Iterable[SyscallRule]:
 
 
 def _hidden_memory() -> Iterable[SyscallRule]:
-    """Ways to have the kernel hold memory that it tells nobody of.
+    """Refuse ways to have the kernel hold memory that it shows in no count.
 
     The others are refused altogether: `vmsplice`, whose pipe keeps 2 MiB for a byte of a huge page that is no
     longer mapped; `splice`, `tee` and `sendfile`, whose pipe or socket keeps a page for each byte of a file
@@ -283,7 +283,7 @@ def _hidden_memory() -> Iterable[SyscallRule]:
 
 
 def _kept_busy() -> Iterable[SyscallRule]:
-    """Ways to have the kernel send again and again what its receiver throws away, also when nobody lives.
+    """Refuse ways to have the kernel send without end what its receiver drops, also when no process lives.
 
     Seen: signed segments (TCP_MD5SIG) to a receiver with another key, resent every second (TCP_RTO_MAX_MS)
     for as long as TCP_USER_TIMEOUT says, took most of a core for 100 s after the check. Of TCP's options
@@ -330,13 +330,13 @@ def _sockets(network: bool) -> Iterable[SyscallRule]:
 
 
 def supported() -> bool:
-    """Whether we know this machine's system calls."""
+    """Tell whether we know this machine's system calls."""
     return os.uname().machine in _ARCHITECTURES
 
 
 @cache
 def program(*, network: bool, pinned: bool = False) -> bytes:
-    """The filter for this machine.
+    """Return the filter for this machine.
 
     `network=False` refuses every socket (pairs of sockets stay possible); `pinned` keeps it on its cores.
     """
@@ -344,7 +344,7 @@ def program(*, network: bool, pinned: bool = False) -> bytes:
 
 
 def assembled(rules: Iterable[SyscallRule]) -> bytes:
-    """The instructions that refuse by these rules, and end who calls in another architecture's convention."""
+    """Return instructions that refuse by these rules, and kill callers of another architecture."""
     architecture, column = _ARCHITECTURES[os.uname().machine]
     code = [
         _Instruction(_LOAD, _ARCHITECTURE),

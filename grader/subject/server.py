@@ -1,4 +1,4 @@
-"""The subject server: imports what an assignment preloads, calls none of it, forks a child per check."""
+"""The subject server: imports what an assignment preloads, calls none of them, forks a child per check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contextlib import suppress
 from itertools import product
 from typing import Any, NoReturn
 
-from . import child, init, landlock, linux, seccomp
+from . import child, landlock, linux, pid1, seccomp, standins
 from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED, Calls
 
 _FDS = 12
@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     # this process holds nothing secret, but a child that could write to it would reach the next check
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if select.select([control], [], [], 0)[0]:  # nothing is asked before we are ready: the worker is gone
+    if select.select([control], [], [], 0)[0]:  # the worker sends nothing before we are ready: it is gone
         os._exit(1)
     # children collect themselves; pid 1 of a check puts this back
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -46,10 +46,10 @@ def main(argv: Sequence[str]) -> NoReturn:
             importlib.import_module(name)
         except Exception as error:  # a library without its driver raises anything
             why = f"cannot import {name} ({error}); install it on this machine, or correct the name"
-            _say(control, {"failed": why})
+            _send(control, {"failed": why})
             os._exit(1)
-    if trial >= 0 and (why := _what_is_wrong(trial)):
-        _say(control, {"unfit": why})
+    if trial >= 0 and (why := _namespace_problem(trial)):
+        _send(control, {"unfit": why})
         os._exit(1)
     facts = {
         "python": sys.version.split()[0],
@@ -60,9 +60,9 @@ def main(argv: Sequence[str]) -> NoReturn:
     for network, pinned in product((True, False), repeat=2) if seccomp.supported() else ():
         seccomp.program(network=network, pinned=pinned)  # made once, for all children
     linux.forbid_capabilities()  # here, for all children: each would need 65 system calls
-    gc.freeze()  # children share these pages as long as nobody looks for garbage there
+    gc.freeze()  # children share these pages as long as no collection writes to them
     gc.enable()  # off since the start: importing throws hardly anything away
-    _say(control, {"ready": facts})
+    _send(control, {"ready": facts})
     while True:
         message, fds, _, _ = socket.recv_fds(control, MESSAGE_BYTES, _FDS, socket.MSG_CMSG_CLOEXEC)
         if not message:
@@ -71,7 +71,7 @@ def main(argv: Sequence[str]) -> NoReturn:
 
 
 def _redirect_numba() -> None:
-    """Have `numba.cuda` be numba-cuda's, where that is installed.
+    """Make `numba.cuda` that of numba-cuda, where it is installed.
 
     It asks for this by a `.pth` file, and such files are not read: one could hold anybody's code.
     """
@@ -79,12 +79,12 @@ def _redirect_numba() -> None:
         importlib.import_module("_numba_cuda_redirector")
 
 
-def _say(control: socket.socket, plain: dict[str, Any]) -> None:
+def _send(control: socket.socket, plain: dict[str, Any]) -> None:
     control.send(json.dumps(plain).encode())
 
 
-def _fork_init(run: Callable[[], object], say: Callable[[str], object], *, namespaced: bool) -> None:
-    """Fork pid 1 of a check, which runs `run` in namespaces of its own; `say` is called with what fails."""
+def _fork_pid1(run: Callable[[], object], say: Callable[[str], object], *, namespaced: bool) -> None:
+    """Fork pid 1 of a check, which runs `run` in namespaces of its own; `say` gets an error's text."""
     pid = -1
     try:
         pid = _fork_into_pid_namespace() if namespaced else os.fork()
@@ -92,7 +92,7 @@ def _fork_init(run: Callable[[], object], say: Callable[[str], object], *, names
             if namespaced:
                 linux.unshare(linux.CLONE_NEWNS | linux.CLONE_NEWIPC)
             run()
-    except BaseException as error:  # nobody above this process would hear of it
+    except BaseException as error:  # no process above would report it
         say(getattr(error, "strerror", None) or str(error))
     finally:
         if pid == 0:
@@ -120,23 +120,23 @@ def _fork_into_pid_namespace() -> int:
 
 
 def _try_namespaces() -> int:
-    """Begin to try, while we import, what every check needs; the pipe that `_what_is_wrong` reads."""
+    """Begin to try, while we import, what every check needs; the pipe that `_namespace_problem` reads."""
     reading, writing = os.pipe()
 
-    def try_stage() -> None:
-        init.set_stage(init.WORKSPACE, file_mb=1)
+    def try_mounts() -> None:
+        pid1.mount_private_view(pid1.WORKSPACE, file_mb=1)
         os.write(writing, HELLO)
 
-    _fork_init(try_stage, lambda why: os.write(writing, why.encode()), namespaced=True)
+    _fork_pid1(try_mounts, lambda why: os.write(writing, why.encode()), namespaced=True)
     os.close(writing)
     return reading
 
 
-def _what_is_wrong(trial: int) -> str:
-    """How the try went: empty if checks will get their namespaces."""
-    said = os.read(trial, MESSAGE_BYTES)
+def _namespace_problem(trial: int) -> str:
+    """Return how the try went: empty if checks will get their namespaces."""
+    answer = os.read(trial, MESSAGE_BYTES)
     os.close(trial)
-    return "" if said == HELLO else said.decode() or "the process that tried it ended"
+    return "" if answer == HELLO else answer.decode() or "the process that tried it ended"
 
 
 def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> None:
@@ -145,25 +145,25 @@ def _spawn(control: socket.socket, order: dict[str, Any], fds: list[int]) -> Non
     `fds` are the sockets of pid 1 and child, shared buffer, pipe for output, pipes for requests and replies,
     and the files of a freezer.
     """
-    inits, greeting = (socket.socket(fileno=fd) for fd in fds[:2])
+    pid1_socket, greeting = (socket.socket(fileno=fd) for fd in fds[:2])
 
     def run() -> None:
         control.close()
         calls = Calls(*fds[4:6])
-        init.run(inits, order, fds[2], fds[6:], lambda: _student(order, greeting, calls, *fds[2:4]))
+        pid1.run(pid1_socket, order, fds[2], fds[6:], lambda: _student(order, greeting, calls, *fds[2:4]))
 
     def say(why: str) -> None:
-        inits.send(FAILED + f"namespaces: {why}".encode()[:2000])
+        pid1_socket.send(FAILED + f"namespaces: {why}".encode()[:2000])
 
-    _fork_init(run, say, namespaced=order["namespaced"])
-    inits.detach()
+    _fork_pid1(run, say, namespaced=order["namespaced"])
+    pid1_socket.detach()
     greeting.detach()
     for fd in fds:
         os.close(fd)
 
 
-def _volunteer_for_the_out_of_memory_killer() -> None:
-    """Whatever hides from our own count: when the machine has no memory left, this program goes first.
+def _prefer_as_oom_victim() -> None:
+    """Set `oom_score_adj` to 1000: when the machine has no memory left, this program is killed first.
 
     Who has CAP_SYS_RESOURCE makes this the least value for good; read-only /proc does so for others.
     """
@@ -177,15 +177,16 @@ def _student(
 ) -> NoReturn:
     try:
         shared_buffer = mmap.mmap(memory, order["shared_buffer_bytes"])
-        workspace = init.WORKSPACE if order["namespaced"] else order["workspace"]
+        workspace = pid1.WORKSPACE if order["namespaced"] else order["workspace"]
         folders = [order["given"], workspace] if order["given"] else [workspace]
-        _volunteer_for_the_out_of_memory_killer()
+        _prefer_as_oom_victim()
         if order["namespaced"] and not order["devices"]:  # CUDA names its threads there, or does not start
             linux.remount_read_only("/proc")
         if order["uid"] is not None:
             os.fchown(outputs, order["uid"], -1)  # a program opens /dev/stdout by its name
         child.prepare(order, outputs, folders)
-        child.play_devices()
+        if standins.active_player is not None:
+            standins.active_player.install()
         for fd in (memory, outputs):
             os.close(fd)
     except BaseException as error:  # a fault of ours or of the machine: it must not look like the student's

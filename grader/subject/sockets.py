@@ -45,12 +45,12 @@ _BYTE_COSTS = 1280
 
 
 def number() -> int:
-    """How many sockets the network namespace has that we are in, closed ones with unread data included."""
+    """Count the sockets of our network namespace, closed ones with unread data included."""
     return _statistics("sockstat").get("sockets", {}).get("used", 0)
 
 
 def most_of_one() -> int:
-    """How much a socket may hold: what it sent, and if it is of the internet, what it received."""
+    """Return how much a socket may hold: what it sent, and if it is of the internet, what it received."""
     limits = [
         max(
             2 * setting(f"net/core/{way}mem_max", _UNREADABLE), setting(f"net/ipv4/tcp_{way}mem", _UNREADABLE)
@@ -61,7 +61,7 @@ def most_of_one() -> int:
 
 
 def buffered(inodes: Collection[int] | None) -> int:
-    """The bytes that these Unix sockets hold; None for all sockets of the network namespace that we are in.
+    """Return the bytes that these Unix sockets hold; None for all sockets of our network namespace.
 
     Where the kernel was built without CONFIG_UNIX_DIAG or CONFIG_INET_DIAG, these hold nothing.
     """
@@ -90,7 +90,7 @@ def buffered(inodes: Collection[int] | None) -> int:
 
 
 def _statistics(file: str) -> dict[str, dict[str, int]]:
-    """The lines of /proc/net/sockstat or sockstat6: by protocol, the numbers by name."""
+    """Return the lines of /proc/net/sockstat or sockstat6: by protocol, the numbers by name."""
     with suppress(OSError), open(f"/proc/net/{file}") as lines:
         rows = (line.partition(": ") for line in lines)
         return {
@@ -101,7 +101,7 @@ def _statistics(file: str) -> dict[str, dict[str, int]]:
 
 
 def _internet(family: int, protocol: int) -> Iterator[int]:
-    """Bytes of each socket; connections in TIME_WAIT are none."""
+    """Yield the bytes of each socket; connections in TIME_WAIT have none."""
     request = _INET_REQUEST.pack(family, protocol, 1 << (_INET_MEMORY - 1), _ANY_STATE)
     for answer in _answers(request):
         attributes = _attributes(answer[_INET_ANSWER_BYTES:])
@@ -110,7 +110,7 @@ def _internet(family: int, protocol: int) -> Iterator[int]:
 
 
 def _unix(inodes: Collection[int] | None = None) -> tuple[int, int]:
-    """How many these are, and their bytes; None for all.
+    """Return how many these are, and their bytes; None for all.
 
     The kernel charges a sender with what it sent. One that is closed is not in the list, and its peer stands
     for it, or the listener where nobody has accepted the connection.
@@ -140,19 +140,19 @@ def _first(numbers: bytes | None) -> int:
 
 
 def _most_unread(kind: int, unread: int) -> int:
-    """How much may wait in a Unix socket whose senders are closed, if this many bytes of it are unread."""
+    """Bound what waits in a Unix socket whose senders are closed, if this many bytes of it are unread."""
     if kind == socket.SOCK_DGRAM:  # any number of senders, and only the first message's bytes are counted
         return most_of_a_sender() * (setting("net/unix/max_dgram_qlen", 10) + 1)
     return max(unread, min(most_of_a_sender(), unread * _BYTE_COSTS))
 
 
 def most_of_a_sender() -> int:
-    """How much a Unix socket may hold of what it sent."""
+    """Return how much a Unix socket may hold of what it sent."""
     return 2 * setting("net/core/wmem_max", _USUAL)
 
 
 def setting(name: str, default: int) -> int:
-    """The last number of a file below /proc/sys, or the default where there is no such file."""
+    """Return the last number of a file below /proc/sys, or the default where there is no such file."""
     try:
         with open(f"/proc/sys/{name}") as file:
             return int(file.read().split()[-1])
@@ -169,7 +169,7 @@ def _memory(numbers: bytes | None) -> int:
 
 
 def _netlink() -> tuple[int, int]:
-    """How many sockets list interfaces, and their bytes (columns Pid, Rmem and Wmem; the kernel's are 0)."""
+    """Count netlink sockets and their bytes (columns Pid, Rmem and Wmem; the kernel's are 0)."""
     try:
         with open("/proc/net/netlink") as file:
             rows = [line.split() for line in file.read().splitlines()[1:]]
@@ -179,7 +179,7 @@ def _netlink() -> tuple[int, int]:
 
 
 def _answers(request: bytes) -> Iterator[bytes]:
-    """The kernel's answer for each socket; nothing where it does not support the request."""
+    """Yield the kernel's answer for each socket; nothing where it does not support the request."""
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as kernel:
             kernel.settimeout(_WITHIN_S)

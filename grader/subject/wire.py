@@ -13,7 +13,7 @@ A value is encoded as JSON whose containers are tagged, so that a list stays a l
     {"o": "torch.Tensor"}           a value of any other type: only the type's name crosses
 
 Types are matched exactly: a subclass of ndarray or float with opinions of its own is a foreign value.
-Both sides use this module; whoever decodes trusts nothing and raises `Malformed`.
+Both sides use this module; the decoder trusts nothing and raises `Malformed`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TooLarge(ValueError):
 
 
 def type_name(value: object) -> str:
-    """The full name of a value's type, without `builtins.`."""
+    """Return the full name of a value's type, without `builtins.`."""
     kind = type(value)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     return f"{module}{kind.__qualname__}"[:200]
@@ -87,7 +87,7 @@ class Encoder:
         return start
 
     def encode(self, value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one branch per type of the wire
-        """The JSON of one value; its arrays are in the buffer."""
+        """Return the JSON of one value, and put its arrays into the buffer."""
         self._nodes += 1
         if depth > DEPTH or self._nodes > NODES:
             raise TooLarge
@@ -151,7 +151,7 @@ def _is_scalar(kind: type) -> bool:
 
 
 def _packing(value: list[Any]) -> tuple[str, str]:
-    """The tag for a long list, and the dtype of its elements if it can be packed."""
+    """Return the tag for a long list, and the dtype of its elements if it can be packed."""
     kinds = set(map(type, value))
     if len(kinds) == 1:
         kind = kinds.pop()
@@ -181,7 +181,7 @@ class Decoder:
         """Bytes that no array has taken: an honest encoder gives each of them once."""
 
     def open(self, start: int, length: int) -> Any:
-        """The JSON document at `start`."""
+        """Return the JSON document at `start`."""
         if not (
             0 <= start <= len(self._buffer) and 0 <= length <= min(JSON_BYTES, len(self._buffer) - start)
         ):
@@ -192,7 +192,7 @@ class Decoder:
             raise Malformed(f"not JSON: {error}") from None
 
     def decode(self, plain: Any, depth: int = 0) -> Any:
-        """The value of its JSON."""
+        """Return the value of its JSON."""
         self._nodes += 1
         if depth > DEPTH or self._nodes > NODES:
             raise Malformed("nested too deeply or too long")

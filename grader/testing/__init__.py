@@ -1,8 +1,9 @@
-"""Conformance tests for exporters: the only package here that imports pytest.
+"""Conformance kits for what plugins bring: the only package here that imports pytest.
 
 grader itself does not depend on pytest; a plugin's own tests bring it.
 """
 
 import pytest
 
-pytest.register_assert_rewrite("grader.testing.worksheets", "grader.testing.results")
+for name in ("checks", "engines", "reports", "results", "sandboxes", "worksheets"):
+    pytest.register_assert_rewrite(f"{__name__}.{name}")

@@ -7,8 +7,8 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
-from grader.config.roster import Roster, Student
-from grader.lms.contract import FilledSheet, Grade, Rules, Worksheet
+from grader.contracts.exporter import FilledSheet, Grade, Rules, Worksheet
+from grader.model.roster import Roster, Student
 from grader.model.score import Standing
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -53,7 +53,7 @@ class Example:
     delimiters: tuple[str, ...] = (",", ";", "\t")
     """Delimiters that the platform writes; with `;` decimals may have a comma."""
     known_by: str = "student"
-    """The field of the roster (`grader.config.roster.Student`) that has what `{student}` is replaced by."""
+    """The field of the roster (`grader.model.roster.Student`) that has what `{student}` is replaced by."""
     spelled: str = "{}"
     """The platform's format of that id, as in `{}@uni.edu`."""
 

@@ -1,4 +1,4 @@
-"""Conformance tests of exporters that write a file for each student (`grader.lms.contract.ResultsFile`).
+"""Conformance tests of `ResultsFile`, an exporter that writes a file for each student.
 
 An author derives a class in a file of tests, names the exporter, and says how its file is read:
 
@@ -13,23 +13,14 @@ An author derives a class in a file of tests, names the exporter, and says how i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
-from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
-from grader.lms.contract import ResultsFile, Rules
-from grader.model.evidence import Evidence
-from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.rubric import Item, LatePolicy, Rubric
-from grader.model.score import Award, Standing
-from grader.model.submission import Submission
-from grader.model.view import Audience, AudienceView
-from grader.scoring.score import score
+from grader.contracts.exporter import ResultsFile, Rules
+from grader.model.view import AudienceView
 from grader.testing.hostile import HOSTILE, unsafe
+from grader.testing.views import view
 from grader.testing.worksheets import FORMULAS, NAMES, OPEN
 
 __all__ = ["ResultsConformance", "view"]
@@ -91,86 +82,3 @@ class ResultsConformance:
 
     def test_the_same_grade_gives_the_same_file(self) -> None:
         assert self.render(view()) == self.render(view())
-
-
-class _Awards:
-    """A check kind whose award is the share in the observation's facts."""
-
-    name: ClassVar[str] = "told"
-
-    @property
-    def Options(self) -> type:
-        return SimpleNamespace
-
-    def observe(self, options: Any, context: Any) -> Observation:
-        raise NotImplementedError
-
-    def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
-        flags = tuple(observation.facts.get("flags", ()))
-        return Award(
-            fraction=observation.facts["share"], reason=observation.note or "as it was told", flags=flags
-        )
-
-
-def _cases(program_text: str) -> tuple[Case, ...]:
-    """Return a case whose texts are all the program's; none if the text is empty."""
-    if not program_text:
-        return ()
-    measured = {program_text: Quantity(value=program_text, unit=program_text, taken_by="subject")}
-    return (
-        Case(
-            name=program_text,
-            outcome=Outcome.CRASHED,
-            agrees={program_text: False},
-            called=program_text,
-            returned=program_text,
-            expected=program_text,
-            note=program_text,
-            quantities=measured,
-            changed_inputs=(program_text,),
-        ),
-    )
-
-
-def view(
-    standing: Standing = Standing.FINAL,
-    *,
-    title: str = "A title",
-    program_text: str = "",
-    audience: Audience = "student",
-    untimed: bool = False,
-) -> AudienceView:
-    """Return a view of a grade of 7.5 of ten points in two items; `program_text` is a program's text."""
-    on_hold, waits = standing is Standing.HELD, standing is Standing.PROVISIONAL
-    items = (
-        Item(id="a", title=title, points=7.5, check="told", options=SimpleNamespace(), on_flag="holds"),
-        Item(id="b", title="Another", points=2.5, check="told", options=SimpleNamespace()),
-    )
-    rubric = Rubric(name="kit", assignment="kit", points=10.0, items=items, digest="sha256:0")
-    if untimed:
-        rubric = replace(rubric, due=datetime(2024, 12, 23, tzinfo=UTC), late=LatePolicy(per_day=0.1))
-    outcome = Outcome.NOT_OBSERVED if waits else Outcome.OBSERVED
-    observations = {
-        "a": Observation(
-            item="a", outcome=Outcome.OBSERVED, facts={"share": 1.0, "flags": ("look",) if on_hold else ()}
-        ),
-        "b": Observation(
-            item="b",
-            outcome=outcome,
-            note=program_text,
-            output=program_text,
-            cases=_cases(program_text),
-            facts={"share": 0.0},
-        ),
-    }
-    submission = Submission(
-        student="ann",
-        assignment="kit",
-        archive=f"ann{program_text}.zip",
-        digest="sha256:0",
-        files=(f"work{program_text}.py",),
-        dropped=(program_text,),
-    )
-    evidence = Evidence(submission=submission, exams=(), observations=observations)
-    card = score(rubric, evidence, {"told": _Awards()})
-    return AudienceView(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)

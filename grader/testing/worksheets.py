@@ -1,4 +1,4 @@
-"""Conformance tests of exporters that fill in a platform's table (`grader.lms.contract.Worksheet`).
+"""Conformance tests of exporters that fill in a platform's table (`grader.contracts.exporter.Worksheet`).
 
 An author derives a class in a file of tests, and pytest runs every promise against the exporter:
 
@@ -16,8 +16,8 @@ import re
 
 import pytest
 
+from grader.contracts.exporter import RowOutcome
 from grader.errors import UsageError
-from grader.lms.contract import RowOutcome
 from grader.model.score import Standing
 from grader.testing.example import Dialect, Example, Row, make_grade
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-from grader.harness.context import OTHERS_RAN
+from grader.contracts.context import OTHERS_RAN
 
 
 class QuietUnlessCalled:

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.coursecode import course_module
 from grader.errors import CourseError
-from grader.harness.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.servers import Servers

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from grader.config.decode import decode
+from grader.contracts.call import Call, InputCase
 from grader.coursecode import course_module
 from grader.errors import CourseError
-from grader.harness.context import Call, InputCase
 from grader.model.assignment import Limits
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.trace import Launch, Trace

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from grader.config.rubric import load_rubric
+from grader.contracts.call import InputCase
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import NotObservedError
-from grader.harness.context import REFERENCE, SUBMISSION, InputCase
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
-from grader.harness.server_spec import virtual_gpus
+from grader.harness.server_spec import played_by
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits
 from grader.model.job import Job
@@ -23,6 +24,7 @@ from grader.plugins import Plugins
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
 from grader.scoring.score import passed
+from grader.subject.standins import virtual_devices
 
 torch = pytest.importorskip("torch")
 
@@ -83,7 +85,7 @@ def context(tmp_path):
         )
         children = ProcessPool(servers, job.limits)
         opened.extend((children, servers))
-        return ItemContext(job, "item", children, lent=virtual_gpus(gpus))
+        return ItemContext(job, "item", children, lent=played_by(virtual_devices(gpus)))
 
     yield make
     for resource in opened:

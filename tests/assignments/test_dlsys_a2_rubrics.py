@@ -13,9 +13,9 @@ import pytest
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
 from grader.config.rubric import load_rubric
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.coursecode import course_module
 from grader.harness.compare import compare
-from grader.harness.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.servers import Servers

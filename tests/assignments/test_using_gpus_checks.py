@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from grader.config.decode import decode
+from grader.contracts.call import Call, InputCase
 from grader.coursecode import course_module
 from grader.errors import CourseError
-from grader.harness.context import Call, InputCase
 from grader.model.observation import Outcome
 from grader.model.trace import DeviceWork, Trace
 from tests.assignments.busy import QuietUnlessCalled

@@ -9,10 +9,10 @@ import pytest
 
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
-from grader.harness.context import REFERENCE, SUBMISSION
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
-from grader.harness.server_spec import virtual_gpus
+from grader.harness.server_spec import played_by
 from grader.harness.servers import Servers
 from grader.model.job import Job
 from grader.model.observation import Outcome
@@ -21,6 +21,7 @@ from grader.plugins import Plugins
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
 from grader.scoring.score import passed
+from grader.subject.standins import virtual_devices
 
 torch = pytest.importorskip("torch")
 
@@ -94,7 +95,7 @@ def observe(tmp_path):
         return {item.id: observed(item, job, children) for item in items}
 
     def observed(item, job, children):
-        lent = virtual_gpus(item.devices["gpu"])
+        lent = played_by(virtual_devices(item.devices["gpu"]))
         kind = KINDS[item.check]
         observation = kind.observe(
             item.options, ItemContext(job, item.id, children, f"{item.group}-{lent.count}", lent=lent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,29 +9,23 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import numpy as np
 import pytest
 
-from grader.harness.context import REFERENCE, SUBMISSION, Call, InputCase
+from grader.contracts.call import Call, InputCase
 from grader.harness.item_context import ItemContext
-from grader.harness.process_pool import ProcessPool
-from grader.harness.servers import Servers
 from grader.model.assignment import Limits
-from grader.model.job import Job
 from grader.model.observation import Outcome
-from grader.model.submission import Submission
 from grader.sandbox.bubblewrap import BubblewrapSandbox
-from grader.sandbox.interpreter import interpreter
+from grader.testing.contexts import Contexts
 
 ENDS = (
     (TimeoutError, Outcome.TIMED_OUT),
     (MemoryError, Outcome.OUT_OF_MEMORY),
     (OSError, Outcome.NOT_OBSERVED),
 )
-GIVEN = "given"
 RETURNED = Call(outcome=Outcome.OBSERVED, wall_s=0.25)
 
 
@@ -112,93 +105,17 @@ def make_context() -> Callable[..., InProcessContext]:
     return make
 
 
-class RealContexts:
-    """Contexts over a real sandbox, for files that are written anew into the folders that its servers show.
-
-    The servers are kept for the next test, as a worker keeps them for the next submission.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._shown = {name: folder / name for name in (SUBMISSION, REFERENCE, GIVEN)}
-        for shown in self._shown.values():
-            shown.mkdir()
-        self._servers: dict[bool, Servers] = {}
-        """By whether the course has files that every program is shown."""
-        self._open: list[ProcessPool] = []
-
-    def make(self, folder: Path, files: Mapping[str, str], course: Mapping[str, str]) -> ItemContext:
-        """Write the files of a submission and of an assignment, and link to them in a folder."""
-        (folder / "assignment").mkdir()
-        (folder / "workspace").symlink_to(self._shown[SUBMISSION])
-        for name in (REFERENCE, GIVEN):
-            (folder / "assignment" / name).symlink_to(self._shown[name])
-        write(folder / "workspace", files)
-        write(folder / "assignment", course)
-        submission = Submission(
-            student="s", assignment="a", archive="s.tar.gz", digest="d", files=tuple(sorted(files))
-        )
-        job = Job(
-            id="1",
-            submission=submission,
-            course=str(folder),
-            assignment_folder=str(folder / "assignment"),
-            workspace=str(folder / "workspace"),
-            tasks=(),
-            preloads={name.removesuffix(".py"): ("numpy",) for name in files},
-            limits=Limits(call_wall_s=5.0),
-            seed="5eed",
-        )
-        servers = self._serving(any(path.startswith("given/") for path in course), job.limits)
-        self._open.append(ProcessPool(servers, job.limits))
-        return ItemContext(job, "item", self._open[-1])
-
-    def _serving(self, given: bool, limits: Limits) -> Servers:
-        if given not in self._servers:
-            self._servers[given] = Servers(
-                (BubblewrapSandbox(),),
-                python=interpreter().executable,
-                site=interpreter().site,
-                workspaces={name: self._shown[name] for name in (SUBMISSION, REFERENCE)},
-                given=self._shown[GIVEN] if given else None,
-                limits=limits,
-            )
-        return self._servers[given]
-
-    def end(self) -> None:
-        """End the children, and empty the folders: what is mounted stays."""
-        while self._open:
-            self._open.pop().close()
-        for shown in self._shown.values():
-            for path in shown.iterdir():
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
-
-    def close(self) -> None:
-        """End the servers."""
-        for servers in self._servers.values():
-            servers.close()
-
-
-def write(folder: Path, files: Mapping[str, str]) -> None:
-    for path, text in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(dedent(text))
-
-
 @pytest.fixture(scope="session")
-def real_contexts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealContexts]:
+def real_contexts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Contexts]:
     """What the tests of this worker share."""
-    contexts = RealContexts(tmp_path_factory.mktemp("context"))
+    contexts = Contexts(tmp_path_factory.mktemp("context"), [BubblewrapSandbox()])
     yield contexts
     contexts.close()
 
 
 @pytest.fixture
 def real_context(
-    real_contexts: RealContexts, tmp_path: Path
+    real_contexts: Contexts, tmp_path: Path
 ) -> Iterator[Callable[[Mapping[str, str], Mapping[str, str]], ItemContext]]:
     """Makes a context, once in a test, for a submission and an assignment as files and their text."""
     if missing := BubblewrapSandbox().available():

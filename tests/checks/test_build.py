@@ -9,9 +9,10 @@ from textwrap import dedent
 import pytest
 
 from grader.checks.build import PYTHON_3, BuildKind
+from grader.contracts.call import InputCase
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.errors import CourseError, NotObservedError
 from grader.harness.builds import Builds
-from grader.harness.context import REFERENCE, SUBMISSION, InputCase
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.server_spec import DeviceGrant
@@ -57,7 +58,7 @@ def contexts(tmp_path):
             file.write_text(text if path.endswith("akefile") else dedent(text))
 
     def make(files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, **built_for):
-        place = tmp_path / f"exam{len(opened)}"
+        place = tmp_path / f"run{len(opened)}"
         write(place / "workspace", files)
         write(place / "assignment", {**REFERENCE_FILES, **course})
         limits = Limits(call_wall_s=10.0)

@@ -15,8 +15,8 @@ import pytest
 from grader.checks.allocations import Training
 from grader.checks.cuda_calls import CudaCalls
 from grader.config.decode import decode
+from grader.contracts.call import Call, InputCase
 from grader.errors import CourseError
-from grader.harness.context import Call, InputCase
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import measuring
 from grader.model.trace import Launch, Site, Trace, Traffic

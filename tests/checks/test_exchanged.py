@@ -19,7 +19,7 @@ from grader.checks.exchanged import (
     watch_exchange,
 )
 from grader.checks.watched import off_the_device
-from grader.harness.context import Call, InputCase
+from grader.contracts.call import Call, InputCase
 from grader.model.observation import Outcome
 from grader.model.trace import Launch, Proven, Trace, Traffic, Watched
 

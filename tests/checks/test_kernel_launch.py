@@ -12,7 +12,7 @@ from grader.checks.kernel_launch import KernelLaunch
 from grader.checks.watched import WATCHED, Watched
 from grader.config.codec import to_plain
 from grader.config.decode import decode
-from grader.harness.context import Call, InputCase
+from grader.contracts.call import Call, InputCase
 from grader.model.observation import Observation, Outcome
 from grader.model.options import measuring
 from grader.model.trace import Exchanged, Launch, Proven, Trace

@@ -144,4 +144,8 @@ def test_what_is_no_such_table_is_said_in_a_line(content, said):
 
 
 def test_the_table_says_what_a_person_needs():
-    assert ",".join(COLUMNS) == "student,assignment,item,title,asks,possible,points,comment,submission"
+    columns = (
+        "item,student,assignment,title,asks,answer,model,criteria,suggested,now,possible,points,comment,reason,"
+        "document,submission"
+    )
+    assert ",".join(COLUMNS) == columns

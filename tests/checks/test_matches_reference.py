@@ -11,8 +11,8 @@ import pytest
 
 from grader.checks import elements
 from grader.checks.matches_reference import MatchesReference
+from grader.contracts.call import Call
 from grader.errors import CourseError
-from grader.harness.context import Call
 from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import STUDENTS_DOING, Observation, Outcome
 from grader.model.options import measuring
@@ -173,6 +173,29 @@ def test_after_a_call_without_end_nothing_more_is_called(make_context):
     assert observation.cases[2].note == "not called: an earlier call did not end in time"
     assert observation.cases[2].called == "f(3.0)"
     assert award(observation, credit="per_case")[0] == pytest.approx(1 / 3)
+
+
+def test_where_each_case_counts_the_others_are_called_in_fresh_children_until_three_have_no_end(make_context):
+    def hangs_at_two(x):
+        if x == 2:
+            raise TimeoutError
+        return 2 * x
+
+    context = make_context(hangs_at_two, CASES, f=double)
+    observation = observe(context, credit="per_case")
+    assert [case.outcome.value for case in observation.cases] == ["observed", "timed_out", "observed"]
+    assert [subject.calls for subject in context.subjects] == [2, 1]
+    assert award(observation, credit="per_case")[0] == pytest.approx(2 / 3)
+
+    def always_hangs(x):
+        raise TimeoutError
+
+    more = CASES | {name + " more": args for name, args in CASES.items()}
+    context = make_context(always_hangs, more, f=double)
+    observation = observe(context, credit="per_case")
+    assert [case.outcome.value for case in observation.cases] == ["timed_out"] * 6
+    assert [subject.calls for subject in context.subjects] == [1, 1, 1]
+    assert observation.cases[3].note == "not called: an earlier call did not end in time"
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.NOT_OBSERVED])

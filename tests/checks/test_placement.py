@@ -11,8 +11,8 @@ import pytest
 
 from grader.checks.placement import HINTS, Placement
 from grader.config.decode import decode
+from grader.contracts.call import Call, InputCase
 from grader.errors import CourseError
-from grader.harness.context import Call, InputCase
 from grader.harness.trace import read_trace
 from grader.model.observation import Observation, Outcome
 from grader.model.trace import DeviceWork, Trace, Transfer, shares_of, works_of

@@ -7,7 +7,7 @@ import pytest
 
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, fewest_bytes
 from grader.checks.speedup import Speedup
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.model.observation import Observation, Outcome, Quantity
 
 OPTIONS = Speedup.Options(of="work.fast", over="work.slow", inputs="numbers", at_least=5.0)

@@ -3,8 +3,8 @@
 import pytest
 
 from grader.checks.rank_words import verdict
-from grader.harness.context import Call
-from grader.harness.ranks import LaunchedRanks, Place, Rank
+from grader.contracts.call import Call
+from grader.contracts.ranks import LaunchedRanks, Place, Rank
 from grader.model.observation import Outcome
 
 CALLED = Place(file="train.py", line=17, source="dist.all_reduce(x)", called="all_reduce")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.checks.rounds import LEAST_S, Rounds
-from grader.harness.context import Call
+from grader.contracts.call import Call
 from grader.model.observation import Outcome
 
 OBSERVED = Outcome.OBSERVED

@@ -7,8 +7,8 @@ import pytest
 
 from grader.checks.scaling import Scaling
 from grader.config.decode import decode
+from grader.contracts.call import InputCase
 from grader.errors import CourseError
-from grader.harness.context import InputCase
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 
 HERE = tuple(sorted(os.sched_getaffinity(0)))[:2]
@@ -30,7 +30,7 @@ NOTHING = InputCase(name="nothing", args=())
 
 @pytest.fixture
 def context_of(real_context):
-    """A real context whose exam has leased two cores: give it the submission's `work.py`."""
+    """A real context whose run has leased two cores: give it the submission's `work.py`."""
     if len(HERE) < 2:
         pytest.skip("one core cannot be compared with two")
 
@@ -135,7 +135,7 @@ def test_a_machine_that_never_gets_quiet_leaves_it_open(context_of, monkeypatch)
     monkeypatch.setattr("grader.checks.rounds._waited", lambda call: "a loop had to wait")
     observation = Scaling().observe(replace(OPTIONS, budget_s=0.1), context_of())
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
-    assert observation.note.startswith("noisy: ")
+    assert observation.note.startswith("not timed: ")
 
 
 def stored(own, reference=(8.0, 4.0, 2.0), cpu=None) -> Observation:

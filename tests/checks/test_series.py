@@ -9,10 +9,11 @@ import pytest
 
 from grader.checks.series import IDLE_LAUNCHES, LEAST, SeriesProof, contradiction, series_of
 from grader.checks.watched import idle_device, unproven
-from grader.harness.context import Call
+from grader.contracts.call import Call
+from grader.harness.server_spec import played_by
 from grader.model.observation import Outcome
 from grader.model.trace import Launch, Proven, Series, Trace, Traffic, Watched
-from grader.worker.devices import SIMULATED
+from grader.subject.standins import NUMBA_SIMULATOR
 
 PROGRAM = """
     import gc, random, sys, time
@@ -55,7 +56,7 @@ def measured(real_context):
     def measure(work: str) -> Series:
         code = PROGRAM + work
         context = real_context({"work.py": code}, {"inputs.py": INPUTS, "expected.py": ORACLE})
-        context._lent = SIMULATED
+        context._lent = played_by(NUMBA_SIMULATOR)
         oracle = context.expected("work")
         with context.subject("work") as subject:
             assert subject.imported.outcome is Outcome.OBSERVED, subject.imported.note

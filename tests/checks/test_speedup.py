@@ -11,15 +11,15 @@ import pytest
 from grader.checks.speedup import Speedup
 from grader.checks.watched import WATCHED
 from grader.config.codec import to_plain
+from grader.contracts.context import KERNEL_RAN, OTHERS_RAN
 from grader.errors import CourseError
-from grader.harness.context import KERNEL_RAN, OTHERS_RAN
 from grader.harness.subject import ChildSubject
 from grader.machine.cores import Cores
 from grader.machine.quiet import Readings
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.trace import Trace, Watched
-from grader.subject.population import DescendantPopulation
-from grader.subject.watch import ProcessesUsage
+from grader.subject.check_processes import DescendantProcesses
+from grader.subject.usage_watch import ProcessesUsage
 from grader.worker.devices import Devices
 from grader.worker.quiet import WatchedCores
 
@@ -242,8 +242,8 @@ def test_a_machine_that_never_gets_quiet_gives_no_low_score(context_of, monkeypa
     observation = Speedup().observe(replace(OPTIONS, budget_s=0.5), context_of(REFERENCE))
     assert observation.outcome is Outcome.NOT_OBSERVED
     assert observation.fault is Fault.MACHINE
-    assert observation.note.startswith("noisy: ")
-    assert observation.note.endswith("(a loop had to wait)")
+    assert observation.note.startswith("not timed: ")
+    assert "busy in 6 of 6 rounds (a loop had to wait); nothing is lost" in observation.note
 
 
 class Accounts:
@@ -383,11 +383,11 @@ def test_what_a_child_of_the_program_computes_in_a_round_is_not_the_work_of_othe
 @pytest.fixture
 def quiet_machine(monkeypatch):
     """The kernel's count of core time on a machine where nobody computes but us and what we started."""
-    usage, population = ProcessesUsage(), DescendantPopulation()
+    usage, processes = ProcessesUsage(), DescendantProcesses()
 
     def counted(proc):
         first, *others = Cores().allowed
-        busy_s = usage(population.members()) / 1e9 + time.process_time()
+        busy_s = usage(processes.members()) / 1e9 + time.process_time()
         return Readings(busy_s=dict.fromkeys(others, 0.0) | {first: busy_s}, steal_s={})
 
     monkeypatch.setattr("grader.machine.quiet.readings", counted)

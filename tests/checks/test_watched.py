@@ -24,8 +24,8 @@ from grader.checks.watched import (
     watched_of,
 )
 from grader.config.codec import to_plain
+from grader.contracts.call import Call, InputCase
 from grader.errors import CourseError
-from grader.harness.context import Call, InputCase
 from grader.harness.tolerance import Tolerance, Tolerances
 from grader.model.observation import Outcome
 from grader.model.trace import Exchanged, Launch, Proven, Trace, Traffic

@@ -78,11 +78,12 @@ COURSE = {
         from dataclasses import dataclass
         from pathlib import Path
 
+        from grader.contracts.check import CheckKind
         from grader.model.observation import Observation, Outcome
         from grader.model.options import option
         from grader.model.score import Award
 
-        class _Kind:
+        class _Kind(CheckKind):
             @dataclass(frozen=True, slots=True, kw_only=True)
             class Options:
                 path: str = option("A file outside.", default="")
@@ -112,7 +113,7 @@ COURSE = {
             name = "waits"
 
             def act(self, options, context):
-                from grader.harness.context import InputCase
+                from grader.contracts.call import InputCase
 
                 nothing = InputCase(name="nothing", args=())
                 with context.subject("work") as subject:

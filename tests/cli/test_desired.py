@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from grader.cli.desired import _criteria, criteria_of
+from grader.contracts.platform import Target
 from grader.errors import CourseError
-from grader.lms.platform import Target
 from grader.model.score import Line, Standing
 
 

@@ -11,11 +11,12 @@ LISTENS = """
     from dataclasses import dataclass
     from pathlib import Path
 
+    from grader.contracts.check import CheckKind
     from grader.model.observation import Observation, Outcome
     from grader.model.options import option
     from grader.model.score import Award
 
-    class Listens:
+    class Listens(CheckKind):
         name = "listens"
 
         @dataclass(frozen=True, slots=True, kw_only=True)

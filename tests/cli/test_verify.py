@@ -20,6 +20,7 @@ from grader.selftest.cases import Selection, cases_of
 ASSIGNMENT = """
     from dataclasses import dataclass
     from grader.api import Assignment, hookimpl
+    from grader.contracts.check import CheckKind
     from grader.errors import NotObservedError
     from grader.model.observation import Observation, Outcome
     from grader.model.options import option
@@ -29,7 +30,7 @@ ASSIGNMENT = """
     def grader_assignments():
         return [Assignment(name="sums", title="Sums", accepts=("sums.py",), preloads={"sums": ("numpy",)})]
 
-    class Unlucky:
+    class Unlucky(CheckKind):
         name = "unlucky"
 
         @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,13 @@ EXPECTED = """
 RIGHT = "def double(x):\n    return x + x\n\n\ndef square(x):\n    return x**2\n"
 CONFUSED = RIGHT.replace("x**2", "x + x")
 CRASHES = "def double(x):\n    raise ValueError('not today')\n\n\nsquare = double\n"
+THREE_CASES = """
+from grader.api import case
+
+
+def numbers(rng):
+    return [case(str(number), number) for number in (3, 4, 5)]
+"""
 ITEMS = """
       - {id: double, title: it doubles, points: 2, check: matches_reference, of: sums.double, inputs: numbers}
       - {id: square, title: it squares, points: 1, check: matches_reference, of: sums.square, inputs: numbers}
@@ -306,7 +314,8 @@ def test_every_mistake_of_every_expected_yaml_is_told_with_its_place(course, ver
         "ben/expected.yaml:3:1: earns.double: missing; give its points, or pending",
         "cleo/expected.yaml:1:1: what is refused earns nothing; take out refused, or earns and total",
         'dora/expected.yaml:2:1: assignment: no assignment is called "sum"; did you mean sums?',
-        'dora/expected.yaml:3:9: earns.double: must be a number or pending, got "much"',
+        "dora/expected.yaml:3:9: earns.double: must be a number, a fraction such as 8/3 or pending, "
+        'got "much"',
         'emil/expected.yaml:5:1: isolation: no sandbox is called "bubblewarp"; did you mean bubblewrap?',
         "fay/expected.yaml:1:1: must give assignment, earns and total, or else refused",
     }
@@ -401,6 +410,24 @@ def test_what_needs_a_device_or_a_person_here_is_not_said_to_be_untested(course,
     assert code == 0
     assert untested(out) == [
         "sums: double: no submission gets it wrong; can this check fail at all?",
+        "sums: square: no submission gets it right; can it be passed?",
+    ]
+
+
+@pytest.mark.parametrize("written", ["0.67", "2/3", "0.6666666666666666"])
+def test_points_are_written_as_a_scorecard_prints_them_or_exactly(course, verify, written):
+    each = ITEMS.replace("id: square,", "id: square, credit: per_case,")
+    course.write("rubrics/sums.yaml", f"schema: 1\nassignment: sums\npoints: 3\nitems:{each}")
+    course.write("assignments/sums/inputs.py", THREE_CASES)
+    course.submit("ann", RIGHT.replace("x**2", "x + x if x == 3 else x**2"), earns(2, written, 2.67))
+    code, out, _ = verify("ann")
+    assert (code, out[0].split()[:3]) == (0, ["✓", "ann", "2.67"])
+
+
+def test_what_cannot_be_imported_counts_as_got_wrong(course, verify):
+    course.submit("ann", "import nothing_of_that_name\n", earns(0, 0, 0))
+    assert untested(verify()[1]) == [
+        "sums: double: no submission gets it right; can it be passed?",
         "sums: square: no submission gets it right; can it be passed?",
     ]
 

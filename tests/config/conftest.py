@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from grader.config.units import Duration
+from grader.contracts.check import CheckKind
 from grader.model.options import FunctionName, InputsName, OracleName, UsedItem, option
 
 
@@ -27,6 +28,7 @@ class Speedup:
     """
 
     name = "speedup"
+    complete = CheckKind.complete
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -46,6 +48,7 @@ class Matches:
     """Results agree with an oracle."""
 
     name = "matches"
+    complete = CheckKind.complete
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.config.address import address_problem, origin
+from grader.address import address_problem, origin
 from grader.config.course import load_course
 from grader.errors import CourseError
 from grader.plugins import Plugins

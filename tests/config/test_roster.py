@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from grader.config.course import Course, load_course
-from grader.config.roster import Student
 from grader.errors import CourseError, UsageError
 from grader.intake.names import sender_named
+from grader.model.roster import Student
 from grader.model.submission import Submission
 
 

@@ -15,7 +15,7 @@ pathlib.Path({told!r}).touch()
 
 HOST = """
 import pathlib
-from grader.contracts import EngineSettings
+from grader.contracts.engine import EngineSettings
 from grader.engines.local import LocalEngine
 
 with LocalEngine().open(EngineSettings()):

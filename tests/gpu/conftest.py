@@ -10,7 +10,8 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from grader.harness.context import SUBMISSION, InputCase, Subject
+from grader.contracts.call import InputCase
+from grader.contracts.context import SUBMISSION, Subject
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits

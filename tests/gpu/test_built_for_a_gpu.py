@@ -8,8 +8,10 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
+from grader.contracts.call import InputCase
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.harness.builds import Builds
-from grader.harness.context import REFERENCE, SUBMISSION, InputCase
+from grader.harness.built import with_products
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.servers import Servers
 from grader.model.assignment import Build, Limits
@@ -83,7 +85,7 @@ def test_a_library_with_a_kernel_is_built_for_the_leased_gpu_and_loaded(tmp_path
         built = builds.of(SUBMISSION, architecture=architecture)
         assert built.note == ""
         assert [kernel["architecture"] for kernel in built.kernels] == [architecture]
-        setup = built.shown_to(lent.setup(("numpy",)))
+        setup = with_products(built, lent.setup(("numpy",)))
         x = np.arange(1000, dtype=np.float32)
         with children.subject(ProcessSpec(whose=SUBMISSION, module="driver", setup=setup)) as subject:
             call = subject.call("twice", InputCase(name="a case", args=(x,)))

@@ -15,7 +15,7 @@ import pytest
 from grader.checks.allocations import allocated, allocated_in
 from grader.checks.cuda_calls import CudaCalls
 from grader.config.decode import decode
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.model.observation import Outcome
 
 from .conftest import case, numbers

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.contracts.context import SUBMISSION, Subject
 from grader.coursecode import course_module
 from grader.cuda.gpus import gpus
-from grader.harness.context import SUBMISSION, Subject
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.servers import Servers
 from grader.model.assignment import Limits

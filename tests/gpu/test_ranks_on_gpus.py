@@ -11,8 +11,8 @@ from textwrap import dedent
 import pytest
 
 from grader.checks.ranks import Ranks
+from grader.contracts.context import REFERENCE, SUBMISSION
 from grader.cuda.gpus import gpus
-from grader.harness.context import REFERENCE, SUBMISSION
 from grader.harness.item_context import ItemContext
 from grader.harness.process_pool import ProcessPool
 from grader.harness.servers import Servers

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.subject.protocol import THAW

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.harness.process_pool import ProcessPool, ProcessSpec
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers

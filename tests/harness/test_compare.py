@@ -5,11 +5,12 @@ import sys
 import numpy as np
 import pytest
 
+from grader.contracts.call import OpaqueValue
 from grader.errors import CourseError
 from grader.harness.compare import compare
-from grader.harness.context import OpaqueValue
 from grader.harness.render import value_text
 from grader.harness.tolerance import Tolerance, Tolerances
+from grader.model.observation import Symptom
 from grader.model.unused import UNUSED
 
 MATRIX = np.arange(12.0).reshape(3, 4)
@@ -304,3 +305,20 @@ def test_where_whole_numbers_are_expected_any_type_may_hold_them():
     assert compare(whole.astype(np.float16), whole, precision="float64").agrees
     assert compare([1, 2], np.ones(2) * [1, 2], precision="float64").agrees
     assert compare(np.array([0, 1], np.int8), np.array([0.0, 1.0]), precision="float64").agrees
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "symptom"),
+    [
+        (np.zeros(10), np.arange(1.0, 11.0), Symptom.UNWRITTEN),
+        (np.array([0.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), Symptom.WRONG_VALUE),
+        (np.array([1.0, np.nan]), np.array([1.0, 2.0]), Symptom.NAN),
+        ([1, 2], [1, 3], Symptom.WRONG_VALUE),
+        ("a", "b", Symptom.WRONG_VALUE),
+        (OpaqueValue(type_name="DeviceNDArray"), np.zeros(2), Symptom.ON_DEVICE),
+        (np.zeros((2, 3)), np.zeros((3, 2)), None),
+        (np.zeros(3), np.zeros(3), None),
+    ],
+)
+def test_a_difference_has_a_form_that_no_sentence_must_be_searched_for(got, expected, symptom):
+    assert compare(got, expected).symptom is symptom

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.model.assignment import Limits
 
 PATIENT = Limits(import_wall_s=60.0, call_wall_s=60.0, processes=256)

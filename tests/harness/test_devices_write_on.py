@@ -11,7 +11,8 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from grader.harness.context import SUBMISSION, InputCase
+from grader.contracts.call import InputCase
+from grader.contracts.context import SUBMISSION
 from grader.harness.results import Copy
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import DeviceGrant

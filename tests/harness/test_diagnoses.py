@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grader.harness.diagnoses import Diagnostic, diagnose, lacking, renames
+from grader.contracts.build import Diagnostic
+from grader.harness.diagnoses import diagnose, lacking, renames
 
 
 @pytest.mark.parametrize(

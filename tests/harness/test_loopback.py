@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import ServerSpec
 from grader.harness.student_process import StudentProcess

@@ -9,10 +9,10 @@ from textwrap import dedent
 
 import pytest
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
+from grader.contracts.sandbox import Promise
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome
-from grader.sandbox.promises import Promise
 
 
 def case(*args) -> InputCase:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.harness.questions import ANSWER_BYTES, Launches, answered
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.contracts.call import Call
+from grader.contracts.ranks import RanksOrder
 from grader.errors import NotObservedError
 from grader.harness import ranks
-from grader.harness.context import Call
-from grader.harness.ranks import RanksOrder, launch
+from grader.harness.ranks import launch
 from grader.harness.server_spec import RUN_RANKS, TORCHRUN, ServerSpec
 from grader.model.observation import Outcome
 
@@ -111,9 +112,9 @@ def test_a_file_that_is_not_there_is_told(answered):
 def test_only_torchrun_wants_torch(monkeypatch):
     plain = ServerSpec(preloads=("numpy",))
     monkeypatch.setattr(ranks, "find_spec", lambda name: name)
-    assert ORDER.setup(plain).preloads == (RUN_RANKS, TORCHRUN, "numpy")
+    assert ranks.server_spec(ORDER, plain).preloads == (RUN_RANKS, TORCHRUN, "numpy")
     monkeypatch.setattr(ranks, "find_spec", lambda name: None)
     with pytest.raises(NotObservedError, match="torch is not installed"):
-        ORDER.setup(plain)
+        ranks.server_spec(ORDER, plain)
     spawning = RanksOrder(file="a.py", processes=2, launcher="spawn", within_s=1.0, blocked_s=1.0)
-    assert spawning.setup(plain).preloads == (RUN_RANKS, "numpy")
+    assert ranks.server_spec(spawning, plain).preloads == (RUN_RANKS, "numpy")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grader.harness.context import InputCase, OpaqueValue
+from grader.contracts.call import InputCase, OpaqueValue
 from grader.harness.render import call_text, describe, record, value_text
 
 

@@ -6,7 +6,9 @@ from textwrap import dedent
 
 import pytest
 
-from grader.harness.context import REFERENCE, SUBMISSION, InputCase
+from grader.contracts.call import InputCase
+from grader.contracts.context import REFERENCE, SUBMISSION
+from grader.contracts.sandbox import Promise
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import ServerSpec
 from grader.harness.student_process import StudentProcess
@@ -15,7 +17,6 @@ from grader.model.assignment import Limits
 from grader.model.observation import Outcome
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox.interpreter import interpreter
-from grader.sandbox.promises import Promise
 
 LIMITS = Limits(memory_mb=256, file_mb=64, processes=64, call_wall_s=8.0)
 
@@ -320,7 +321,7 @@ def test_the_memory_of_a_driver_is_not_charged_to_the_program(bubblewrap, tmp_pa
         BubblewrapSandbox(),
         python=interpreter().executable,
         site=interpreter().site,
-        setup=ServerSpec(preloads=("_grader_subject.driver",), devices=devices),
+        setup=ServerSpec(preloads=("_grader_subject.cuda_driver",), devices=devices),
         workspaces={"submission": tmp_path},
         limits=LIMITS,
     )

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.contracts.call import InputCase
 from grader.errors import CourseError, NotObservedError, RootError
-from grader.harness.context import InputCase
 from grader.harness.server_spec import ServerSpec
 from grader.harness.servers import Servers
 from grader.harness.student_process import StudentProcess

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.harness.context import InputCase
+from grader.contracts.call import InputCase
 from grader.harness.server import SubjectServer
 from grader.harness.server_spec import OBSERVER, ServerSpec
 from grader.harness.student_process import StudentProcess

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from grader.contracts.call import InputCase
 from grader.errors import NotObservedError
 from grader.harness.budget import PATIENCE
-from grader.harness.context import InputCase
 from grader.machine.freezer import new_freezer
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome

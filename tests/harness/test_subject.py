@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.contracts.call import InputCase, OpaqueValue
 from grader.errors import NotObservedError
-from grader.harness.context import InputCase, OpaqueValue
 from grader.harness.student_process import StudentProcess
 from grader.model.assignment import Limits
 from grader.model.observation import Outcome

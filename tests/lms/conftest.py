@@ -9,20 +9,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.config.roster import Roster, Student
-from grader.lms.contract import Grade, Rules
+from grader.contracts.exporter import Grade, Rules
 from grader.model.evidence import Evidence
 from grader.model.observation import Case, Observation, Outcome
+from grader.model.roster import Roster, Student
 from grader.model.rubric import Item, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
 from grader.scoring.redact import closes, staff_view, student_view
 from grader.scoring.score import score
+from grader.testing.kinds import AwardOnly
 
 NOW = datetime(2024, 12, 24, tzinfo=UTC)
 
 
-class Told:
+class Told(AwardOnly):
     """A kind that awards what the observation says."""
 
     name = "told"
@@ -112,7 +113,7 @@ def view(items=None, observations=None, *, audience="student", members=(), exten
             files=("work.py",),
             submitted_at=submitted_at,
         ),
-        exams=(),
+        runs=(),
         observations={observation.item: observation for observation in observations},
     )
     card = score(rubric, evidence, {"told": Told()}, extensions=extensions)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.contracts.exporter import RowOutcome, Rules
 from grader.lms.canvas_csv import CanvasCsv
-from grader.lms.contract import RowOutcome, Rules
 from grader.lms.gradescope import Gradescope
 from grader.lms.moodle import MoodleWorksheet
 from grader.plugins import Plugins

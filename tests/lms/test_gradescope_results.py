@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grader.lms.contract import Rules
+from grader.contracts.exporter import Rules
 from grader.lms.gradescope import Gradescope, refusal
 from grader.model.observation import Outcome
 from grader.model.rubric import LatePolicy

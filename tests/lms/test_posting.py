@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.config.roster import Roster, Student
+from grader.contracts.exporter import Grade
+from grader.contracts.platform import Person, PlatformGrade, Target
 from grader.errors import UsageError
 from grader.lms import marker
-from grader.lms.contract import Grade
-from grader.lms.people import Person
-from grader.lms.platform import PlatformGrade, Target
 from grader.lms.posting import DesiredGrade, PostRules, plan
+from grader.model.roster import Roster, Student
 from grader.model.score import Standing
 
 TARGET = Target(key="lms x 1 2", title="HW1", possible=Decimal(10))

@@ -91,6 +91,19 @@ def test_a_text_beside_the_sources_is_handed_in_as_a_pdf(sources, tmp_path):
     assert entries(build(sources / "ann")[1])["hw1.pdf"] == written
 
 
+def test_the_parts_of_a_word_document_are_handed_in_as_one_uncompressed_file(sources):
+    parts = {"[Content_Types].xml": "<Types/>", "word/document.xml": "<document>\u5171\u4eab</document>"}
+    for path, text in parts.items():
+        part = sources / "ann" / "answers.docx" / path
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8")
+    written = entries(build(sources / "ann")[1])
+    assert sorted(written) == ["answers.docx", "b/a.txt", "utils.py"]
+    with zipfile.ZipFile(io.BytesIO(written["answers.docx"])) as opened:
+        stored = [(e.filename, e.compress_type, opened.read(e).decode()) for e in opened.infolist()]
+    assert stored == [(path, zipfile.ZIP_STORED, text) for path, text in parts.items()]
+
+
 def test_files_of_the_base_can_be_left_out(sources):
     (sources / "ben" / "without.txt").write_text("b/a.txt\n")
     assert entries(build(sources / "ben")[1]) == {"utils.py": b"x = 2\n"}

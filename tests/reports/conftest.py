@@ -8,20 +8,26 @@ from types import SimpleNamespace
 
 import pytest
 
+from grader.checks.drawings.cores import curves_over_cores
+from grader.checks.drawings.gpu import gpu_drawings
+from grader.checks.drawings.model_parts import parts_table
+from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 from grader.checks.kernel_launch import KernelLaunch
 from grader.checks.matches_reference import RACE
 from grader.checks.placement import Placement
 from grader.checks.scaling import Scaling
 from grader.checks.speedup import Speedup
 from grader.config.codec import dumps, loads
-from grader.model.evidence import Evidence, Exam
-from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.evidence import Evidence, WorkerRun
+from grader.model.observation import Case, Observation, Outcome, Quantity, Symptom
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Scorecard, Standing
 from grader.model.submission import Submission
 from grader.model.trace import DeviceWork, Launch, Trace, Traffic, Transfer
+from grader.reports.pages import template
 from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
+from grader.testing.kinds import AwardOnly
 
 NOW = datetime(2024, 12, 24, 12, 0, tzinfo=UTC)
 DUE = datetime(2024, 12, 19, 8, 0, tzinfo=UTC)
@@ -41,17 +47,22 @@ class Graded:
 
     @property
     def staff(self):
-        return staff_view(self.rubric, self.evidence, self.scorecard)
+        return staff_view(self.rubric, self.evidence, self.scorecard, kinds=KINDS)
 
     def student(self, **when):
-        return student_view(self.rubric, self.evidence, self.scorecard, **{"now": NOW, **when})
+        return student_view(self.rubric, self.evidence, self.scorecard, kinds=KINDS, **{"now": NOW, **when})
 
 
-class Share:
+def rendered(drawings):
+    """The drawings as they stand on a page."""
+    draw = template("drawings.html.j2").module.draw
+    return "".join(draw(drawing) for drawing in drawings)
+
+
+class Share(AwardOnly):
     """A kind whose observations say which share they earn."""
 
     name = "share"
-    Options = object
 
     def award(self, options, observation, related):
         share = observation.facts["share"]
@@ -63,7 +74,22 @@ class Share:
         )
 
 
-KINDS = {kind.name: kind() for kind in (Share, KernelLaunch, Speedup, Scaling, Placement)}
+class Drawn(Share):
+    """The same, with every drawing that built-in kinds have."""
+
+    name = "drawn"
+
+    def show(self, options, observation):
+        at_least = options.at_least
+        if isinstance(at_least, float):
+            yield from ratio_drawings(observation, of=options.of, over=options.over, at_least=at_least)
+            yield from advice_on_ratio(observation, at_least=at_least)
+        yield from gpu_drawings(observation)
+        yield from parts_table(observation.facts.get("parts", {}))
+        yield from curves_over_cores(observation, at_least if isinstance(at_least, dict) else {})
+
+
+KINDS = {kind.name: kind() for kind in (Share, Drawn, KernelLaunch, Speedup, Scaling, Placement)}
 
 
 def item(name, title, points=3.0, **keys):
@@ -84,7 +110,7 @@ def seen(name, share=1.0, outcome=Outcome.OBSERVED, **keys):
 
 
 def graded(
-    items, observations, *, student="alice", exams=True, of_rubric=None, extensions=None, **of_submission
+    items, observations, *, student="alice", runs=True, of_rubric=None, extensions=None, **of_submission
 ):
     rubric = Rubric(
         name="cdp_hw1",
@@ -94,7 +120,7 @@ def graded(
         digest="sha256:" + "ab" * 32,
         **(of_rubric or {}),
     )
-    exam = Exam(
+    run = WorkerRun(
         id="e1",
         started_at="2024-12-20T10:11:12+00:00",
         isolation="bubblewrap",
@@ -118,7 +144,7 @@ def graded(
                 **of_submission,
             }
         ),
-        exams=(exam,) if exams else (),
+        runs=(run,) if runs else (),
         observations={o.item: o for o in observations},
     )
     return Graded(
@@ -184,7 +210,7 @@ def perfect():
 
 
 def empty():
-    return graded([item("a", "first"), item("b", "second")], [], exams=False, submitted_at=None)
+    return graded([item("a", "first"), item("b", "second")], [], runs=False, submitted_at=None)
 
 
 def nothing():
@@ -268,10 +294,11 @@ def fast(ratio=56.0, half=2.0, threshold=40.0, **keys):
 
 def speedups():
     options = SimpleNamespace(of="max_functions.max_gpu", over="max_functions.max_cpu", at_least=40.0)
+    drawn = {"check": "drawn", "options": options}
     items = [
-        item("fast", "max_gpu is at least 40 times faster than max_cpu", 5.0, options=options),
-        item("slow", "max_numba is fast enough", 5.0, options=options, hint="Which loop runs in parallel?"),
-        item("near", "nearly", 5.0),
+        item("fast", "max_gpu is at least 40 times faster than max_cpu", 5.0, **drawn),
+        item("slow", "max_numba is fast enough", 5.0, hint="Which loop runs in parallel?", **drawn),
+        item("near", "nearly", 5.0, **drawn),
     ]
     return graded(
         items,
@@ -343,8 +370,8 @@ def curve(*times, left_out=()):
     }
 
 
-def differs(note):
-    return {"cases": (case("1000 x 1000", agrees={"max_gpu": False}, note=note),)}
+def differs(note, symptom=None):
+    return {"cases": (case("1000 x 1000", agrees={"max_gpu": False}, note=note, symptom=symptom),)}
 
 
 def gpu():
@@ -393,15 +420,25 @@ def gpu():
         "scales": ("scaling", CURVE, 1.0, curve(0.412, 0.213, 0.118, 0.079)),
         "does not scale": ("scaling", CURVE, 0.0, curve(0.412, 0.33, 0.30)),
         "not enough cores": ("scaling", CURVE, 0.0, curve(0.412, left_out=(2, 4, 8))),
-        "wrong element": ("share", None, 0.0, differs("at [0]: got 2, expected 3 (7 of 90 values differ)")),
-        "untouched": ("share", None, 0.0, differs("at [0]: got 0, expected 0.5 (89 of 90 values differ)")),
-        "nan": ("share", None, 0.0, differs("at [0, 0]: got nan, expected 0.53")),
-        "race": ("share", None, 0.0, differs(f"at [3]: got 1, expected 2; {RACE}") | {"simulated": True}),
-        "left on the GPU": ("share", None, 0.0, differs("returned a DeviceNDArray; expected an array")),
-        "illegal address": ("share", None, 0.0, {"outcome": Outcome.CRASHED, "note": crashed}),
+        "wrong element": ("share", None, 0.0, differs("at [0]: got 2, expected 3", Symptom.WRONG_VALUE)),
+        "untouched": ("share", None, 0.0, differs("at [0]: got 0, expected 0.5", Symptom.UNWRITTEN)),
+        "nan": ("share", None, 0.0, differs("at [0, 0]: got nan, expected 0.53", Symptom.NAN)),
+        "race": (
+            "share", None, 0.0,
+            differs(f"at [3]: got 1, expected 2; {RACE}", Symptom.RACE) | {"simulated": True},
+        ),
+        "left on the GPU": ("share", None, 0.0, differs("returned a DeviceNDArray", Symptom.ON_DEVICE)),
+        "illegal address": (
+            "share", None, 0.0,
+            {"outcome": Outcome.CRASHED, "note": crashed, "symptom": Symptom.OUT_OF_BOUNDS},
+        ),
         "no GPU memory": (
             "share", None, 0.0,
-            {"outcome": Outcome.OUT_OF_MEMORY, "note": "max_gpu(): the GPU has no memory left for it: …"},
+            {
+                "outcome": Outcome.OUT_OF_MEMORY,
+                "note": "max_gpu(): the GPU has no memory left for it: …",
+                "symptom": Symptom.GPU_MEMORY,
+            },
         ),
         "no memory": (
             "share", None, 0.0,
@@ -515,10 +552,10 @@ def hostile(text=HOSTILE):
         item(text, text, hint=text),
         item("b" + text, text, hint=text),
         item("c", text, needs=("b" + text,)),
-        item("d", text, options=SimpleNamespace(of=text, over=text)),
+        item("d", text, check="drawn", options=SimpleNamespace(of=text, over=text, at_least=40.0)),
         item("e", text),
-        item("f", text, options=SimpleNamespace(at_least={text: text, "2": 1.5})),
-        item("g", text, options=SimpleNamespace(at_least=text)),
+        item("f", text, check="drawn", options=SimpleNamespace(at_least={"2": 1.5})),
+        item("g", text, check="drawn", options=SimpleNamespace(at_least=text)),
     ]
     of_device = traced(
         (text, (1, 2, 3), (4, 5, 6), None),
@@ -533,8 +570,8 @@ def hostile(text=HOSTILE):
     )
     on_cores = curve(0.2, 0.1, left_out=(text, 8))
     lies = {
-        "parts": {text: text, f"output of {text}": "cuda:" + "9" * 9999, "a": 7},
-        "devices": text,
+        "parts": {text: text, f"output of {text}": "cuda:" + "9" * 9999},
+        "devices": 2,
     }
     card = graded(
         items,
@@ -553,12 +590,12 @@ def hostile(text=HOSTILE):
         files=(text,),
         dropped=(text,),
     )
-    exam = Exam(id=text, started_at=text, isolation=text, environment={text: [text, {text: 1}]})
+    run = WorkerRun(id=text, started_at=text, isolation=text, environment={text: [text, {text: 1}]})
     lines = tuple(replace(line, flags=(text,)) for line in card.scorecard.lines)
     return replace(
         card,
         rubric=replace(card.rubric, name=text, assignment=text, digest=text),
-        evidence=replace(card.evidence, exams=(exam,)),
+        evidence=replace(card.evidence, runs=(run,)),
         scorecard=replace(card.scorecard, assignment=text, rubric=text, rubric_digest=text, lines=lines),
     )
 
@@ -623,10 +660,11 @@ class Builders:
     graded, item, seen, case, fast, traced, curve, timed = map(
         staticmethod, (graded, item, seen, case, fast, traced, curve, timed)
     )
-    hostile = staticmethod(hostile)
+    hostile, rendered = staticmethod(hostile), staticmethod(rendered)
     work, moved, on_gpus = map(staticmethod, (work, moved, on_gpus))
     lies = LIES
     ran = RAN
+    drawn_options = SimpleNamespace(at_least=None)
     launch_options, fast_options, curve_options = MAX, FAST, CURVE
 
     @staticmethod
@@ -634,4 +672,5 @@ class Builders:
         return Quantity(value=value, unit=unit)
 
     late = LATE
+    now = NOW
     due = DUE

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 
 import pytest
 
-from grader.checks import watched as kept_by_checks
+from grader.checks.drawings.gpu import gpu_drawings
 from grader.config.codec import to_plain
+from grader.model.drawing import Breakdown, ValueTable, listed
 from grader.model.trace import Proven, Series, Traffic
-from grader.reports.device import Split, Watched, device_tables, split_bar, split_of, watched_in
 from grader.reports.html import Html
-from grader.reports.tables import MOST_ROWS
 
+AT_MOST = ValueTable(head=(), rows=()).at_most
 LAUNCHED = ("max_kernel", (1000, 1, 1), (32, 32, 1), 0.00005)
 
 
@@ -36,11 +35,12 @@ def observed(make):
     return observed
 
 
-def shown(observation):
-    return device_tables(watched_in(observation))
+@pytest.fixture
+def shown(make):
+    return lambda observation: make.rendered(gpu_drawings(observation))
 
 
-def test_kernels_copies_and_allocations_stand_in_tables(observed):
+def test_kernels_copies_and_allocations_stand_in_tables(observed, shown):
     kernels, copies, allocations = rows(shown(observed(LAUNCHED, LAUNCHED)))
     assert kernels == [["max_kernel", "1000", "32 x 32", "2", "100 µs"]]
     assert copies == [
@@ -50,25 +50,25 @@ def test_kernels_copies_and_allocations_stand_in_tables(observed):
     assert allocations == [["cuMemAlloc", "22.9 MiB", "3"]]
 
 
-def test_launches_of_other_shapes_stand_apart(observed):
+def test_launches_of_other_shapes_stand_apart(observed, shown):
     kernels, *_ = rows(shown(observed(LAUNCHED, (*LAUNCHED[:2], (1024, 1, 1), None))))
     assert [row[2] for row in kernels] == ["32 x 32", "1024"]
 
 
-def test_of_kernels_that_were_only_counted_no_table_is_promised(observed):
+def test_of_kernels_that_were_only_counted_no_table_is_promised(observed, shown):
     observation = observed(source="virtual_gpus", launch_count=63, unseen=("launches",))
     assert "63 kernels ran. " in shown(observation)
     assert "the table is of" not in shown(observation)
 
 
-def test_a_long_table_says_how_much_more_there_is(observed):
-    many = [(f"k{i}", (1, 1, 1), (1, 1, 1), None) for i in range(MOST_ROWS + 3)]
+def test_a_long_table_says_how_much_more_there_is(observed, shown):
+    many = [(f"k{i}", (1, 1, 1), (1, 1, 1), None) for i in range(AT_MOST + 3)]
     source = shown(observed(*many))
-    assert len(rows(source)[0]) == MOST_ROWS
+    assert len(rows(source)[0]) == AT_MOST
     assert "And 3 more." in source
 
 
-def test_what_a_source_cannot_see_is_named_and_not_shown(observed):
+def test_what_a_source_cannot_see_is_named_and_not_shown(observed, shown):
     keys = {"unseen": ("allocations", "peak_bytes"), "source": "torch.profiler"}
     source = shown(observed(LAUNCHED, **keys))
     assert "cuMemAlloc" not in source
@@ -77,13 +77,13 @@ def test_what_a_source_cannot_see_is_named_and_not_shown(observed):
     assert "Not to be seen that way: how much memory was allocated, the most memory" in source
 
 
-def test_launches_beyond_those_that_are_kept_are_counted(observed):
+def test_launches_beyond_those_that_are_kept_are_counted(observed, shown):
     assert "500 kernels were launched; the table is of the first 1." in shown(
         observed(LAUNCHED, launch_count=500)
     )
 
 
-def test_a_record_with_gaps_shows_nothing_of_it(observed):
+def test_a_record_with_gaps_shows_nothing_of_it(observed, shown):
     source = shown(observed(LAUNCHED, complete=False, problem="a launch of ours is missing"))
     assert "counts neither way" in source
     assert "max_kernel" not in source
@@ -92,16 +92,16 @@ def test_a_record_with_gaps_shows_nothing_of_it(observed):
 @pytest.mark.parametrize(
     ("proof", "said"),
     [
-        ("device", "the result is that of the kernels&#x27; inputs"),
-        ("host", "the result is that of the program&#x27;s inputs, and was made on the CPU"),
+        ("device", "the result is that of the kernels&#39; inputs"),
+        ("host", "the result is that of the program&#39;s inputs, and was made on the CPU"),
         ("unclear", "it is not clear from whose inputs the result was made"),
     ],
 )
-def test_says_what_came_of_the_call_with_exchanged_inputs(observed, proof, said):
+def test_says_what_came_of_the_call_with_exchanged_inputs(observed, shown, proof, said):
     assert f"got other inputs than the program: {said}." in shown(observed(LAUNCHED, proof=proof))
 
 
-def test_says_what_timed_calls_copied_and_computed(observed):
+def test_says_what_timed_calls_copied_and_computed(observed, shown):
     observation = observed(LAUNCHED)
     observation.facts["watched"]["series"] = to_plain(
         Series(
@@ -125,40 +125,35 @@ def test_says_what_timed_calls_copied_and_computed(observed):
 
 
 @pytest.mark.parametrize("kept", ["text", {"trace": {}}, {"trace": {"source": "cupti"}, "new": 1}, 7])
-def test_what_is_kept_in_another_way_is_not_shown(make, kept):
-    assert watched_in(make.seen("a", facts={"watched": kept})) is None
-
-
-def test_it_is_kept_with_the_fields_that_are_read_here():
-    assert [f.name for f in fields(Watched)] == [f.name for f in fields(kept_by_checks.Watched)]
+def test_a_record_of_another_form_costs_the_drawing_and_tells_staff_alone(make, kept):
+    items = [make.item("a", "A", check="drawn", options=make.drawn_options)]
+    card = make.graded(items, [make.seen("a", facts={"watched": kept}, output="…")])
+    assert "drawn cannot draw this observation" in Html().render(card.staff)
+    assert "cannot draw" not in Html().render(card.student())
 
 
 def test_facts_that_never_left_this_process_are_read_as_well(make):
     facts = make.traced(LAUNCHED)
     facts["watched"]["trace"]["launches"] = tuple(facts["watched"]["trace"]["launches"])
-    assert watched_in(make.seen("a", facts=facts)) is not None
+    assert list(gpu_drawings(make.seen("a", facts=facts)))
+
+
+def split_of(observation, call_s):
+    return next((one for one in gpu_drawings(observation, call_s=call_s) if isinstance(one, Breakdown)), None)
 
 
 @pytest.mark.parametrize(
-    ("took", "kernels_s", "split"),
-    [
-        (0.005, 0.001, Split(kernels=0.001, copies=0.003, rest=0.001)),
-        (0.002, 0.001, Split(kernels=0.001, copies=0.003, rest=0.0)),
-    ],
+    ("took", "parts"), [(0.005, (0.001, 0.003, 0.001)), (0.002, (0.001, 0.003, 0.0))], ids=["rest", "overlap"]
 )
-def test_a_timed_call_is_split_into_kernels_copies_and_the_rest(observed, make, took, kernels_s, split):
-    observation = observed((*LAUNCHED[:3], kernels_s), quantities={"of_s": make.quantity(took, "s")})
-    found = split_of(observation, watched_in(observation))
-    assert (found.kernels, found.copies, found.rest) == pytest.approx(
-        (split.kernels, split.copies, split.rest)
-    )
-    bar = split_bar(found)
-    assert f'aria-label="kernels 1 ms ({split.kernels / split.whole:.0%}), copies 3 ms' in bar
-    widths = [float(width) for width in re.findall(r'y="1" width="([\d.]+)%"', bar)]
-    assert widths == pytest.approx(
-        [100 * part / split.whole for part in (0.001, 0.003, split.rest)], abs=0.01
-    )
-    assert ("longer there than the whole timed call" in bar) == (split.rest == 0)
+def test_a_timed_call_is_split_into_kernels_copies_and_the_rest(observed, make, took, parts):
+    split = split_of(observed((*LAUNCHED[:3], 0.001)), took)
+    assert [part.value.value for part in split.parts] == pytest.approx(parts)
+    bar = make.rendered([split])
+    whole = sum(parts)
+    assert f'aria-label="kernels 1 ms ({0.001 / whole:.0%}), copies 3 ms' in bar
+    widths = [float(width) for width in re.findall(r'width="([\d.]+)%" height="20"', bar)]
+    assert widths == pytest.approx([100 * part / whole for part in parts], abs=0.01)
+    assert ("longer there than the whole timed call" in bar) == (parts[2] == 0)
 
 
 @pytest.mark.parametrize(
@@ -171,20 +166,20 @@ def test_a_timed_call_is_split_into_kernels_copies_and_the_rest(observed, make, 
     ],
     ids=["with gaps", "copies without times", "kernels without times", "more launches than are kept"],
 )
-def test_what_cannot_be_told_is_not_split(observed, make, kernels_s, keys):
-    observation = observed((*LAUNCHED[:3], kernels_s), quantities={"of_s": make.quantity(0.005, "s")}, **keys)
-    assert split_of(observation, watched_in(observation)) is None
+def test_what_cannot_be_told_is_not_split(observed, kernels_s, keys):
+    assert split_of(observed((*LAUNCHED[:3], kernels_s), **keys), 0.005) is None
 
 
 def test_what_was_not_timed_is_not_split(observed):
-    observation = observed(LAUNCHED)
-    assert split_of(observation, watched_in(observation)) is None
+    assert split_of(observed(LAUNCHED), None) is None
 
 
 def test_what_stands_in_a_table_is_not_listed_again(observed, make):
     names = ("launches", "kernels_s", "host_to_device_bytes", "host_to_device_s", "rounds")
     quantities = {name: make.quantity(7) for name in names}
-    card = make.graded([make.item("a", "A")], [observed(LAUNCHED, quantities=quantities)])
+    assert quantities.keys() - listed(gpu_drawings(observed(LAUNCHED))) == {"rounds"}
+    item = make.item("a", "A", check="drawn", options=make.drawn_options)
+    card = make.graded([item], [observed(LAUNCHED, quantities=quantities)])
     assert re.findall(r"<li>(.*?)</li>", Html().render(card.staff)) == ["rounds: 7"]
 
 

@@ -9,9 +9,17 @@ import pytest
 
 from grader.model.observation import Outcome, Quantity
 from grader.reports.html import Html
-from grader.reports.markup import LONGEST
-from grader.reports.sections import MOST_CASES
-from grader.reports.style import CSS
+from grader.reports.item_rows import MOST_CASES
+from grader.reports.pages import LONGEST, TEMPLATES
+
+CSS = (TEMPLATES / "style.css").read_text()
+SPEEDUP = SimpleNamespace(of="m.f", over="m.g", at_least=40.0)
+
+
+def timed(make, *observations, **options):
+    """A card of one item whose kind draws speedups."""
+    options = SimpleNamespace(**{**vars(SPEEDUP), **options})
+    return make.graded([make.item("a", "Title", check="drawn", options=options)], observations)
 
 
 class Page(HTMLParser):
@@ -65,7 +73,7 @@ def test_says_whose_work_and_how_many_points_and_how_sure(stored):
 def test_says_why_points_are_missing_and_what_to_try(stored):
     source = Html().render(stored("normal").staff)
     assert "<p>ended in ZeroDivisionError: division by zero</p>" in source
-    assert '<p class="hint">Which side is the input&#x27;s?</p>' in source
+    assert '<p class="hint">Which side is the input&#39;s?</p>' in source
 
 
 def test_a_held_card_says_that_a_person_looks_first(stored):
@@ -144,7 +152,7 @@ def test_a_speedup_is_drawn_against_what_is_needed_and_told_in_words(stored):
     ],
 )
 def test_the_bar_of_a_speedup_has_the_colour_of_the_verdict(make, ratio, share, outcome, looks):
-    card = make.graded([make.item("a", "Title")], [make.seen("a", share, outcome, **make.fast(ratio))])
+    card = timed(make, make.seen("a", share, outcome, **make.fast(ratio)))
     section = sections(card)["Title"]
     assert section.startswith(f'<section class="item {looks}"')
     assert '<rect class="ratio" ' in section
@@ -153,17 +161,14 @@ def test_the_bar_of_a_speedup_has_the_colour_of_the_verdict(make, ratio, share, 
 
 
 def test_the_threshold_that_is_drawn_is_the_one_that_judges_now(make):
-    options = SimpleNamespace(of="m.f", over="m.g", at_least=20.0)
-    card = make.graded(
-        [make.item("a", "Title", options=options)], [make.seen("a", **make.fast(threshold=40.0))]
-    )
+    card = timed(make, make.seen("a", **make.fast(threshold=40.0)), at_least=20.0)
     assert "20 times are needed" in sections(card)["Title"]
 
 
 @pytest.mark.parametrize("value", ["fast", None, True, math.nan, math.inf, -1.0])
 def test_what_is_no_measurement_is_listed_and_not_drawn(make, value):
     quantities = {"ratio": Quantity(value=value), "threshold": Quantity(value=40.0)}
-    card = make.graded([make.item("a", "Title")], [make.seen("a", quantities=quantities)])
+    card = timed(make, make.seen("a", quantities=quantities))
     section = sections(card)["Title"]
     assert "<svg" not in section
     assert "ratio: " in section
@@ -171,7 +176,7 @@ def test_what_is_no_measurement_is_listed_and_not_drawn(make, value):
 
 def test_no_time_at_all_is_no_division_by_zero(make):
     quantities = {name: Quantity(value=0.0) for name in ("ratio", "threshold", "of_s", "over_s")}
-    card = make.graded([make.item("a", "Title")], [make.seen("a", quantities=quantities)])
+    card = timed(make, make.seen("a", quantities=quantities))
     assert "0 times faster" in sections(card)["Title"]
 
 

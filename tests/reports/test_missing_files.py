@@ -17,12 +17,13 @@ from grader.reports.score_json import ScoreJson
 from grader.reports.terminal import table
 from grader.scoring.redact import staff_view, student_view
 from grader.scoring.score import score
+from grader.testing.kinds import AwardOnly
 
 SENTENCE = "work.py was not handed in, but src/work.py was: it must lie in the top folder"
 HINT = "Try it on paper."
 
 
-class Earned:
+class Earned(AwardOnly):
     def award(self, options, observation, related):
         return Award(fraction=1.0, reason="right")
 
@@ -49,7 +50,7 @@ def card_of(items, observations):
     submission = Submission(
         student="ivan", assignment="hw", archive="i.zip", digest="sha256:0", files=("a.py",)
     )
-    evidence = Evidence(submission=submission, exams=(), observations={one.item: one for one in observations})
+    evidence = Evidence(submission=submission, runs=(), observations={one.item: one for one in observations})
     return rubric, evidence, score(rubric, evidence, {"k": Earned()})
 
 

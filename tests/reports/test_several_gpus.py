@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from grader.checks import placement
+from grader.checks.drawings.gpu import MOST_GPUS, MOST_TRANSFERS, gpu_drawings
 from grader.checks.placement import Placement
+from grader.checks.watched import watched_of
+from grader.model.drawing import Bars, Breakdown, ValueTable, listed
 from grader.model.trace import DeviceWork, Traffic
-from grader.reports.device import device_tables, hidden_by, split_of, watched_in
-from grader.reports.gpus_picture import ROW, SHORTEST, gpus_picture
 from grader.reports.html import Html
-from grader.reports.several_gpus import MOST_GPUS, MOST_TRANSFERS, works_in
+from grader.reports.layout import SHORTEST, bars, value
 
 MIB = 2**20
 IDLE = DeviceWork(device=2)
@@ -33,72 +34,53 @@ def observed(make):
     return observed
 
 
-def works_of(observation):
-    return works_in(observation, watched_in(observation))
-
-
 def tables(observation):
-    """Every table: its head, and its rows."""
-    source = device_tables(watched_in(observation), works_of(observation))
-    return [
-        (
-            re.findall(r'<th scope="col">(.*?)</th>', table),
-            [
-                re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
-                for row in re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2])
-            ],
-        )
-        for table in re.findall(r"<table.*?</table>", source)
-    ]
+    """Every table: its head, and its rows as texts."""
+    drawn = (one for one in gpu_drawings(observation) if isinstance(one, ValueTable))
+    return [(list(one.head), [list(map(value, row)) for row in one.rows[: one.at_most]]) for one in drawn]
 
 
-def bars(source, kind):
-    """Width and distance from above of every bar."""
-    found = re.findall(rf'<rect class="{kind}" x="0" y="([\d.]+)" width="([\d.]+)%"', source)
-    return [(float(width), float(y)) for y, width in found]
+def pictures(observation):
+    """Title, and figure and width of each bar, of every picture."""
+    drawn = (one for one in gpu_drawings(observation) if isinstance(one, Bars))
+    return {one.title: [(row.name, row.value, row.width) for row in bars(one)] for one in drawn}
 
 
-def labels(source):
-    return re.findall(r'role="img" aria-label="(.*?)"', source)
-
-
-def test_peak_memory_and_shares_are_drawn_and_said(observed, two):
-    source = gpus_picture(works_of(observed(*two)))
-    assert labels(source) == [
-        "Peak memory, by GPU: GPU 0 96 MiB, GPU 1 24 MiB",
-        "Share of the kernels&#x27; time, by GPU: GPU 0 75%, GPU 1 25%",
-    ]
-    assert [width for width, _ in bars(source, "memory")] == [100, 25]
-    assert [width for width, _ in bars(source, "kernels")] == [75, 25]
-    (_, first), (_, second) = bars(source, "memory")
-    assert second - first == ROW
-    assert re.findall(r"<text[^>]*>(.*?)</text>", source)[:4] == ["GPU 0", "96 MiB", "GPU 1", "24 MiB"]
-    assert source.count(f'height="{2 * ROW}"') == 2
+def test_peak_memory_and_shares_are_drawn_and_said(observed, two, make):
+    observation = observed(*two)
+    assert pictures(observation) == {
+        "Peak memory, by GPU": [("GPU 0", "96 MiB", 92.0), ("GPU 1", "24 MiB", 23.0)],
+        "Share of the kernels' time, by GPU": [("GPU 0", "75%", 75.0), ("GPU 1", "25%", 25.0)],
+    }
+    source = make.rendered(gpu_drawings(observation))
+    assert ">GPU 0: 96 MiB</p>" in source
+    assert '<rect class="time" x="0" y="1" width="23.00%"' in source
 
 
 def test_where_no_times_are_known_shares_are_those_of_the_number_of_kernels(observed, make):
-    source = gpus_picture(works_of(observed(make.work(0, 3), make.work(1, 1))))
-    assert labels(source) == ["Share of the number of kernels, by GPU: GPU 0 75%, GPU 1 25%"]
+    shares = pictures(observed(make.work(0, 3), make.work(1, 1)))
+    assert shares == {
+        "Share of the number of kernels, by GPU": [("GPU 0", "75%", 75.0), ("GPU 1", "25%", 25.0)]
+    }
 
 
 def test_a_small_share_is_neither_nothing_nor_invisible(observed, make):
-    source = gpus_picture(works_of(observed(make.work(0, 9_996), make.work(1, 4))))
-    assert labels(source)[0].endswith("GPU 0 more than 99.9%, GPU 1 less than 0.1%")
-    assert bars(source, "kernels")[1][0] == SHORTEST
+    (rows,) = pictures(observed(make.work(0, 9_996), make.work(1, 4))).values()
+    assert [text for _, text, _ in rows] == ["more than 99.9%", "less than 0.1%"]
+    assert rows[1][2] == SHORTEST
 
 
 def test_a_gpu_that_did_nothing_stands_there_with_nothing(observed, two):
     observation = observed(two[0], had=3)
-    assert [(work.device, work.kernels) for work in works_of(observation)] == [(0, 2), (1, 0), (2, 0)]
-    source = gpus_picture(works_of(observation))
-    assert labels(source)[0] == "Peak memory, by GPU: GPU 0 96 MiB, GPU 1 0 bytes, GPU 2 0 bytes"
-    assert len(bars(source, "memory")) == len(bars(source, "kernels")) == 1
+    memory, shares = pictures(observation).values()
+    assert memory == [("GPU 0", "96 MiB", 92.0), ("GPU 1", "0 bytes", 0.0), ("GPU 2", "0 bytes", 0.0)]
+    assert [width for _, _, width in shares] == [100.0, 0.0, 0.0]
+    assert [row[:2] for row in tables(observation)[0][1]] == [["GPU 0", "2"], ["GPU 1", "0"], ["GPU 2", "0"]]
 
 
 def test_memory_that_nobody_saw_is_not_drawn_as_none(observed, make):
     observation = observed(make.work(0, 2, 0.003), make.work(1, 1, 0.001), source="torch.profiler")
-    assert [work.peak_bytes for work in works_of(observation)] == [None, None]
-    assert "memory" not in gpus_picture(works_of(observation))
+    assert "Peak memory, by GPU" not in pictures(observation)
     assert tables(observation)[0][0] == ["GPU", "Kernels", "Time"]
 
 
@@ -153,39 +135,38 @@ def test_kernels_that_all_ran_on_one_gpu_need_no_column_for_it(observed, two):
     assert "Device" not in head
 
 
-def test_names_keep_their_room_only_where_there_are_many_columns(observed, two):
+def test_names_keep_their_room_only_where_there_are_many_columns(observed, make, two):
     observation = observed(*two, launched=((0, "conv2d"), (1, "conv2d")))
-    source = device_tables(watched_in(observation), works_of(observation))
+    source = make.rendered(gpu_drawings(observation))
     heads = re.findall(r'class="(seen[^"]*)"><thead><tr><th scope="col">(\w+)', source)
     assert heads[:2] == [("seen", "GPU"), ("seen wide", "Kernel")]
 
 
 def test_of_one_gpu_alone_nothing_is_shown_that_was_not_shown_before(observed, make):
     lone = observed(make.work(0, 2, 0.003, 96 * MIB), transfers=(make.moved(None, 0, 1024),))
-    assert works_of(lone) == ()
-    assert gpus_picture(()) == ""
-    assert [head for head, _ in tables(lone)] == [["Copied", "", "Times", "Time"]]
-    assert "cuda:0" not in device_tables(watched_in(lone))
+    assert pictures(lone) == {}
+    assert [head for head, _ in tables(lone)] == [["Copied", "Size", "Times", "Time"]]
+    assert "cuda:0" not in make.rendered(gpu_drawings(lone))
     names = {"gpu_0_kernels", "gpu_0_peak_bytes", "host_to_gpu_0_bytes"}
-    assert not names & hidden_by(watched_in(lone), works_of(lone))
+    assert not names & listed(gpu_drawings(lone))
 
 
 @pytest.mark.parametrize("had", ["many", True, -2, 0, 10_000, None])
 def test_what_is_no_number_of_gpus_adds_none(observed, two, had):
     observation = observed(*two)
     observation = replace(observation, facts=dict(observation.facts) | {"devices": had})
-    assert len(works_of(observation)) == 2
+    assert [len(rows) for head, rows in tables(observation) if head[0] == "GPU"] == [2]
 
 
 def test_a_record_with_gaps_shows_nothing_of_it(observed, two):
     observation = observed(*two, complete=False, problem="a launch of ours is missing")
-    assert works_of(observation) == ()
+    assert pictures(observation) == {}
     assert tables(observation) == []
 
 
 def test_every_quantity_that_placement_measures_stands_in_a_table(observed, make, two):
     transfers = (make.moved(None, 0, 1024), make.moved(0, 1, 2048), make.moved(1, None, 4))
-    trace = watched_in(observed(*two, transfers=transfers)).trace
+    trace = watched_of(observed(*two, transfers=transfers).facts).trace
     quantities = dict(placement._quantities(trace)) | {"wall_s": make.quantity(0.5, "s")}
     observation = observed(*two, transfers=transfers, quantities=quantities)
     options = Placement.Options(of="split.placed", inputs="pictures")
@@ -199,42 +180,42 @@ def test_what_a_table_has_no_row_for_is_still_listed(observed, make):
     many = tuple(make.work(n, 1) for n in range(MOST_GPUS + 1))
     ways = tuple(make.moved(0, n, 8) for n in range(MOST_TRANSFERS + 1))
     observation = observed(*many, transfers=ways)
-    hidden = hidden_by(watched_in(observation), works_of(observation))
+    hidden = listed(gpu_drawings(observation))
     assert f"gpu_{MOST_GPUS - 1}_kernels" in hidden
     assert f"gpu_{MOST_GPUS}_kernels" not in hidden
     assert f"gpu_0_to_gpu_{MOST_TRANSFERS - 1}_bytes" in hidden
     assert f"gpu_0_to_gpu_{MOST_TRANSFERS}_bytes" not in hidden
     assert [len(rows) for _, rows in tables(observation)] == [MOST_GPUS, MOST_TRANSFERS]
-    source = device_tables(watched_in(observation), works_of(observation))
+    source = make.rendered(gpu_drawings(observation))
     assert source.count("And 1 more.") == 2
 
 
 def test_a_total_of_all_gpus_is_called_one(observed, make, two):
     seen = observed(*two, peak_bytes=110 * MIB)
-    source = device_tables(watched_in(seen), works_of(seen))
+    source = make.rendered(gpu_drawings(seen))
     assert "At one time it had at most 110 MiB of device memory, all GPUs together." in source
     assert "GPU 0 is what the program calls cuda:0." in source
     unseen = observed(*two, unseen=("peak_bytes", "api"))
-    source = device_tables(watched_in(unseen), works_of(unseen))
+    source = make.rendered(gpu_drawings(unseen))
     assert "at one time, all GPUs together, calls of CUDA." in source
 
 
-def test_collectives_are_said_to_be_counted_for_no_gpu(observed, two):
+def test_collectives_are_said_to_be_counted_for_no_gpu(observed, make, two):
     launched = ((0, "gemm"), (1, "ncclDevKernel_Broadcast_RING_LL"))
     seen = observed(*two, launched=launched, launch_count=44)
     said = "2 kernels of collectives (NCCL) are counted for no GPU: they wait for each other."
-    assert said in device_tables(watched_in(seen), works_of(seen))
+    assert said in make.rendered(gpu_drawings(seen))
     every = observed(*two, launched=launched, launch_count=42)
-    assert "collectives" not in device_tables(watched_in(every), works_of(every))
+    assert "collectives" not in make.rendered(gpu_drawings(every))
     alone = observed(two[0], launched=launched, launch_count=44)
-    assert "collectives" not in device_tables(watched_in(alone), works_of(alone))
+    assert "collectives" not in make.rendered(gpu_drawings(alone))
 
 
 @pytest.mark.parametrize(("devices", "split"), [((0, 0), True), ((0, 1), False)])
-def test_what_gpus_take_side_by_side_is_no_part_of_the_time_of_a_call(observed, make, two, devices, split):
+def test_what_gpus_take_side_by_side_is_no_part_of_the_time_of_a_call(observed, two, devices, split):
     launched = [(device, "conv2d") for device in devices]
-    observation = observed(*two, launched=launched, quantities={"of_s": make.quantity(0.005, "s")})
-    assert (split_of(observation, watched_in(observation)) is not None) == split
+    drawn = gpu_drawings(observed(*two, launched=launched), call_s=0.005)
+    assert any(isinstance(one, Breakdown) for one in drawn) == split
 
 
 def test_a_page_shows_the_picture_and_stays_unfolded(stored):

@@ -14,9 +14,10 @@ from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
 from grader.scoring.score import CHANGED_INPUTS, REASONS, lasting, passed, score
+from grader.testing.kinds import AwardOnly
 
 
-class Share:
+class Share(AwardOnly):
     """A guest's kind: the observation itself says which share it earns."""
 
     name = "share"
@@ -24,9 +25,6 @@ class Share:
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
         hint: str = ""
-
-    def observe(self, options, context):
-        raise NotImplementedError
 
     def award(self, options, observation, related):
         return Award(
@@ -75,7 +73,7 @@ def evidence(*observations):
         submission=Submission(
             student="alice", assignment="hw", archive="alice.tar.gz", digest="sha256:s", files=("a.py",)
         ),
-        exams=(),
+        runs=(),
         observations={o.item: o for o in observations},
     )
 

@@ -15,9 +15,9 @@ from grader.machine.freezer import new_freezer
 
 PID_1 = """
     import os, resource, signal, sys, time
-    from grader.subject import init, linux
-    from grader.subject.population import DescendantPopulation
-    from grader.subject.stand import CgroupStopper, SignalStopper
+    from grader.subject import linux, pid1
+    from grader.subject.check_processes import DescendantProcesses
+    from grader.subject.stopper import CgroupStopper, SignalStopper
 
     freezer = [int(fd) for fd in sys.argv[1:]]
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
@@ -36,12 +36,12 @@ PID_1 = """
         try: student()
         finally: os._exit(0)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-    population = DescendantPopulation()
-    stopper = CgroupStopper(population, *freezer[:2], *freezer[5:]) if freezer else SignalStopper(population)
+    processes = DescendantProcesses()
+    stopper = CgroupStopper(processes, *freezer[:2], *freezer[5:]) if freezer else SignalStopper(processes)
     os.write(go, b".")
     os.close(living)
     begun = os.read(alive, 1)
-    init.end(population, stopper, 1000)
+    pid1.end(processes, stopper, 1000)
     links = len(begun)
     while more := os.read(alive, 100): links += len(more)  # its end: nobody is left who could write
     try: os.waitpid(-1, os.WNOHANG)

@@ -11,7 +11,7 @@ from grader.machine.freezer import new_freezer
 
 ADOPTS = """
     import errno, os, sys
-    from grader.subject import init, linux
+    from grader.subject import linux, pid1
 
     freezer = [int(fd) for fd in sys.argv[1:]]
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
@@ -31,7 +31,7 @@ ADOPTS = """
 """
 
 FORKS = """
-    pid, entered = init._fork(freezer)
+    pid, entered = pid1._fork(freezer)
     if pid == 0: waits_and_tells()
 """
 
@@ -57,7 +57,7 @@ CANNOT = """
     except OSError as error: print(errno.errorcode[error.errno])
     try: os.waitpid(-1, 0)
     except ChildProcessError: print("nobody")
-    pid, entered = init._fork(freezer)
+    pid, entered = pid1._fork(freezer)
     if pid == 0: waits_and_tells()
 """
 

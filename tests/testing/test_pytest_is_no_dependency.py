@@ -20,7 +20,8 @@ def test_pytest_is_imported_by_the_kits_and_by_what_runs_a_students_tests_alone(
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             if any(name.partition(".")[0] in {"pytest", "_pytest"} for name in names):
                 importing.add(file.relative_to(PACKAGE).as_posix())
-    kits = {"testing/__init__.py", "testing/results.py", "testing/worksheets.py"}
+    names = ("__init__", "checks", "engines", "results", "sandboxes", "worksheets")
+    kits = {f"testing/{name}.py" for name in names}
     assert importing == kits | {"subject/tools/run_tests.py"}
 
 

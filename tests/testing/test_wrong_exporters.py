@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
+from grader.contracts.exporter import FilledSheet, RowOutcome, Rules
 from grader.errors import UsageError
-from grader.lms.contract import FilledSheet, RowOutcome, Rules
 from grader.lms.gradescope import Gradescope
 from grader.lms.moodle import MoodleWorksheet
 from grader.testing.results import ResultsConformance

@@ -13,9 +13,9 @@ from secrets import token_hex
 from typing import Any
 from urllib.parse import urljoin
 
+from grader.contracts.platform import Change
 from grader.lms.http import Http, LostAnswer, RequestRefused, Response
 from grader.lms.numbers import spelled
-from grader.lms.platform import Change
 
 API = "api/v1"
 _INCLUDED = (("include[]", "submission_comments"), ("include[]", "rubric_assessment"))

@@ -1,4 +1,4 @@
-"""Canvas' JSON objects as values of `grader.lms.platform`."""
+"""Canvas' JSON objects as values of `grader.contracts.platform`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from grader.contracts.platform import Person, PlatformGrade, Target
 from grader.lms import marker
 from grader.lms.numbers import spelled
-from grader.lms.people import Person
-from grader.lms.platform import PlatformGrade, Target
 
 _NO_POINTS = frozenset({"pass_fail", "not_graded"})
 _IDS = (

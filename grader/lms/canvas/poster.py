@@ -8,12 +8,20 @@ from decimal import Decimal
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
+from grader.contracts.platform import (
+    Answer,
+    Change,
+    Platform,
+    PlatformGrade,
+    PlatformOptions,
+    Receipt,
+    Target,
+)
 from grader.errors import NotObservedError
 from grader.lms.canvas import objects
 from grader.lms.canvas.client import CanvasClient
 from grader.lms.http import Http, LostAnswer, RequestRefused
 from grader.lms.numbers import spelled
-from grader.lms.platform import Answer, Change, PlatformGrade, PlatformOptions, Receipt, Target
 from grader.model.options import option
 
 SENDS = 5
@@ -37,7 +45,7 @@ class CanvasOptions(PlatformOptions):
     )
 
 
-class CanvasPlatform:
+class CanvasPlatform(Platform):
     """One assignment on Canvas.
 
     Grades alone are sent many at a time, for sending them twice does no harm. Comments would show twice: each

@@ -1,4 +1,4 @@
-"""Moodle's JSON objects as values of `grader.lms.platform`."""
+"""Moodle's JSON objects as values of `grader.contracts.platform`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from decimal import Decimal, InvalidOperation
 from html import escape
 from typing import Any
 
+from grader.contracts.platform import Person, PlatformGrade, Target
 from grader.lms import marker
 from grader.lms.numbers import rounded, spelled
-from grader.lms.people import Person
-from grader.lms.platform import PlatformGrade, Target
 
 DIGITS = 5
 """Decimals that Moodle keeps of a grade."""

@@ -14,13 +14,21 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
+from grader.contracts.platform import (
+    Answer,
+    Change,
+    Platform,
+    PlatformGrade,
+    PlatformOptions,
+    Receipt,
+    Target,
+)
 from grader.errors import NotObservedError, UsageError
 from grader.lms import marker
 from grader.lms.http import LostAnswer, RequestRefused
 from grader.lms.moodle_service import objects
 from grader.lms.moodle_service.calls import WebService
 from grader.lms.numbers import rounded
-from grader.lms.platform import Answer, Change, PlatformGrade, PlatformOptions, Receipt, Target
 from grader.model.options import option
 
 INFO = "core_webservice_get_site_info"
@@ -48,7 +56,7 @@ class MoodleOptions(PlatformOptions):
     )
 
 
-class MoodlePlatform:
+class MoodlePlatform(Platform):
     """One assignment in Moodle, by the number in the address of its page."""
 
     name: ClassVar[str] = "moodle"

@@ -27,7 +27,7 @@ def _nested(data: Any) -> Any:
 
 
 def _rearranged(name: str) -> Callable[[ElementArray], Callable[..., Any]]:
-    """A method that copies or rearranges what an array holds."""
+    """Return a method that copies or rearranges what an array holds."""
 
     def method_of(array: ElementArray) -> Callable[..., Any]:
         def method(*args: Any, **options: Any) -> Any:
@@ -85,7 +85,7 @@ NAMES = frozenset().union(
 
 
 def attribute(value: Any, name: str) -> Any:
-    """What `value.name` stands for.
+    """Return what `value.name` stands for.
 
     Raises:
         Refused: it stands in no table.

@@ -17,7 +17,7 @@ class Region:
     """The code that is being evaluated: inside a function that numba compiles, or outside."""
 
     def __init__(self, *, compiled_only: bool) -> None:
-        """With `compiled_only` elements may be read, stored and computed with in compiled functions only."""
+        """Let elements be touched everywhere, or with `compiled_only` in compiled functions only."""
         self._compiled_only = compiled_only
         self.depth = 0
         """How many compiled functions are being evaluated, one called by the other."""
@@ -178,7 +178,7 @@ for _name in _REFUSED:
 
 
 def _plain_index(index: Any) -> Any:
-    """An index of whole numbers and slices; lists and arrays would select many elements at once."""
+    """Return an index of whole numbers and slices; refuse lists and arrays, which select many elements."""
     if type(index) is tuple:
         return tuple(map(_plain_index, index))
     if type(index) is slice:
@@ -195,7 +195,7 @@ def _plain_index(index: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value with numbers and NumPy's arrays in place of ours."""
+    """Return a value with numbers and NumPy's arrays in place of ours."""
     if type(value) is Element:
         return value.number
     if type(value) is ElementArray:
@@ -203,16 +203,16 @@ def plain(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(plain, value))
     if type(value) is dict:
-        return {name: plain(one) for name, one in value.items()}
+        return {name: plain(part) for name, part in value.items()}
     return value
 
 
 def wrapped(value: Any, region: Region) -> Any:
-    """A value with our arrays and elements in place of NumPy's."""
+    """Return a value with our arrays and elements in place of NumPy's."""
     if isinstance(value, np.ndarray):
         return ElementArray(value, region)
     if isinstance(value, np.generic):
         return Element(value, region)
     if type(value) in (list, tuple):
-        return type(value)(wrapped(one, region) for one in value)
+        return type(value)(wrapped(part, region) for part in value)
     return value

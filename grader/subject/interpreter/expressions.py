@@ -42,13 +42,13 @@ _COMPARED: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.NotEq: operator.ne,
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
-    ast.In: lambda one, other: one in other,
-    ast.NotIn: lambda one, other: one not in other,
+    ast.In: lambda value, container: value in container,
+    ast.NotIn: lambda value, container: value not in container,
 }
 
 
 def combine(operation: ast.operator, left: Any, right: Any) -> Any:
-    """What an operator of two values gives.
+    """Apply an operator to two values.
 
     Raises:
         Refused: it is `@`, which multiplies whole arrays.
@@ -59,6 +59,12 @@ def combine(operation: ast.operator, left: Any, right: Any) -> Any:
     return function(left, right)
 
 
+def handlers_of(evaluator: object) -> dict[type, Callable[..., Any]]:
+    """Return the methods `_on_…` of an evaluator by the kind of node that each evaluates."""
+    names = [name for name in dir(evaluator) if name.startswith("_on_")]
+    return {getattr(ast, name.removeprefix("_on_")): getattr(evaluator, name) for name in names}
+
+
 class Expressions:
     """Evaluates expressions in a frame; `call` evaluates the body of a function."""
 
@@ -66,22 +72,21 @@ class Expressions:
         self._call_body = call
         self.branches: set[int] = set()
         """The nodes that were evaluated of those that a condition decides about."""
-        self._kinds = {
-            getattr(ast, name.removeprefix("_on_")): getattr(self, name)
-            for name in dir(self)
-            if name.startswith("_on_")
-        }
+        self._kinds = handlers_of(self)
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Any:
-        """The value of an expression."""
+        """Return the value of an expression."""
         kind = self._kinds.get(type(node))
         if kind is None:
             raise NotFollowed(f"uses what is not followed here ({type(node).__name__}): {shown(node)}")
         return kind(node, frame)
 
     def function(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Function:
-        """The function that a definition gives, without its decorators."""
-        only = [NO_DEFAULT if one is None else self.evaluate(one, frame) for one in node.args.kw_defaults]
+        """Return the function that a definition gives, without its decorators."""
+        only = [
+            NO_DEFAULT if default is None else self.evaluate(default, frame)
+            for default in node.args.kw_defaults
+        ]
         return Function(node, frame, (self._all(node.args.defaults, frame), only), self._call_body)
 
     def assign(self, target: ast.expr, value: Any, frame: Frame) -> None:
@@ -101,7 +106,7 @@ class Expressions:
         if star is not None:
             after = len(targets) - star - 1
             values[star : len(values) - after] = [values[star : len(values) - after]]
-            targets = [one.value if isinstance(one, ast.Starred) else one for one in targets]
+            targets = [target.value if isinstance(target, ast.Starred) else target for target in targets]
         if len(targets) != len(values):
             raise ValueError(f"{len(values)} values cannot be unpacked to {len(targets)}")
         for target, value in zip(targets, values, strict=True):
@@ -183,11 +188,11 @@ class Expressions:
         return function(*self._all(node.args, frame), **self._keywords(node, frame))
 
     def _functions(self, node: ast.Call, frame: Frame) -> list[Any]:
-        """The functions among the arguments of a decorator; signatures are numba's alone."""
+        """Return the functions among the arguments of a decorator; signatures are numba's alone."""
         values = [
-            self.evaluate(one, frame)
-            for one in node.args
-            if isinstance(one, ast.Name | ast.Lambda | ast.Attribute)
+            self.evaluate(argument, frame)
+            for argument in node.args
+            if isinstance(argument, ast.Name | ast.Lambda | ast.Attribute)
         ]
         return [value for value in values if isinstance(value, Function)]
 

@@ -11,13 +11,13 @@ from .refusals import Unknown
 
 
 class Names(Protocol):
-    """What a frame looks in behind its functions: the names of a file."""
+    """Names of a file, in which a frame looks behind those of its functions."""
 
     file: str
     region: Region
 
     def namespace(self, name: str) -> Any:
-        """What a name of the file stands for."""
+        """Return what a name of the file stands for."""
         ...
 
     def star(self, source: Any) -> None:
@@ -56,7 +56,7 @@ class Frame:
         """Where names live that `global` or `nonlocal` declares."""
 
     def load(self, name: str) -> Any:
-        """What a name stands for.
+        """Return what a name stands for.
 
         Raises:
             NameError: for nothing.
@@ -86,11 +86,11 @@ class Frame:
         del self.elsewhere.get(name, self.names)[name]
 
     def declare_global(self, name: str) -> None:
-        """Have a name be the file's."""
+        """Bind a name in the file, as `global` does."""
         self.elsewhere[name] = self.module.bindings
 
     def declare_nonlocal(self, name: str) -> None:
-        """Have a name be that of the function around this one."""
+        """Bind a name in the function around this one, as `nonlocal` does."""
         frame = self.outer
         while frame is not None and name not in frame.names:
             frame = frame.outer
@@ -120,11 +120,11 @@ class Function:
         self._evaluate = evaluate
 
     def compiled_twin(self) -> Function:
-        """The same, as a function that numba compiles."""
+        """Return the same, as a function that numba compiles."""
         return Function(self.node, self.frame, self.defaults, self._evaluate, compiled=True)
 
     def python_twin(self) -> Function:
-        """The same, as a function that is not compiled."""
+        """Return the same, as a function that is not compiled."""
         return Function(self.node, self.frame, self.defaults, self._evaluate)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -135,17 +135,17 @@ class Function:
         return self._evaluate(self, frame)
 
     def __getitem__(self, index: Any) -> Any:
-        """A configured launch, which is no business of ours."""
+        """Return an unknown value for a configured launch: kernels are not followed."""
         return Unknown(f"{self.name}[…]")
 
     def _bind(self, names: dict[str, Any], args: list[Any], keywords: dict[str, Any]) -> None:
         parameters = self.node.args
-        places = [one.arg for one in (*parameters.posonlyargs, *parameters.args)]
+        places = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
         positional, only = self.defaults
         names.update(zip(places[len(places) - len(positional) :], positional, strict=True))
         names.update(
-            (one.arg, value)
-            for one, value in zip(parameters.kwonlyargs, only, strict=True)
+            (parameter.arg, value)
+            for parameter, value in zip(parameters.kwonlyargs, only, strict=True)
             if value is not _NONE
         )
         names.update(zip(places, args, strict=False))
@@ -154,7 +154,7 @@ class Function:
         elif len(args) > len(places):
             raise TypeError(f"{self.name}() takes {len(places)} arguments, {len(args)} were given")
         more: dict[str, Any] = {}
-        allowed = {*places, *(one.arg for one in parameters.kwonlyargs)}
+        allowed = {*places, *(parameter.arg for parameter in parameters.kwonlyargs)}
         for name, value in keywords.items():
             (names if name in allowed else more)[name] = value
         if parameters.kwarg:

@@ -31,11 +31,11 @@ class Library:
         self._members = members
 
     def member(self, name: str) -> Any:
-        """What a name of it stands for."""
+        """Return what a name of the library stands for."""
         return self._members.get(name, Unknown(f"{self.name}.{name}"))
 
     def members(self) -> Mapping[str, Any]:
-        """What `import *` binds, the names of Python's own functions left out."""
+        """Return what `import *` binds, without the names of Python's own functions."""
         return {name: value for name, value in self._members.items() if name not in _BUILTINS}
 
 
@@ -48,7 +48,7 @@ class Conversion:
         self.kind = kind
 
     def __call__(self, *args: Any) -> Any:
-        """The number, converted; an element stays one."""
+        """Convert a number; an element stays one."""
         if any(isinstance(argument, ElementArray) for argument in args):
             raise Refused(f"converts a whole array to {self.kind.__name__}; convert single elements")
         number = self.kind(*(plain(argument) for argument in args))
@@ -59,7 +59,7 @@ class Conversion:
         return number
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same type, as in `A.dtype == np.int64`."""
+        """Tell whether it is the same type, as in `A.dtype == np.int64`."""
         kind = other.kind if isinstance(other, Conversion) else other
         return kind is self.kind or (isinstance(kind, np.dtype) and bool(kind == np.dtype(self.kind)))
 
@@ -67,13 +67,13 @@ class Conversion:
         return hash(self.kind)
 
     def __getitem__(self, index: Any) -> Conversion:
-        """The type of an array of such numbers, in a signature of numba's."""
+        """Return the type of an array of such numbers, in a signature of numba's."""
         del index
         return self
 
 
 class Decorator:
-    """`numba.njit` and its like: marks functions as compiled, and loses nothing else that it is given."""
+    """`numba.njit` and its like: marks functions as compiled."""
 
     __slots__ = ("compiles",)
 
@@ -81,7 +81,7 @@ class Decorator:
         self.compiles = compiles
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """The function as a compiled one; without a function, a decorator."""
+        """Return a function as a compiled one; without a function, a decorator."""
         compiles = self.compiles and not options.get("forceobj") and options.get("nopython") is not False
         for argument in args:
             if hasattr(argument, "compiled_twin"):
@@ -90,7 +90,7 @@ class Decorator:
 
 
 def libraries(region: Region) -> Mapping[str, Library]:
-    """All libraries of the table, by the name under which they are imported."""
+    """Return all libraries of the table by the name under which they are imported."""
     types = {name: Conversion(kind) for name, kind in tables.NUMPY_TYPES.items()}
     numba_types = {**types, **{name: types[full] for name, full in tables.NUMBA_TYPES.items()}}
     numpy: dict[str, Any] = {
@@ -136,12 +136,12 @@ def libraries(region: Region) -> Mapping[str, Library]:
 
 
 def builtin_functions() -> dict[str, Any]:
-    """Python's own functions and types; what looks into programs (`getattr`, `eval`) is not among them."""
+    """Return Python's own functions and types, without those that look into programs (`getattr`, `eval`)."""
     return dict(_BUILTINS)
 
 
 class Kind:
-    """A class that values are only asked for, as `numpy.ndarray` in `isinstance`."""
+    """Class that only `isinstance` may use, as `numpy.ndarray`."""
 
     __slots__ = ("kind",)
 
@@ -168,20 +168,20 @@ def _array_function(function: Callable[..., Any], region: Region) -> Callable[..
 
 
 def native(value: Any) -> Any:
-    """Arguments as NumPy takes them: its own types in place of ours."""
+    """Return arguments as NumPy takes them: its own types in place of ours."""
     if isinstance(value, Conversion):
         return value.kind
     if type(value) in (list, tuple):
         return type(value)(map(native, value))
     if type(value) is dict:
-        return {name: native(one) for name, one in value.items()}
+        return {name: native(part) for name, part in value.items()}
     if isinstance(value, Unknown):
         return value()
     return plain(value)
 
 
 def _empty(region: Region) -> Callable[..., ElementArray]:
-    """Memory that nobody has written to: numbers that no right answer holds."""
+    """Return `numpy.empty`, whose memory holds numbers that no right answer holds."""
 
     def empty(shape: Any, dtype: Any = float, **options: Any) -> ElementArray:
         del options
@@ -244,7 +244,7 @@ def _nothing(*args: Any, **options: Any) -> None:
 
 
 def _decorator_of_nothing(*args: Any, **options: Any) -> Any:
-    """`functools.cache` and its like, which change nothing of what a function gives."""
+    """Play `functools.cache` and its like, which change nothing of what a function gives."""
     del options
     return args[0] if args and hasattr(args[0], "compiled_twin") else _first
 
@@ -259,7 +259,7 @@ def _first(function: Any) -> Any:
 
 
 def _cores(region: Region) -> Callable[[], int]:
-    """As many as there are where a file is imported, and may choose functions by it; one in a function."""
+    """Return a counter of cores: one in a function; all where an import may choose functions by it."""
 
     def count() -> int:
         return os.cpu_count() or 1 if region.importing else 1

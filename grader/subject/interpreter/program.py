@@ -72,7 +72,7 @@ class Module:
             self._look_into(node)
 
     def _doubt(self, statement: ast.stmt, before: Mapping[str, Any]) -> None:
-        """Have functions be unknown that elsewhere, or another time, may be others.
+        """Make functions unknown that elsewhere, or another time, may be others.
 
         What a condition, a loop or an import that fails decides here may be decided otherwise there.
         """
@@ -91,7 +91,7 @@ class Module:
                 self.bindings[name] = Unknown(f"{name}, which was a function before", NotFollowed)
 
     def _names_a_function(self, value: ast.expr | None) -> bool:
-        """Whether an expression is a function's name, a lambda, or a decorator that is called with one."""
+        """Tell whether an expression is a function's name, a lambda, or a decorator called with one."""
         if isinstance(value, ast.Name | ast.Attribute | ast.Lambda) or value is None:
             return True
         if not isinstance(value, ast.Call) or not value.args:
@@ -104,7 +104,7 @@ class Module:
         return isinstance(function, ast.Name | ast.Attribute)
 
     def _look_into(self, node: ast.AST) -> None:
-        """Take note of functions that may change what a name of the file stands for, whoever calls them."""
+        """Note functions that may change what a name of the file stands for, wherever they are called."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for part in ast.walk(node):
                 if isinstance(part, ast.Name | ast.Attribute) and _named(part) in _REACHES_FAR:
@@ -128,7 +128,7 @@ class Module:
                 )
 
     def _forget(self, statement: ast.stmt, why: str, refusal: type[Refused]) -> None:
-        """Have the names that a statement binds be unknown; note what may change others."""
+        """Make the names that a statement binds unknown; note what may change others."""
         for node in _outside_of_functions(statement):
             for name in bound_names(node):
                 self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
@@ -147,7 +147,7 @@ class Module:
                 )
 
     def _configures(self, function: ast.expr) -> bool:
-        """Whether a call may change the environment, or what numba takes from it."""
+        """Tell whether a call may change the environment, or what numba takes from it."""
         names = []
         while isinstance(function, ast.Attribute):
             names.append(function.attr)
@@ -160,7 +160,7 @@ class Module:
         return self.bindings.get(node.id) if isinstance(node, ast.Name) else None
 
     def namespace(self, name: str) -> Any:
-        """What a name of the file stands for.
+        """Return what a name of the file stands for.
 
         Raises:
             NameError: for nothing.
@@ -176,7 +176,7 @@ class Module:
         raise NameError(f"name {name!r} is not defined")
 
     def members(self) -> dict[str, Any]:
-        """What `import *` binds."""
+        """Return what `import *` binds."""
         return {name: value for name, value in self.bindings.items() if not name.startswith("_")}
 
     def star(self, source: Any) -> None:
@@ -193,7 +193,7 @@ def _reaches_out(name: str) -> bool:
 
 
 def bound_names(node: ast.AST) -> Iterator[str]:
-    """The names that a node binds itself."""
+    """Yield the names that a node binds itself."""
     match node:
         case ast.Name(id=name, ctx=ast.Store()):
             yield name
@@ -208,7 +208,7 @@ def bound_names(node: ast.AST) -> Iterator[str]:
 
 
 def _is_plain(node: ast.expr) -> bool:
-    """Whether the key of a subscript, or the arguments of a call, are written down as they are."""
+    """Tell whether the key of a subscript, or the arguments of a call, are constants."""
     if isinstance(node, ast.Call):
         keywords = [keyword.value if keyword.arg else None for keyword in node.keywords]
         return all(isinstance(part, ast.Constant) for part in (*node.args, *keywords))
@@ -222,7 +222,7 @@ def _annotations(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _outside_of_functions(statement: ast.AST) -> Iterator[ast.AST]:
-    """What runs where a file is imported: of functions their decorators and defaults alone."""
+    """Yield the nodes that run where a file is imported: of functions their decorators and defaults alone."""
     yield statement
     parts: Iterable[ast.AST] = ast.iter_child_nodes(statement)
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -239,7 +239,7 @@ class Program:
     """The files of the current folder, with one of their functions to be called."""
 
     def __init__(self, *, compiled_only: bool) -> None:
-        """With `compiled_only` elements may be touched in functions only that numba compiles."""
+        """Let elements be touched everywhere, or with `compiled_only` where numba compiles only."""
         self.region = Region(compiled_only=compiled_only)
         self.compiled_only = compiled_only
         self.uncompiled = ""
@@ -247,14 +247,14 @@ class Program:
         self.builtins = builtin_functions()
         self.statements = Statements(self._load)
         self.notes: list[str] = []
-        """What at the level of a file a person may look at."""
+        """Places at the level of a file that a person may look at."""
         self.reached: dict[int, Function] = {}
         """The functions that were called, by the identity of their nodes."""
         self._libraries = libraries(self.region)
         self._modules: dict[str, Module] = {}
 
     def module(self, name: str) -> Module:
-        """A file of the submission, evaluated once."""
+        """Return a file of the submission, evaluated once."""
         if name not in self._modules:
             module = self._modules[name] = Module(f"{name}.py", self)
             module.load()

@@ -1,4 +1,4 @@
-"""What a function says, also where it does not run: functions and methods that do not count."""
+"""Functions and methods that a function names and may not use, also where it does not run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEPTH = 8
 
 
 class Reached:
-    """What stands in a function: the library functions, methods, operators and functions that it names."""
+    """Library functions, methods, operators and functions that a function names."""
 
     def __init__(self, function: Function, run_import: Callable[[ast.stmt, Frame], None]) -> None:
         """`run_import` binds in a frame what an import statement imports."""
@@ -35,13 +35,13 @@ class Reached:
                 self._bound.add(name)
 
     def functions(self) -> Iterator[Function]:
-        """The functions of the submission that it names, or has in a list, whether it calls them or not."""
+        """Yield the functions of the submission that it names, or has in a list, called or not."""
         for _, value in self._values():
             if isinstance(value, Function):
                 yield value
 
     def misused(self, *, may_catch: bool) -> Iterator[tuple[int, Refused]]:
-        """Lines, and why what they use is sure not to be evaluated an element at a time.
+        """Yield the lines that are not evaluated an element at a time, and why.
 
         Without `may_catch` a `try` is among them: around compiled code it hides what does not compile.
         """
@@ -50,7 +50,8 @@ class Reached:
                 yield node.lineno, NotFollowed("catches errors beside compiled code, which may not compile")
             elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult):
                 yield node.lineno, Refused("multiplies whole arrays by @")
-        for line, value in self._values():  # what a name stands for says more than a method that nobody knows
+        # first the values of names: a message on one says more than a message on its method
+        for line, value in self._values():
             if isinstance(value, Unknown):
                 yield line, value.refusal(f"uses {value.name}")
             elif isinstance(value, Iterator):
@@ -60,7 +61,7 @@ class Reached:
                 yield node.lineno, Refused(f"uses .{node.attr}")
 
     def _values(self) -> Iterator[tuple[int, Any]]:
-        """Line and value of each name and default, and of what these hold in lists and the like."""
+        """Yield line and value of each name and default, and of what these hold in lists and the like."""
         for node in self._loads():
             yield from ((node.lineno, value) for value in _parts(self._value(node)))
         for defaults in self._function.defaults:
@@ -72,7 +73,7 @@ class Reached:
                 yield node
 
     def _value(self, node: ast.expr) -> Any:
-        """What a name, or a dotted name, stands for; None if only a call shows it."""
+        """Return what a name, or a dotted name, stands for; None if only a call shows it."""
         with suppress(Refused, NameError):
             if isinstance(node, ast.Name) and node.id not in self._bound:
                 value = self._imports.load(node.id)
@@ -84,7 +85,7 @@ class Reached:
 
 
 def _parts(value: Any, depth: int = DEPTH) -> Iterator[Any]:
-    """A value, or what it holds: a function can be taken out of a list by a number that small inputs lack."""
+    """Yield a value, or what it holds: a number that small inputs lack can take a function out of a list."""
     if isinstance(value, partial):
         value = value.func, value.args, value.keywords
     if isinstance(value, dict):

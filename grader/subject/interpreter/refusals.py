@@ -11,7 +11,7 @@ class Refused(BaseException):
 
 
 def shown(node: ast.AST) -> str:
-    """The beginning of a piece of source, for a message."""
+    """Return the beginning of a piece of source, for a message."""
     try:
         return ast.unparse(node)[:60]
     except (ValueError, RecursionError):  # of text with backslashes in it, or nested deeply
@@ -23,7 +23,7 @@ class NotFollowed(Refused):
 
 
 class Unknown:
-    """A value that stands in no table: naming it is harmless, any use of it is refused."""
+    """Value that is in no table: naming it is harmless, any use of it is refused."""
 
     __slots__ = ("name", "refusal")
 
@@ -51,7 +51,7 @@ for _name in _USES.split():
 
 
 class Reading(Unknown):
-    """What a clock shows: it can be computed with and printed, and decides nothing."""
+    """Reading of a clock: it can be computed with and printed, and decides nothing."""
 
     __slots__ = ()
 

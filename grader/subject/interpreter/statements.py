@@ -12,7 +12,7 @@ import numpy as np
 
 from .attributes import attribute
 from .elements import Element, ElementArray
-from .expressions import Expressions, combine
+from .expressions import Expressions, combine, handlers_of
 from .frames import Frame, Function
 from .libraries import Library
 from .refusals import NotFollowed, Refused, Unknown, shown
@@ -54,11 +54,7 @@ class Statements:
         """Where the evaluation ended that raised."""
         self._load = load
         self._ends_s = time.process_time() + CPU_S
-        self._kinds = {
-            getattr(ast, name.removeprefix("_on_")): getattr(self, name)
-            for name in dir(self)
-            if name.startswith("_on_")
-        }
+        self._kinds = handlers_of(self)
 
     def begin(self) -> None:
         """Give an evaluation its time."""
@@ -162,24 +158,22 @@ class Statements:
 
     def _on_For(self, node: ast.For, frame: Frame) -> Left:
         for value in self.expressions.evaluate(node.iter, frame):
-            self._must_have_time()
             self.expressions.assign(node.target, value, frame)
-            left = self.run(node.body, frame)
-            if left is Leave.BREAK:
-                return None
-            if isinstance(left, Return):
-                return left
+            if (left := self._loop(node, frame)) is not None:
+                return left if isinstance(left, Return) else None
         return self.run(node.orelse, frame)
 
     def _on_While(self, node: ast.While, frame: Frame) -> Left:
         while self.expressions.evaluate(node.test, frame):
-            self._must_have_time()
-            left = self.run(node.body, frame)
-            if left is Leave.BREAK:
-                return None
-            if isinstance(left, Return):
-                return left
+            if (left := self._loop(node, frame)) is not None:
+                return left if isinstance(left, Return) else None
         return self.run(node.orelse, frame)
+
+    def _loop(self, node: ast.For | ast.While, frame: Frame) -> Left:
+        """Evaluate the body of a loop once: how the loop was left, None if it goes on."""
+        self._must_have_time()
+        left = self.run(node.body, frame)
+        return None if left is Leave.CONTINUE else left
 
     def _on_FunctionDef(self, node: ast.FunctionDef, frame: Frame) -> None:
         value: Any = self.expressions.function(node, frame)
@@ -232,7 +226,9 @@ class Statements:
             if left is None:
                 left = self.run(node.orelse, frame)
         except Exception as error:
-            handler = next((one for one in node.handlers if self._catches(one, error, frame)), None)
+            handler = next(
+                (candidate for candidate in node.handlers if self._catches(candidate, error, frame)), None
+            )
             if handler is None:
                 raise
             self.place = None
@@ -292,7 +288,7 @@ def _is_exception(value: Any) -> bool:
 
 
 def _yields(function: ast.FunctionDef) -> bool:
-    """Whether a function is a generator; what is nested in it does not count."""
+    """Tell whether a function is a generator; what is nested in it does not count."""
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from ..driver import Primary, check, library
+from ..cuda_driver import Primary, check, library
 
 _PTX = """.version 6.0
 .target sm_50
@@ -16,13 +16,13 @@ _BYTES = range(1 << 12, 1 << 16)
 
 
 class Canary:
-    """Leaves two signs whenever it sings, under a name and with a size that nobody knew before."""
+    """Marker of a record: each song makes one launch and one allocation, with random name and size."""
 
     def __init__(self) -> None:
         """Get ready on the first device; starts it if the program has not.
 
         Raises:
-            DeviceError: the device does not take it.
+            CudaError: the device does not take it.
         """
         self.kernel = f"grader_canary_{os.urandom(6).hex()}"
         self.bytes = _BYTES[int.from_bytes(os.urandom(4), "little") % len(_BYTES)]
@@ -43,7 +43,7 @@ class Canary:
         """Allocate, launch, wait, free.
 
         Raises:
-            DeviceError: the device did not do it.
+            CudaError: the device did not do it.
         """
         memory = ctypes.c_uint64()
         with Primary(0):

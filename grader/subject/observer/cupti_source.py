@@ -13,9 +13,10 @@ from contextlib import suppress
 from typing import Any
 
 from .canary import Canary
-from .names import kernel_name
+from .kernel_names import kernel_name
 from .native_calls import NativeCalls
-from .record import HOST, Record, launch
+from .record import Record, copy_ends, launch
+from .source import RecordSource
 
 _BUFFER_BYTES = 8 * 2**20
 _FORCED = 1
@@ -42,7 +43,7 @@ class _Window:
         self.until = self.settled = since
 
 
-class Cupti:
+class Cupti(RecordSource):
     """One subscription for the life of the process; raises ImportError where cupti-python is missing."""
 
     name = "cupti"
@@ -57,7 +58,7 @@ class Cupti:
         self._windows: list[_Window] = []
 
     def start(self, *, whole: bool = True) -> None:
-        """Begin to observe; as early as possible, for what was there before is not seen.
+        """Begin to observe; as early as possible, for earlier work is not recorded.
 
         Unless `whole` only what costs a call next to nothing: kernels, copies, allocations.
         """
@@ -74,45 +75,35 @@ class Cupti:
     def open(self) -> None:
         """Forget what was, but for the names of the calls."""
         if self._whole:
-            with suppress(Exception):  # not every version can say which library asked for memory
+            with suppress(Exception):  # not every version can name the library that allocates
                 self._cupti.activity_enable_allocation_source(1)
         self._cupti.activity_flush_all(_FORCED)
         self._forget()
 
     def begin(self) -> None:
-        """A call begins: from here on it is the program's doing."""
+        """Note that a call begins: from here on it is the program's doing."""
         if self._whole:
             self._native.begin(self._cupti.get_timestamp)
         self._windows.append(_Window(self._cupti.get_timestamp()))
 
     def end(self) -> None:
-        """Up to here; what it started on a device may still be running."""
+        """Note that the call has ended; what it started on a device may still be running."""
         self._windows[-1].until = self._cupti.get_timestamp()
         self._native.end()
 
     def settle(self) -> None:
-        """Now that has ended as well."""
+        """Note that the devices are idle."""
         self._windows[-1].settled = self._cupti.get_timestamp()
 
-    def stop(self) -> None:
-        """Flush and disable everything: CUPTI ends in a crash when an interpreter shuts down before it."""
-        self._cupti.activity_flush_all(_FORCED)
-        for kind in self._kinds:
-            self._cupti.activity_disable(kind)
-
-    def record(self, canary: Canary) -> Record:
-        """What the last call did."""
-        return self.records(canary)[-1]
-
     def records(self, canary: Canary) -> list[Record]:
-        """What each call did that began since the last time; all are void where the canary is missed."""
+        """Return a record of each call since the last time; all are void where the canary is missed."""
         self._cupti.activity_flush_all(_FORCED)
         records = [self._record(canary, window) for window in self._windows]
         sung = (
-            sum(one.name == canary.kernel for one in self._of("CONCURRENT_KERNEL")),
+            sum(activity.name == canary.kernel for activity in self._of("CONCURRENT_KERNEL")),
             sum(
-                one.memory_operation_type == _ALLOCATION and one.bytes == canary.bytes
-                for one in self._of("MEMORY2")
+                activity.memory_operation_type == _ALLOCATION and activity.bytes == canary.bytes
+                for activity in self._of("MEMORY2")
             ),
         )
         if min(sung) < SUNG:
@@ -141,9 +132,9 @@ class Cupti:
             return record
         record.synchronisations = 0
         record.unrecorded = self._unrecorded()
-        for one in self._of("RUNTIME", "DRIVER"):
-            if self._since <= one.start <= self._until:
-                name = self._name(one)
+        for activity in self._of("RUNTIME", "DRIVER"):
+            if self._since <= activity.start <= self._until:
+                name = self._name(activity)
                 record.api[name] = record.api.get(name, 0) + 1
                 record.synchronisations += "Synchronize" in name
         return record
@@ -151,30 +142,32 @@ class Cupti:
     def _unrecorded(self) -> int:
         """Count the correlation numbers that no record has; they go on while records are switched off."""
         calls = self._of("RUNTIME", "DRIVER")
-        of_call = [one.correlation_id for one in calls if self._since <= one.start <= self._until]
+        of_call = [
+            activity.correlation_id for activity in calls if self._since <= activity.start <= self._until
+        ]
         if not of_call:
             return 0
         first, last = min(of_call), max(of_call)
-        there = {one.correlation_id for one in calls}
-        return sum(number not in there for number in range(first, last + 1))
+        recorded = {activity.correlation_id for activity in calls}
+        return sum(number not in recorded for number in range(first, last + 1))
 
     def _of(self, *kinds: str) -> list[Any]:
-        wanted = {int(self._cupti.ActivityKind[kind]) for kind in kinds}
-        return [one for one in self._records if one.kind in wanted]
+        numbers = {int(self._cupti.ActivityKind[kind]) for kind in kinds}
+        return [activity for activity in self._records if activity.kind in numbers]
 
     def _note_launches(self, record: Record, canary: Canary) -> None:
-        asked = {one.correlation_id: one.start for one in self._of("DRIVER", "RUNTIME")}
-        for one in sorted(self._of("CONCURRENT_KERNEL"), key=lambda one: int(one.start)):
-            symbol = one.name
-            if symbol != canary.kernel and self._since <= one.start <= self._settled:
+        call_starts = {activity.correlation_id: activity.start for activity in self._of("DRIVER", "RUNTIME")}
+        for activity in sorted(self._of("CONCURRENT_KERNEL"), key=lambda activity: int(activity.start)):
+            symbol = activity.name
+            if symbol != canary.kernel and self._since <= activity.start <= self._settled:
                 times = {
-                    "asked_s": self._since_begin(asked.get(one.correlation_id)),
-                    "began_s": self._since_begin(one.start),
+                    "asked_s": self._since_begin(call_starts.get(activity.correlation_id)),
+                    "began_s": self._since_begin(activity.start),
                 }
-                record.launched(_launch(one, symbol) | times)
+                record.launched(_launch(activity, symbol) | times)
 
     def _since_begin(self, stamp: int | None) -> float | None:
-        """Seconds from the begin of the call; 0 for what was asked for before it."""
+        """Return the seconds since the begin of the call; 0 for what was ordered before it."""
         return None if stamp is None else max(0, stamp - self._since) * _NANO
 
     def _note_memory(self, record: Record) -> None:
@@ -182,68 +175,67 @@ class Cupti:
         lives: Counter[int] = Counter()
         peaks: Counter[int] = Counter()
         names = self._names()
-        operations = sorted(self._of("MEMORY2"), key=lambda one: int(one.timestamp))
-        functions = self._native.running(one.timestamp for one in operations)
-        for one, function in zip(operations, functions, strict=True):
-            allocates = one.memory_operation_type == _ALLOCATION
-            if not self._since <= one.timestamp <= self._until:
+        operations = sorted(self._of("MEMORY2"), key=lambda activity: int(activity.timestamp))
+        functions = self._native.running(activity.timestamp for activity in operations)
+        for activity, function in zip(operations, functions, strict=True):
+            allocates = activity.memory_operation_type == _ALLOCATION
+            if not self._since <= activity.timestamp <= self._until:
                 continue
-            name = names.get(one.correlation_id, "other" if self._whole else "an allocation")
-            if self._cupti.ActivityMemoryKind(one.memory_kind).name in _ON_DEVICE:
-                change = one.bytes if allocates else -one.bytes
+            name = names.get(activity.correlation_id, "other" if self._whole else "an allocation")
+            if self._cupti.ActivityMemoryKind(activity.memory_kind).name in _ON_DEVICE:
+                change = activity.bytes if allocates else -activity.bytes
                 live += change
                 peak = max(peak, live)
-                device = getattr(one, "device_id", 0)
+                device = getattr(activity, "device_id", 0)
                 lives[device] += change
                 peaks[device] = max(peaks[device], lives[device])
             if allocates:
-                library = os.path.basename(str(getattr(one, "source", "")))
-                record.allocated(name, one.bytes, function=function, library=library)
-            elif one.memory_operation_type == _RELEASE:
+                library = os.path.basename(str(getattr(activity, "source", "")))
+                record.allocated(name, activity.bytes, function=function, library=library)
+            elif activity.memory_operation_type == _RELEASE:
                 record.frees[name] = record.frees.get(name, 0) + 1
         record.peak_bytes = peak
         for device, most in peaks.items():
-            record.held(device, most)
+            record.note_peak(device, most)
         record.unseen = () if self._native.complete else ("sites",)
 
     def _note_copies(self, record: Record) -> None:
-        for one in self._of("MEMCPY", "MEMCPY2"):
-            if self._since <= one.start <= self._settled:
-                direction = self._cupti.ActivityMemcpyKind(one.copy_kind).name
-                seconds = (one.end - one.start) * _NANO
+        for activity in self._of("MEMCPY", "MEMCPY2"):
+            if self._since <= activity.start <= self._settled:
+                direction = self._cupti.ActivityMemcpyKind(activity.copy_kind).name
+                seconds = (activity.end - activity.start) * _NANO
                 name = _DIRECTIONS.get(direction, direction.lower())
-                record.copied(name, one.bytes, seconds, _ends(one, name))
+                record.copied(name, activity.bytes, seconds, _ends(activity, name))
 
     def _names(self) -> dict[int, str]:
-        """The call behind a correlation number: of the runtime, if it came through there."""
+        """Return the name of the call behind each correlation number: the runtime's, if there is one."""
         return {
-            one.correlation_id: self._name(one) for kind in ("DRIVER", "RUNTIME") for one in self._of(kind)
+            activity.correlation_id: self._name(activity)
+            for kind in ("DRIVER", "RUNTIME")
+            for activity in self._of(kind)
         }
 
-    def _name(self, one: Any) -> str:
+    def _name(self, activity: Any) -> str:
         domains = self._cupti.CallbackDomain
-        driver = one.kind == self._cupti.ActivityKind.DRIVER
+        driver = activity.kind == self._cupti.ActivityKind.DRIVER
         domain = domains.DRIVER_API if driver else domains.RUNTIME_API
-        return _VERSION.sub("", str(self._cupti.get_callback_name(domain, one.cbid)))
+        return _VERSION.sub("", str(self._cupti.get_callback_name(domain, activity.cbid)))
 
 
-def _ends(one: Any, direction: str) -> tuple[int | None, int | None]:
-    """The devices at both ends of a copy; a record of a copy between two says so in fields of its own."""
-    source = getattr(one, "src_device_id", one.device_id)
-    target = getattr(one, "dst_device_id", one.device_id)
-    return (
-        HOST if direction.startswith("host") else source,
-        HOST if direction.endswith("host") else target,
-    )
+def _ends(activity: Any, direction: str) -> tuple[int | None, int | None]:
+    """Return the devices at both ends of a copy; between two devices CUPTI has fields of their own."""
+    source = getattr(activity, "src_device_id", activity.device_id)
+    target = getattr(activity, "dst_device_id", activity.device_id)
+    return copy_ends(direction, source, target)
 
 
-def _launch(one: Any, symbol: str) -> dict[str, Any]:
+def _launch(activity: Any, symbol: str) -> dict[str, Any]:
     return launch(
         kernel_name(symbol),
-        (one.grid_x, one.grid_y, one.grid_z),
-        (one.block_x, one.block_y, one.block_z),
-        shared_bytes=one.static_shared_memory + one.dynamic_shared_memory,
-        seconds=(one.end - one.start) * _NANO,
-        device=one.device_id,
-        stream=one.stream_id,
+        (activity.grid_x, activity.grid_y, activity.grid_z),
+        (activity.block_x, activity.block_y, activity.block_z),
+        shared_bytes=activity.static_shared_memory + activity.dynamic_shared_memory,
+        seconds=(activity.end - activity.start) * _NANO,
+        device=activity.device_id,
+        stream=activity.stream_id,
     )

@@ -33,7 +33,7 @@ class DeviceArray(Protocol):
     """An argument of a launch whose content can be read and written."""
 
     def read(self) -> Content:
-        """A copy of the content, on the host."""
+        """Return a copy of the content, on the host."""
         ...
 
     def write(self, content: Content) -> None:
@@ -52,7 +52,7 @@ class HostArray:
         self._array = array
 
     def read(self) -> Content:
-        """A copy of the content."""
+        """Return a copy of the content."""
         return self._array.copy()
 
     def write(self, content: Content) -> None:
@@ -61,14 +61,14 @@ class HostArray:
 
 
 class _Noted(NamedTuple):
-    """What an argument of a launch held in the noted call."""
+    """Content of an argument of a launch in the noted call."""
 
     content: Content
     carries: tuple[Any, ...] | None
 
 
 class InputExchange:
-    """What is noted of one call, and put into the launches of the other."""
+    """Inputs noted in one call, and put into the launches of another."""
 
     def __init__(self, array_of: Callable[[Any], DeviceArray | None], settle: Callable[[], None]) -> None:
         """`array_of` finds the array in an argument, None for a number; `settle` waits for the devices."""
@@ -92,13 +92,13 @@ class InputExchange:
         self._problem = ""
 
     def begin(self, ask: Ask, arguments: Sequence[Any]) -> None:
-        """A call with these arguments begins; `ask` is asked at its launches, until it decides."""
+        """Begin a call with these arguments; `ask` is asked at its launches, until it decides."""
         self._doing = ""
         self._result = None
         self._begin(arguments, ask)
 
     def launch(self, arguments: Sequence[Any], go: Callable[[], Any]) -> Any:
-        """Do something around a launch, which `go` does."""
+        """Note or exchange the inputs of a launch, which `go` does."""
         number = self._number
         self._number += 1
         if self._ask is not None:
@@ -146,15 +146,17 @@ class InputExchange:
             self._problem = "the two calls launch differently"
             return {}
         put = {}
-        for place, (array, own, noted) in enumerate(zip(arrays, before, self._noted[number], strict=True)):
-            if array is None or own is None or noted is None:
+        for place, (array, content, noted) in enumerate(
+            zip(arrays, before, self._noted[number], strict=True)
+        ):
+            if array is None or content is None or noted is None:
                 continue
-            carried = carries(own, self._inputs)
-            if own.shape != noted.content.shape:
+            carried = carries(content, self._inputs)
+            if content.shape != noted.content.shape:
                 if carried:
                     self._problem = "the inputs of the two calls have other shapes"
                 continue
-            if own.dtype == noted.content.dtype and carried and carried == noted.carries:
+            if content.dtype == noted.content.dtype and carried and carried == noted.carries:
                 try:
                     array.write(noted.content)
                 except ValueError as error:
@@ -168,22 +170,24 @@ class InputExchange:
         self, arrays: Sequence[DeviceArray | None], before: list[Content | None], put: dict[int, Content]
     ) -> None:
         """Zero what still holds the noted call's result: a kernel that writes it again must be seen."""
-        for place, (array, own) in enumerate(zip(arrays, before, strict=True)):
-            if array is None or own is None or place in put or self._noted_result is None:
+        for place, (array, content) in enumerate(zip(arrays, before, strict=True)):
+            if array is None or content is None or place in put or self._noted_result is None:
                 continue
-            if _same(own, self._noted_result) and not any(_same(own, one) for one in self._written):
-                before[place] = np.zeros_like(own)
+            if _same(content, self._noted_result) and not any(
+                _same(content, written) for written in self._written
+            ):
+                before[place] = np.zeros_like(content)
                 array.write(before[place])  # type: ignore[arg-type]  # assigned one line above
 
     def end(self, result: Any) -> None:
-        """The call has ended with this result; `shown` says what that means, when there is time for it."""
+        """Keep the result of the call; `shown` says later what it means."""
         self._ask = None
         self._arguments = ()
         if self._doing:  # it may be one of the arguments, whose place the next request takes
             self._result = result.copy() if isinstance(result, np.ndarray) else result
 
     def shown(self) -> dict[str, Any] | None:
-        """What the last call showed of its kernels, as plain JSON; None if nothing was done in it.
+        """Return what the last call showed of its kernels, as plain JSON; None if nothing was done in it.
 
         `carrying` are the numbers of the launches that get inputs.
         """
@@ -204,18 +208,21 @@ class InputExchange:
     def _keep(self, result: Any) -> None:
         """Keep what the launches of this call got, and its result, for calls whose inputs are exchanged."""
         self._noted = [
-            [None if held is None else _Noted(held, carries(held, self._inputs)) for held in contents]
+            [
+                None if content is None else _Noted(content, carries(content, self._inputs))
+                for content in contents
+            ]
             for contents in self._launches.values()
         ]
         self._noted_result = np.array(result) if isinstance(result, np.ndarray) else None
 
 
 def _carrying(noted: Sequence[_Noted | None]) -> bool:
-    return any(one is not None and one.carries is not None for one in noted)
+    return any(argument is not None and argument.carries is not None for argument in noted)
 
 
 def carries(content: Content, inputs: Sequence[Content]) -> tuple[Any, ...] | None:
-    """What of the inputs an array holds, and what beside them, comparable between calls; None for nothing.
+    """Return which inputs an array holds, and what beside them, comparable between calls; None for none.
 
     It carries an input if the input's values, in the array's type, are all among its own in whatever order
     (transposed, padded, two inputs in one array), or if it is a contiguous part of one.
@@ -246,7 +253,7 @@ def carries(content: Content, inputs: Sequence[Content]) -> tuple[Any, ...] | No
 
 
 def made_of(result: Any, written: Sequence[Content]) -> bool:
-    """Whether a result stands in what kernels wrote: as it is, among padding, turned, or in parts."""
+    """Tell whether kernels wrote a result: as it is, among padding, turned, or in parts."""
     if not isinstance(result, np.ndarray):
         try:
             result = np.asarray(result)
@@ -261,20 +268,20 @@ def made_of(result: Any, written: Sequence[Content]) -> bool:
         if content.size >= result.size:
             cast = _cast(result, content.dtype)
             if cast is not None:
-                there, needed = _counts(content), _counts(cast)
-                if all(there.get(value, 0) >= count for value, count in needed.items()):
+                available, needed = _counts(content), _counts(cast)
+                if all(available.get(value, 0) >= count for value, count in needed.items()):
                     return True
         elif content.dtype == result.dtype and np.ascontiguousarray(content).tobytes() in whole:
             covered += content.size
     return bool(covered >= result.size)
 
 
-def _same_elements(one: Content, other: Content) -> bool:
-    return one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
+def _same_elements(left: Content, right: Content) -> bool:
+    return left.shape == right.shape and left.dtype == right.dtype and left.tobytes() == right.tobytes()
 
 
 def _cast(values: Content, kind: np.dtype[Any]) -> Content | None:
-    """The values in another type, if that is one for numbers of their kind."""
+    """Return the values in another type, if that is one for numbers of their kind."""
     if kind.fields or kind.kind not in "biufc" or (kind.kind in "iub" and values.dtype.kind in "fc"):
         return None
     with np.errstate(all="ignore"):
@@ -282,11 +289,11 @@ def _cast(values: Content, kind: np.dtype[Any]) -> Content | None:
 
 
 def _counts(values: Content) -> dict[Any, int]:
-    there, counts = np.unique(values, return_counts=True)
-    return dict(zip(there.tolist(), counts.tolist(), strict=True))
+    elements, counts = np.unique(values, return_counts=True)
+    return dict(zip(elements.tolist(), counts.tolist(), strict=True))
 
 
-def _same(one: Content | None, other: Content | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return _same_elements(one, other)
+def _same(left: Content | None, right: Content | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return _same_elements(left, right)

@@ -8,11 +8,11 @@ from functools import wraps
 from typing import Any
 
 CALLS = 1_000_000
-"""How many are kept."""
+"""At most so many calls are recorded."""
 
 
 class NativeCalls:
-    """Brackets calls by times of a clock, the one that stamps whatever is to be found between them.
+    """Brackets calls by times of the clock that stamps the records to be matched with them.
 
     ctypes gives every library a class of its own for its functions; ours stands below it, so that a function
     is still one of ctypes in every other respect. What a function written in C calls in turn is its doing.
@@ -45,11 +45,11 @@ class NativeCalls:
 
     @property
     def complete(self) -> bool:
-        """Whether all calls were kept."""
+        """Whether all calls were recorded."""
         return len(self._calls) < CALLS
 
     def running(self, times: Iterable[int]) -> Iterator[str]:
-        """For each of some ascending times the function that ran then; empty if none did.
+        """Yield for each of some ascending times the function that ran then; empty if none did.
 
         Where several did, one below the other or side by side, it is the one that was called last.
         """

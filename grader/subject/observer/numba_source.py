@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ..driver import synchronise
+from ..cuda_driver import synchronise
 from .exchange import Content, DeviceArray, HostArray, InputExchange
-from .names import kernel_name
+from .kernel_names import kernel_name
 from .record import LAUNCHES, launch
 
 Launched = list[tuple[Any, Sequence[int], Sequence[int]]]
@@ -44,7 +44,7 @@ class NumbaLaunches:
 
 
 def plain(launched: Launched) -> list[dict[str, Any]]:
-    """Launches as they cross the wire."""
+    """Return launches as they cross the wire."""
     return [
         launch(
             kernel_name(str(getattr(kernel, "entry_name", "") or kernel.py_func.__name__)),
@@ -70,7 +70,7 @@ class _DeviceArray:
 
 
 def _array_of(argument: Any) -> DeviceArray | None:
-    """The array in an argument of a launch; None for a number."""
+    """Return the array in an argument of a launch; None for a number."""
     from numpy import ndarray
 
     argument = getattr(argument, "value", argument)  # cuda.In, cuda.Out, cuda.InOut

@@ -12,8 +12,9 @@ import tempfile
 from typing import Any
 
 from .canary import Canary
-from .names import kernel_name
-from .record import HOST, Record, add, launch
+from .kernel_names import kernel_name
+from .record import Record, add, copy_ends, launch
+from .source import RecordSource
 
 _MICRO = 1e-6
 _DIRECTIONS = {
@@ -28,8 +29,11 @@ _CANARY_CALLS = ("cuCtxSynchronize", "cuMemFree_v2", "cuMemAlloc_v2", "cuLaunchK
 """What the canary calls behind its first kernel and before its last one."""
 
 
-class TorchProfiler:
-    """One profile per call; raises ImportError where torch is missing."""
+class TorchProfiler(RecordSource):
+    """One profile per call, whose canaries say where the program's doing begins and ends.
+
+    Raises ImportError where torch is missing.
+    """
 
     name = "torch.profiler"
     UNSEEN = ("allocations", "sites", "frees", "peak_bytes", "api_before")
@@ -41,30 +45,14 @@ class TorchProfiler:
         self._torch = torch
         self._profile: Any = None
 
-    def start(self, *, whole: bool = True) -> None:
-        """Nothing to do before a call; it can only profile a call as a whole."""
-        del whole
-
     def open(self) -> None:
         """Start a profile."""
         activities = [self._torch.profiler.ProfilerActivity.CUDA]
         self._profile = self._torch.profiler.profile(activities=activities)
         self._profile.__enter__()
 
-    def begin(self) -> None:
-        """The canary's kernel says where the program's doing begins."""
-
-    def end(self) -> None:
-        """And where it ends."""
-
-    def settle(self) -> None:
-        """Which it does when the last canary sings."""
-
-    def stop(self) -> None:
-        """Nothing is left running."""
-
     def records(self, canary: Canary) -> list[Record]:
-        """What the call did."""
+        """Return the record of the call."""
         return [self._record(canary)]
 
     def _record(self, canary: Canary) -> Record:
@@ -81,7 +69,7 @@ class TorchProfiler:
 
 
 def read_events(events: list[dict[str, Any]], canary: str) -> Record:
-    """The record in the events of a trace as torch.profiler exports it."""
+    """Return the record in the events of a trace as torch.profiler exports it."""
     record = Record(TorchProfiler.name)
     record.unseen = TorchProfiler.UNSEEN
     record.synchronisations = 0
@@ -90,7 +78,7 @@ def read_events(events: list[dict[str, Any]], canary: str) -> Record:
         record.problem = f"the observer missed {2 - len(sung)} launches of its own"
         return record
     ours = dict.fromkeys(_CANARY_CALLS, 1)
-    asked = {
+    call_starts = {
         event["args"].get("correlation"): event.get("ts")
         for event in events
         if event.get("cat") in {"cuda_runtime", "cuda_driver"} and "args" in event
@@ -101,7 +89,7 @@ def read_events(events: list[dict[str, Any]], canary: str) -> Record:
             continue
         if category == "kernel":
             times = {
-                "asked_s": _since(sung[0], asked.get(about.get("correlation"))),
+                "asked_s": _since(sung[0], call_starts.get(about.get("correlation"))),
                 "began_s": _since(sung[0], event.get("ts")),
             }
             record.launched(_launch(event, name, about) | times)
@@ -120,17 +108,14 @@ def read_events(events: list[dict[str, Any]], canary: str) -> Record:
 
 
 def _since(begin: float, stamp: float | None) -> float | None:
-    """Seconds from the first canary on, which sings just before the call."""
+    """Return the seconds since the first canary, which sings just before the call."""
     return None if stamp is None else max(0.0, stamp - begin) * _MICRO
 
 
 def _ends(about: dict[str, Any], direction: str) -> tuple[int | None, int | None]:
-    """The devices at both ends of a copy; of one between two devices Kineto writes down both."""
+    """Return the devices at both ends of a copy; of one between two devices Kineto writes down both."""
     device = int(about.get("device", 0))
-    return (
-        HOST if direction.startswith("host") else int(about.get("fromDevice", device)),
-        HOST if direction.endswith("host") else int(about.get("toDevice", device)),
-    )
+    return copy_ends(direction, int(about.get("fromDevice", device)), int(about.get("toDevice", device)))
 
 
 def _launch(event: dict[str, Any], name: str, about: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""What an observer notes of one call, until it is sent: plain JSON with the fields of a trace."""
+"""Record of one call by an observer, until it is sent: plain JSON with the fields of a trace."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 Key = TypeVar("Key")
@@ -12,7 +13,7 @@ NAME = 200
 """Characters of a name that are sent."""
 
 COLLECTIVE = "nccl"
-"""How NCCL calls its kernels. They wait for each other: how long one runs says what its peers did."""
+"""Prefix of NCCL's kernels. They wait for each other: how long one runs says what its peers did."""
 HOST = None
 """In the place of a device's number, at one end of a copy."""
 
@@ -71,7 +72,13 @@ class Record:
         if ends != (HOST, HOST):
             add(self.transfers, ends, size, seconds, count)
 
-    def held(self, device: int, peak_bytes: int) -> None:
+    def copied_by_direction(self, totals: Mapping[str, Mapping[str, int]]) -> None:
+        """Count the copies of a single device, whose totals are given by direction."""
+        for direction, total in totals.items():
+            ends = copy_ends(direction, 0, 0)
+            self.copied(direction, total["bytes"], None, ends, count=total["count"])
+
+    def note_peak(self, device: int, peak_bytes: int) -> None:
         """Note the most memory of a device that was allocated at one time."""
         self._device(device)["peak_bytes"] = peak_bytes
 
@@ -88,30 +95,17 @@ class Record:
         site["bytes"] += size
 
     def plain(self) -> dict[str, Any]:
-        """The record as it crosses the wire."""
+        """Return the record as it crosses the wire."""
         return {
-            "source": self.source,
+            **vars(self),
             "complete": not self.problem,
-            "problem": self.problem,
-            "launches": self.launches,
-            "launch_count": self.launch_count,
-            "framework_launches": self.framework_launches,
-            "copies": self.copies,
             "devices": [self.devices[number] for number in sorted(self.devices)],
             "transfers": [
                 {"source": source, "target": target, **copies}
                 for (source, target), copies in self.transfers.items()
             ],
-            "allocations": self.allocations,
             "sites": list(self.sites.values()),
-            "frees": self.frees,
-            "peak_bytes": self.peak_bytes,
-            "synchronisations": self.synchronisations,
-            "api": self.api,
-            "api_before": self.api_before,
-            "unrecorded": self.unrecorded,
             "unseen": list(self.unseen),
-            "exchange": self.exchange,
         }
 
 
@@ -126,6 +120,14 @@ def add(
         entry["seconds"] = (entry["seconds"] or 0.0) + seconds
 
 
+def copy_ends(direction: str, source: int, target: int) -> tuple[int | None, int | None]:
+    """Return the devices at both ends of a copy: HOST in the place of those that its direction excludes."""
+    return (
+        HOST if direction.startswith("host") else source,
+        HOST if direction.endswith("host") else target,
+    )
+
+
 def launch(
     kernel: str,
     grid: tuple[int, ...],
@@ -136,7 +138,7 @@ def launch(
     device: int = 0,
     stream: int = 0,
 ) -> dict[str, Any]:
-    """One launch as it crosses the wire; a source that knows when it was puts that in."""
+    """Return one launch as it crosses the wire; a source that knows when it was puts that in."""
     return {
         "kernel": kernel[:NAME],
         "grid": [int(n) for n in grid],

@@ -22,23 +22,23 @@ _HOST = "cpu"
 
 
 class TorchExchange:
-    """What is noted of one call, and put on the devices in the other."""
+    """Inputs noted in one call, and put on the devices in another."""
 
     def __init__(self) -> None:
         self._ask: Ask | None = None
         self._doing = ""
         self._arguments: list[Content] = []
-        self._own: list[Content] = []
+        self._call_inputs: list[Content] = []
         self._noted: list[Content] = []
         self._exchanged = 0
 
     def begin(self, ask: Ask, arguments: Sequence[Any]) -> None:
-        """A call begins; what is to be done with its inputs is asked for at the first copy to a device."""
+        """Begin a call; `ask` is asked at the first copy to a device what to do with its inputs."""
         self._ask, self._doing, self._exchanged = ask, "", 0
         self._arguments = [value.copy() for value in _arrays(arguments)]
 
     def act(self, act: Callable[[], Any]) -> Any:
-        """Do something, with copies of inputs exchanged if that is what the call is for."""
+        """Call `act`, with copies of inputs exchanged if that is what the call is for."""
         if "torch" not in sys.modules:
             return act()
         from torch.utils._python_dispatch import TorchDispatchMode
@@ -57,7 +57,7 @@ class TorchExchange:
             return act()
 
     def end(self) -> dict[str, Any] | None:
-        """A call has ended; what was exchanged, as plain JSON; None if nothing was to be."""
+        """End a call: return what was exchanged, as plain JSON; None if nothing was to be."""
         doing, self._doing, self._ask = self._doing, "", None
         if doing != "exchange":
             return None
@@ -69,8 +69,8 @@ class TorchExchange:
         self._doing, self._ask = self._ask(0), None
         if self._doing == "note":
             self._noted = self._arguments
-        alike = [one.shape for one in self._noted] == [one.shape for one in self._arguments]
-        self._own = self._arguments if alike else []
+        alike = [array.shape for array in self._noted] == [array.shape for array in self._arguments]
+        self._call_inputs = self._arguments if alike else []
 
     def _exchange(self, function: Any, args: Sequence[Any], result: Any) -> None:
         """Exchange the values of the tensor that an operator has copied, if it did."""
@@ -83,12 +83,12 @@ class TorchExchange:
         ends = result.device.type
         if begins == _HOST and ends != _HOST:
             self._decide()
-        if self._doing != "exchange" or not self._own:
+        if self._doing != "exchange" or not self._call_inputs:
             return
         if begins == _HOST and ends != _HOST:
-            self._exchanged += _replace(result, self._own, self._noted)
+            self._exchanged += _replace(result, self._call_inputs, self._noted)
         elif begins != _HOST and ends == _HOST:
-            _replace(result, self._noted, self._own)
+            _replace(result, self._noted, self._call_inputs)
 
 
 _COPIES = ("_to_copy", "copy_", "lift_fresh")
@@ -96,7 +96,7 @@ _COPIES = ("_to_copy", "copy_", "lift_fresh")
 
 
 def _arrays(values: Any) -> Iterator[Content]:
-    """All arrays in arguments, also in lists and mappings."""
+    """Yield all arrays in arguments, also in lists and mappings."""
     if isinstance(values, np.ndarray):
         if values.ndim and values.size > 1:
             yield values
@@ -107,33 +107,33 @@ def _arrays(values: Any) -> Iterator[Content]:
         yield from _arrays(list(values.values()))
 
 
-def _replace(tensor: Any, of: Sequence[Content], by: Sequence[Content]) -> bool:
+def _replace(tensor: Any, values: Sequence[Content], counterparts: Sequence[Content]) -> bool:
     """Give a tensor that carries one of some arrays the values at the same place of its counterpart."""
     import torch
 
     if tensor.layout is not torch.strided or not tensor.numel() or tensor.dtype is torch.bfloat16:
         return False
     content = tensor.detach().to(_HOST).contiguous().numpy()
-    for one, other in zip(of, by, strict=True):
-        if one.shape == other.shape and (new := _exchanged(content, one, other)) is not None:
+    for array, counterpart in zip(values, counterparts, strict=True):
+        if array.shape == counterpart.shape and (new := _exchanged(content, array, counterpart)) is not None:
             tensor.detach().copy_(torch.from_numpy(new.reshape(content.shape)))
             return True
     return False
 
 
-def _exchanged(content: Content, one: Content, other: Content) -> Content | None:
-    """The values of `other` at the places of `content` in `one`; None if it is no run of its values."""
+def _exchanged(content: Content, array: Content, counterpart: Content) -> Content | None:
+    """Return the values of `counterpart` where `content` stands in `array`; None if it is no run of it."""
     if (
         content.size < 2
-        or content.size > one.size
-        or (content.dtype.kind in "iub") != (one.dtype.kind in "iub")
+        or content.size > array.size
+        or (content.dtype.kind in "iub") != (array.dtype.kind in "iub")
     ):
         return None
     part = np.ascontiguousarray(content).tobytes()
-    for turned, counterpart in ((one, other), (one.T, other.T)):
+    for turned, turned_counterpart in ((array, counterpart), (array.T, counterpart.T)):
         with np.errstate(all="ignore"):
             whole = np.ascontiguousarray(turned).astype(content.dtype)
-            new = np.ascontiguousarray(counterpart).astype(content.dtype)
+            new = np.ascontiguousarray(turned_counterpart).astype(content.dtype)
         at, rest = divmod(whole.tobytes().find(part), content.itemsize)
         if at >= 0 and not rest:
             return new.ravel()[at : at + content.size].copy()

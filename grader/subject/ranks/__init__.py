@@ -1,1 +1,1 @@
-"""Programs of several processes: started, watched, and asked where they stand."""
+"""Programs of several processes: starting them, watching them, and reading their stacks."""

@@ -1,7 +1,7 @@
 """Runs in every Python process of a program of several, before its own code, and is called `sitecustomize`.
 
-It finds out which rank the process is, sends what it prints to a file of its own, has it say where it stands
-when asked by a signal, and notes how it ended. It runs beside student code: all of it is a claim.
+It finds out which rank the process is, sends its output to a file of its own, registers faulthandler on a
+signal, which then writes its stack, and records how it ended. It runs beside student code: all is a claim.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LAUNCHER = "RANKS_LAUNCHER"
 COUNT = "RANKS_COUNT"
 """Variables: where the records lie, which launcher started it, and how many ranks there shall be."""
 MAIN = "main"
-"""Stands for the rank of the process that starts the others."""
+"""In place of a rank: the process that starts the others."""
 SIGNAL = 43
 """A real-time signal that neither Python nor the usual libraries use."""
 FRAMES = 60
@@ -28,18 +28,18 @@ TEXT = 1000
 
 
 class BootRank:
-    """This process, once it knows who it is."""
+    """Rank of this process, once it is known."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self.name = ""
-        """The rank in decimal, MAIN, or empty as long as it is nobody."""
+        """The rank in decimal, MAIN, or empty while it is unknown."""
         self._pid = 0
         self._error: dict[str, Any] | None = None
         self._children: list[Any] = []
 
     def claim(self, name: str) -> bool:
-        """Be this rank, unless another process was it first: a rank's own children inherit its variables."""
+        """Take this rank, unless another process has it: a rank's own children inherit its variables."""
         base = f"{self._folder}/{name}"
         try:
             os.close(os.open(f"{base}.claimed", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -116,7 +116,7 @@ def boot() -> None:
 
 
 def name_children(rank: BootRank) -> None:
-    """Have the processes that the program starts by multiprocessing know which rank they are."""
+    """Patch multiprocessing so that the processes which the program starts know their rank."""
     from multiprocessing import process
 
     kind: Any = process.BaseProcess
@@ -145,7 +145,7 @@ def name_children(rank: BootRank) -> None:
 
 
 def index_of(child: Any) -> str:
-    """Which rank a process of multiprocessing is; empty for none.
+    """Return the rank of a process of multiprocessing; empty for none.
 
     torch's spawn tells each process; of others, the first that the program starts is rank 0.
     """

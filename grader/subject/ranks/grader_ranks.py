@@ -1,9 +1,9 @@
-"""For programs of several processes: what they are given, and what they have found.
+"""Inputs and results of programs of several processes.
 
     from grader_ranks import inputs, report
 
-    given = inputs()            # the keywords of a case of `inputs.py`: arrays and numbers
-    report(mean=given["values"].mean())
+    case = inputs()             # the keywords of a case of `inputs.py`: arrays and numbers
+    report(mean=case["values"].mean())
 
 Both work in every rank. What is reported is the program's claim, held against `expected.py` elsewhere.
 """
@@ -18,17 +18,17 @@ import numpy as np
 
 
 def inputs() -> dict[str, Any]:
-    """The arrays and numbers of this launch, by name; the same for every rank."""
+    """Return the arrays and numbers of this launch, by name; the same for every rank."""
     folder = f"{os.environ['RANKS_FOLDER']}/inputs"
-    found = {}
+    values = {}
     for file in sorted(os.listdir(folder)):
         array = np.load(f"{folder}/{file}", allow_pickle=False)
-        found[file.removesuffix(".npy")] = array if array.ndim else array.item()
-    return found
+        values[file.removesuffix(".npy")] = array if array.ndim else array.item()
+    return values
 
 
 def report(**values: Any) -> None:
-    """Say what this rank has found: numbers, arrays of numbers, tensors; the last word on each name counts.
+    """Report results of this rank: numbers, arrays of numbers, tensors; the last one of each name counts.
 
     Raises:
         RuntimeError: this process is no rank.

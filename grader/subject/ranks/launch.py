@@ -1,4 +1,4 @@
-"""Starts a program of several processes and watches it; tells how each rank ended, or where it stands."""
+"""Starts a program of several processes and watches it; reports how each rank ended, or its stack."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .stacks import main_thread, place
 
 LOOK_EVERY_S = 0.1
 ANSWER_WITHIN_S = 2.0
-"""How long a process may take to say where it stands."""
+"""How long a process may take to write its stack."""
 ENDED, LATE, BLOCKED, MISSING = "ended", "late", "blocked", "missing"
 
 _HERE = os.path.dirname(__file__)
@@ -59,7 +59,7 @@ class RankLauncher:
         os.chdir(self._root)
 
     def run(self) -> dict[str, Any]:
-        """Start it and wait: `how` it went, `wall_s`, what the `launcher` said, and a record per rank."""
+        """Start it and wait: return `how` it ended, `wall_s`, output of the `launcher`, a record per rank."""
         begun = time.monotonic()
         if not os.path.isfile(self._order["file"]):
             return {"how": MISSING}
@@ -72,9 +72,9 @@ class RankLauncher:
         alive = [name for name, pid in pids.items() if pid and lives(pid)] if how != ENDED else []
         self._ask({name: pids[name] for name in alive})
         statuses = self._record("", "statuses") | ({MAIN: status} if names else {})
-        told = {
+        reports = {
             name: {
-                **self._told(name, begun, alive=name in alive),
+                **self._report(name, begun, alive=name in alive),
                 "status": statuses.get(name),
                 "still_s": watched.still_s(pids[name]),
             }
@@ -85,8 +85,8 @@ class RankLauncher:
             "wall_s": now - begun,
             "status": status,
             "launcher": self._printed("launcher.out"),
-            "main": told.pop(MAIN, None),
-            "ranks": [told[name] for name in self._ranks],
+            "main": reports.pop(MAIN, None),
+            "ranks": [reports[name] for name in self._ranks],
         }
 
     @property
@@ -120,26 +120,26 @@ class RankLauncher:
                 count = f"--nproc-per-node={self._count}"
                 torchrun.run(["--standalone", count, *program], environment, self._folder)
             return pid
-        with open(f"{self._folder}/launcher.out", "w") as said:
+        with open(f"{self._folder}/launcher.out", "w") as output:
             self._main = subprocess.Popen(
                 [sys.executable, *program],
                 env={**os.environ, **environment},
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
                 start_new_session=True,
             )
             return self._main.pid
 
     def _watch(self, launcher: int, watched: Standstill, begun: float) -> tuple[str, int | None]:
-        """Wait until it has ended, is late or is blocked; how it went, and the launcher's exit status."""
-        own = [launcher] if self._order["launcher"] == "torchrun" else []
+        """Wait until it has ended, is late or is blocked; return which, and the launcher's exit status."""
+        ignored_pids = [launcher] if self._order["launcher"] == "torchrun" else []
         while True:
             ended, status = os.waitpid(launcher, os.WNOHANG)
             if ended:
                 return ENDED, os.waitstatus_to_exitcode(status)
             now = time.monotonic()
-            watched.look(now, others(own))
+            watched.look(now, others(ignored_pids))
             if watched.blocked():
                 return BLOCKED, None
             if now - begun > self._order["within_s"]:
@@ -147,7 +147,7 @@ class RankLauncher:
             time.sleep(LOOK_EVERY_S)
 
     def _ask(self, pids: Mapping[str, int]) -> None:
-        """Have these processes write down where they stand."""
+        """Signal these processes to write their stacks."""
         for pid in pids.values():
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, SIGNAL)
@@ -164,12 +164,12 @@ class RankLauncher:
             return os.stat(f"{self._folder}/{name}").st_size
         return 0
 
-    def _told(self, name: str, begun: float, *, alive: bool) -> dict[str, Any]:
-        """What is known of one process."""
+    def _report(self, name: str, begun: float, *, alive: bool) -> dict[str, Any]:
+        """Return what is known of one process."""
         process, end = self._record(name, "process"), self._record(name, "end")
         at = end.get("at")
         error = end.get("error")
-        told: dict[str, Any] = {
+        report: dict[str, Any] = {
             "began": bool(process),
             "alive": alive,
             "ended_s": at - begun if isinstance(at, float) else None,
@@ -182,26 +182,26 @@ class RankLauncher:
             "values": self._values(f"{name}.values"),
         }
         if isinstance(error, dict):
-            told["error"] = {
+            report["error"] = {
                 "type": str(error.get("type")),
                 "text": str(error.get("text")),
                 "stands": place(error.get("frames", ()), self._root),
             }
         if alive:
-            told["stack"] = self._printed(f"{name}.stack").replace(f"{self._root}/", "")
+            report["stack"] = self._printed(f"{name}.stack").replace(f"{self._root}/", "")
             frames = main_thread(self._printed(f"{name}.stack"), process.get("thread", 0))
-            told["stands"] = place(frames, self._root)
-        return told
+            report["stands"] = place(frames, self._root)
+        return report
 
     def _record(self, name: str, what: str) -> dict[str, Any]:
         with suppress(OSError, ValueError), open(f"{self._folder}/{name}{'.' * bool(name)}{what}") as file:
-            found = json.loads(file.read(2**20))
-            if isinstance(found, dict):
-                return found
+            record = json.loads(file.read(2**20))
+            if isinstance(record, dict):
+                return record
         return {}
 
     def _printed(self, name: str) -> str:
-        """Head and tail of a file."""
+        """Return head and tail of a file."""
         half = max(1, self._order["output_bytes"] // 2)
         try:
             with open(f"{self._folder}/{name}", "rb") as file:
@@ -216,15 +216,15 @@ class RankLauncher:
             return ""
 
     def _values(self, name: str) -> dict[str, Any]:
-        """What a rank has reported; what cannot be read is not there."""
-        found: dict[str, Any] = {}
+        """Return what a rank has reported, without what cannot be read."""
+        values: dict[str, Any] = {}
         with suppress(OSError):
             for file in sorted(os.listdir(f"{self._folder}/{name}")):
                 if file.endswith(".npy"):
                     with suppress(OSError, ValueError, EOFError):
                         path = f"{self._folder}/{name}/{file}"
-                        found[file.removesuffix(".npy")] = np.load(path, allow_pickle=False)
-        return found
+                        values[file.removesuffix(".npy")] = np.load(path, allow_pickle=False)
+        return values
 
 
 def _mounted(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where a process stands, told from its stack: the line of the program, and what was called from there."""
+"""Reads stacks that faulthandler wrote: the line of the program, and the function called from there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Frame = tuple[str, int, str]
 _THREAD = re.compile(r"^(?:Current thread|Thread) 0x([0-9a-f]+)")
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$')
 _AROUND = frozenset({"wrapper", "_fn", "inner", "decorate_context", "__call__", "_call_impl"})
-"""What libraries put around the function that somebody called."""
+"""Wrappers that libraries put around a function that is called."""
 
 
 def main_thread(dump: str, thread: int) -> list[Frame]:
-    """The frames of a thread in what faulthandler wrote, the innermost first; without it, of the last."""
+    """Return the frames of a thread in what faulthandler wrote, innermost first; without it, of the last."""
     threads: dict[int, list[Frame]] = {}
     now: list[Frame] = []
     for line in dump.splitlines():
@@ -28,7 +28,7 @@ def main_thread(dump: str, thread: int) -> list[Frame]:
 
 
 def place(frames: Sequence[Sequence[Any]], folder: str) -> dict[str, Any]:
-    """The innermost line of the program's own files below `folder`, and the call that was made there.
+    """Return the innermost line of the program's own files below `folder`, and the call made there.
 
     `file` (empty for none), `line`, `function`, `source` (the line's text) and `called`: the function of a
     library that this line has called, as far as it is written in Python.

@@ -1,4 +1,4 @@
-"""torchrun in a process of its own, which has torch already, and what became of the processes it started."""
+"""torchrun in a forked process, which has torch already, and the exit statuses of the ranks it started."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .boot import write
 
 
 def run(arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> NoReturn:
-    """Be `torchrun` with this command line: never returns.
+    """Run as `torchrun` with this command line; never returns.
 
     `folder/statuses` holds the exit statuses by rank, `folder/launcher.out` what torchrun says.
     """
@@ -21,15 +21,15 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], folder: str) -
     status = 1
     try:
         os.setsid()
-        said = os.open(f"{folder}/launcher.out", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        output = os.open(f"{folder}/launcher.out", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         for stream in (1, 2):
-            os.dup2(said, stream)
+            os.dup2(output, stream)
         os.environ.update(environment)
         _remember(started)
         sys.argv = ["torchrun", *arguments]
         import_module("torch.distributed.run").main(list(arguments))
         status = 0
-    except BaseException as error:  # that a process failed is told by an exception
+    except BaseException as error:  # torchrun raises if a process failed
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.stderr.flush()
     finally:

@@ -11,7 +11,7 @@ LINE = 80
 
 
 def main(files: Sequence[str]) -> dict[str, Any]:
-    """The first of them in the first file that has one, as "file", "line" and "source"; or nothing.
+    """Return the first of them in the first file that has one, as "file", "line" and "source"; or nothing.
 
     A loop comes before a call, because programs that train at the top of a file do so in a loop.
     """
@@ -35,24 +35,24 @@ def _tree(file: str) -> ast.Module:
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Loops, and calls of functions that the file defines, which run when it is imported."""
-    own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    """Yield loops, and calls of functions that the file defines, which run when it is imported."""
+    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     waiting = list(reversed(tree.body))
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.For | ast.While) or (
-            isinstance(node, ast.Expr | ast.Assign) and _calls(node, own)
+            isinstance(node, ast.Expr | ast.Assign) and _calls(node, defined)
         ):
             yield node
         elif isinstance(node, ast.With | ast.Try) or (isinstance(node, ast.If) and not _guards(node)):
             waiting.extend(reversed(node.body))
 
 
-def _calls(node: ast.Expr | ast.Assign, own: set[str]) -> bool:
+def _calls(node: ast.Expr | ast.Assign, defined: set[str]) -> bool:
     called = node.value.func if isinstance(node.value, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id in own
+    return isinstance(called, ast.Name) and called.id in defined
 
 
 def _guards(node: ast.If) -> bool:
-    """Whether this is `if __name__ == …`."""
+    """Tell whether this is `if __name__ == …`."""
     return any(isinstance(name, ast.Name) and name.id == "__name__" for name in ast.walk(node.test))

@@ -19,13 +19,13 @@ from typing import Any
 
 from numpy import frombuffer, uint8
 
+from .cuda_renames import RENAMED
 from .diagnostics import TELLING, TEXT, Reader
-from .renamed import RENAMED
 from .source import PYTHON_2
 
 LINE_BYTES = 4000
 LINES = 100_000
-"""How many are looked at."""
+"""How many lines of output are parsed."""
 LOOK_EVERY_S = 0.05
 PYTHON_BYTES = 2**20
 COMPARED_BYTES = 2**22
@@ -49,9 +49,9 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     taken, by path).
     """
     folder = os.path.join(os.path.realpath(tempfile.gettempdir()), "build")
-    own = lay(os.getcwd(), order["given"], folder)
+    submitted = lay(os.getcwd(), order["given"], folder)
     replaced = _replaced(os.getcwd(), order["given"])
-    python_2 = [found for file in own if (found := _python_2(folder, file))]
+    python_2 = [problem for file in submitted if (problem := _python_2(folder, file))]
     reader = Reader(folder)
     transcript = Transcript(order["output_bytes"], reader)
     environment = _environment(order["compatibility"])
@@ -69,7 +69,9 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
         "status": status,
         "output": transcript.text().replace(f"{folder}/", ""),
         "counts": reader.counts,
-        "diagnostics": [{**one, "source": _source(folder, one)} for one in reader.diagnostics],
+        "diagnostics": [
+            {**diagnostic, "source": _source(folder, diagnostic)} for diagnostic in reader.diagnostics
+        ],
         "kernels": _demangled(reader.kernels),
         "python_2": python_2,
         "replaced": replaced,
@@ -78,39 +80,41 @@ def main(order: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def lay(submission: str, given: str, folder: str) -> list[str]:
+def lay(submission: str, course_folder: str, folder: str) -> list[str]:
     """Copy the submission and lay the course's files over it; which files are the submission's own.
 
     The course's Makefile is the one that make finds, whatever others were handed in.
     """
-    course = set(_files(given)) if given else set()
+    course = set(_files(course_folder)) if course_folder else set()
     makefiles = {os.path.dirname(path) for path in course if os.path.basename(path) in _MAKEFILES}
-    own = [
+    submitted = [
         path
         for path in _files(submission)
         if path not in course
         and not path.endswith(MADE)
         and not (os.path.dirname(path) in makefiles and os.path.basename(path) in _MAKEFILES)
     ]
-    for source, paths in ((submission, own), (given, sorted(course))):
+    for source, paths in ((submission, submitted), (course_folder, sorted(course))):
         for path in paths:
             target = os.path.join(folder, path)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copyfile(os.path.join(source, path), target)
     os.makedirs(folder, exist_ok=True)
-    return own
+    return submitted
 
 
-def _replaced(submission: str, given: str) -> list[str]:
-    """Files of the submission that differ from the course's, which take their place."""
-    both = set(_files(submission)) & set(_files(given)) if given else set()
+def _replaced(submission: str, course_folder: str) -> list[str]:
+    """List files of the submission that differ from the course's, which take their place."""
+    both = set(_files(submission)) & set(_files(course_folder)) if course_folder else set()
     return sorted(
-        path for path in both if _text(os.path.join(submission, path)) != _text(os.path.join(given, path))
+        path
+        for path in both
+        if _text(os.path.join(submission, path)) != _text(os.path.join(course_folder, path))
     )
 
 
 def _text(path: str) -> bytes:
-    """The content of a file, whatever its lines end with."""
+    """Return the content of a file, whatever its lines end with."""
     with open(path, "rb") as file:
         return file.read(COMPARED_BYTES).replace(b"\r\n", b"\n").rstrip()
 
@@ -125,7 +129,7 @@ def _files(folder: str) -> Iterator[str]:
 
 
 def _environment(compatibility: bool) -> dict[str, str]:
-    """Nvcc takes options from variables of its own, whatever starts it: no Makefile need pass them on."""
+    """Return variables from which nvcc takes options, whatever starts it: no Makefile need pass them on."""
     more = {"NVCC_APPEND_FLAGS": "-Xptxas=-v"}
     if compatibility:
         header = os.path.join(os.path.realpath(tempfile.gettempdir()), "renamed.h")
@@ -136,7 +140,7 @@ def _environment(compatibility: bool) -> dict[str, str]:
 
 
 class Transcript:
-    """What a program prints, read line by line; of what is not on kernels head and tail are kept."""
+    """Output of a program, read line by line; head and tail of all but ptxas statistics are kept."""
 
     def __init__(self, keep_bytes: int, reader: Reader) -> None:
         self._half = keep_bytes // 2
@@ -148,20 +152,20 @@ class Transcript:
         self._reader = reader
 
     def add(self, data: bytes) -> None:
-        """The next piece of it."""
+        """Add the next piece."""
         whole, newline, rest = (self._line + data).rpartition(b"\n")
         self._line = rest[:LINE_BYTES]
         self._take(whole + newline)
 
     def text(self) -> str:
-        """Head and tail, and how much is missing between them; nothing may be added any more."""
+        """Return head and tail, and how much is missing between them; nothing may be added any more."""
         self._take(self._line)
         missing = self._bytes - len(self._head) - len(self._tail)
         gap = f"\n… {missing} bytes left out …\n".encode() if missing else b""
         return (self._head + gap + self._tail).decode("utf-8", "replace")
 
     def _take(self, lines: bytes) -> None:
-        if not TELLING.search(lines) or self._read > LINES:  # whoever prints without end is soon read through
+        if not TELLING.search(lines) or self._read > LINES:  # of endless output only so much is parsed
             self._keep(lines)
             return
         for line in lines.splitlines(keepends=True):
@@ -220,7 +224,7 @@ def _run(
 
 
 def _take(folder: str, path: str, at_most: int) -> bytes:
-    """The content of a product; a link, or what is no file, is not followed out of the folder."""
+    """Read a product; a link, or what is no file, is not followed out of the folder."""
     where = os.path.join(folder, path)
     if not os.path.lexists(where):
         raise ValueError("was not made")
@@ -235,32 +239,32 @@ def _take(folder: str, path: str, at_most: int) -> bytes:
     return content
 
 
-def _source(folder: str, of: dict[str, Any]) -> str:
-    """The line that a diagnostic is about; empty if it is not in the folder. What nvcc shows is expanded."""
-    if not of["line"] or os.path.isabs(of["file"]):
+def _source(folder: str, diagnostic: dict[str, Any]) -> str:
+    """Return the line that a diagnostic is about, as nvcc shows it expanded; empty outside of the folder."""
+    if not diagnostic["line"] or os.path.isabs(diagnostic["file"]):
         return ""
     try:
-        with open(os.path.join(folder, of["file"]), "rb") as file:
-            line = next(islice(file, of["line"] - 1, None), b"")
+        with open(os.path.join(folder, diagnostic["file"]), "rb") as file:
+            line = next(islice(file, diagnostic["line"] - 1, None), b"")
     except OSError:
         return ""
     return line.decode("utf-8", "replace").strip()[:TEXT]
 
 
 def _demangled(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same under the names that their source has, without parameters."""
+    """Return the kernels under the names that their source has, without parameters."""
     names = "\n".join(kernel["kernel"] for kernel in kernels)
     if not names or shutil.which("c++filt") is None:
         return kernels
-    told = subprocess.run(["c++filt", "-p"], input=names, capture_output=True, text=True, check=False)
-    plain = told.stdout.splitlines()
+    filtered = subprocess.run(["c++filt", "-p"], input=names, capture_output=True, text=True, check=False)
+    plain = filtered.stdout.splitlines()
     if len(plain) != len(kernels):
         return kernels
     return [{**kernel, "kernel": name} for kernel, name in zip(kernels, plain, strict=True)]
 
 
 def _python_2(folder: str, file: str) -> dict[str, Any] | None:
-    """Where a file shows that it was written for Python 2; None if it does not."""
+    """Return where a file shows that it was written for Python 2; None if it does not."""
     import ast
 
     if not file.endswith(".py"):
@@ -273,8 +277,8 @@ def _python_2(folder: str, file: str) -> dict[str, Any] | None:
             ast.parse(content)
     except SyntaxError as error:
         if any(hint in error.msg for hint in PYTHON_2):
-            said = re.sub(r"\. (?:Did|Perhaps).*", "", error.msg)
-            return {"file": file, "line": error.lineno or 0, "message": said}
+            message = re.sub(r"\. (?:Did|Perhaps).*", "", error.msg)
+            return {"file": file, "line": error.lineno or 0, "message": message}
     except (ValueError, RecursionError, MemoryError):
         pass
     return None

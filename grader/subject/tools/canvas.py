@@ -26,17 +26,17 @@ PAPER = 8
 
 _OF_BLUE_GREEN_RED = np.array([29, 150, 77], np.int32)
 _FINE = 1000
-"""PDFium gives places in whole pixels, so they are asked for on a rendering that is so much larger."""
+"""PDFium rounds places to whole pixels, so they are computed for a rendering this much larger."""
 
 
-def pointer(of: Object) -> Any:
-    """A page object as PDFium's functions take it."""
-    return cast(of, pdfium.FPDF_PAGEOBJECT)
+def pointer(page_object: Object) -> Any:
+    """Return a page object as PDFium's functions take it."""
+    return cast(page_object, pdfium.FPDF_PAGEOBJECT)
 
 
-def address(of: Any) -> Object:
-    """The address of what PDFium's functions return; 0 for none."""
-    return cast(of, c_void_p).value or 0
+def address(page_object: Any) -> Object:
+    """Return the address of what PDFium's functions return; 0 for none."""
+    return cast(page_object, c_void_p).value or 0
 
 
 class LateError(Exception):
@@ -61,30 +61,30 @@ class Canvas:
         self._right, self._up, self._origin = (right - origin) / 1000, (up - origin) / 1000, origin
 
     def render(self, without: Iterable[Object] = ()) -> Luminance:
-        """The page without some of its objects.
+        """Render the page without some of its objects.
 
         Raises:
             LateError: there is no time left.
         """
-        hidden = [pointer(one) for one in without]
+        hidden = [pointer(hidden_object) for hidden_object in without]
         pixels = np.full((self.height, self.width, 4), 255, np.uint8)
         data = cast(pixels.ctypes.data, pdfium.POINTER(c_ubyte))
         layout = (self.width, self.height, pdfium.FPDFBitmap_BGRx, data, self.width * 4)
         bitmap = pdfium.FPDFBitmap_CreateEx(*layout)
-        for one in hidden:
-            pdfium.FPDFPageObj_SetIsActive(one, 0)
+        for hidden_object in hidden:
+            pdfium.FPDFPageObj_SetIsActive(hidden_object, 0)
         arguments = (bitmap, self._page, 0, 0, self.width, self.height, 0, pdfium.FPDF_ANNOT)
         status = pdfium.FPDF_RenderPageBitmap_Start(*arguments, byref(self._pause))
         pdfium.FPDF_RenderPage_Close(self._page)
-        for one in hidden:
-            pdfium.FPDFPageObj_SetIsActive(one, 1)
+        for hidden_object in hidden:
+            pdfium.FPDFPageObj_SetIsActive(hidden_object, 1)
         pdfium.FPDFBitmap_Destroy(bitmap)
         if status != pdfium.FPDF_RENDER_DONE:
             raise LateError
         return (pixels[:, :, :3] @ _OF_BLUE_GREEN_RED >> 8).astype(np.int16)
 
     def on_it(self, boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Boxes (left, bottom, right, top) of the page as boxes (left, top, right, bottom) in pixels."""
+        """Convert boxes (left, bottom, right, top) of the page to (left, top, right, bottom) in pixels."""
         x, y = boxes[:, (0, 2, 0, 2)], boxes[:, (1, 1, 3, 3)]
         across, down = (x * self._right[axis] + y * self._up[axis] + self._origin[axis] for axis in (0, 1))
         ends = np.stack([across.min(1), down.min(1), across.max(1), down.max(1)], 1)
@@ -92,7 +92,7 @@ class Canvas:
         return placed
 
     def whole(self, boxes: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The pixels of such boxes that lie on the page."""
+        """Return the pixels of such boxes that lie on the page."""
         ends = np.concatenate([np.floor(boxes[:, :2] + 0.01), np.ceil(boxes[:, 2:] - 0.01)], 1)
         pixels: NDArray[np.int64] = np.clip(ends, 0, (self.width, self.height) * 2).astype(np.int64)
         return pixels
@@ -104,6 +104,6 @@ class Canvas:
         return np.array([across.value, down.value]) / _FINE
 
 
-def span(of: NDArray[np.int16]) -> int:
-    """How far luminances lie apart; 0 for none."""
-    return int(of.max() - of.min()) if of.size else 0
+def span(luminance: NDArray[np.int16]) -> int:
+    """Return how far luminances lie apart; 0 for none."""
+    return int(luminance.max() - luminance.min()) if luminance.size else 0

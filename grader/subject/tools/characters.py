@@ -1,4 +1,4 @@
-"""The text of a page that leaves ink on it, whatever else stands in the file."""
+"""The text of a page that leaves ink on it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ GAP = 0.35
 CHARACTERS = 50_000
 
 FAINT = 20
-"""A difference in luminance that is less than this shows nobody a letter."""
+"""A difference in luminance that is less than this shows no reader a letter."""
 SPECK_POINTS = 1.0
 """A word whose largest letter is lower or narrower than this is a speck to every reader."""
 AROUND = 1.0
@@ -114,30 +114,30 @@ class Characters:
         strange = {
             o for o, letter in zip(self._owners, self._letters, strict=True) if letter > _IN_STANDARD_FONTS
         }
-        return not all(pdfium.FPDFFont_GetIsEmbedded(_font(one)) for one in strange - {0})
+        return not all(pdfium.FPDFFont_GetIsEmbedded(_font(owner)) for owner in strange - {0})
 
     def look(self, canvas: Canvas, page: Luminance, textless: Luminance) -> None:
         """Find out which characters leave ink: take away, in turn, objects that do not lie on one another."""
         pixels, cores = canvas.whole(self._boxes), canvas.whole(_cores(self._boxes))
         meeting = self._meeting(canvas)
         turns = self._turns(meeting)
-        of = np.array([turns.get(owner, TURNS) for owner in self._owners], int)
+        turn_of = np.array([turns.get(owner, TURNS) for owner in self._owners], int)
         for turn in range(min(TURNS, max(turns.values(), default=-1) + 1)):
-            hidden = (one for one in self.objects if turns[one] == turn)
+            hidden = (text for text in self.objects if turns[text] == turn)
             difference = np.abs(page - canvas.render(without=hidden))
-            self._traced |= (of == turn) & _touched(_sums(difference >= FAINT), cores)
+            self._traced |= (turn_of == turn) & _touched(_sums(difference >= FAINT), cores)
             sums = _sums(difference >= CONTRAST)
-            self._inked |= (of == turn) & _filled(sums, pixels, self._boxes)
-            self._shapes[of == turn] = _shapes(sums, pixels[of == turn])
+            self._inked |= (turn_of == turn) & _filled(sums, pixels, self._boxes)
+            self._shapes[turn_of == turn] = _shapes(sums, pixels[turn_of == turn])
         # Twins hide each other's absence: of them, and of deep stacks, all text tells together.
         twins = [pair for pair in meeting if self._is_twin(*pair)]
-        together = of >= TURNS
-        together[[one for pair in twins for one in pair]] = True
+        together = turn_of >= TURNS
+        together[[number for pair in twins for number in pair]] = True
         self._traced |= together & _touched(_sums(np.abs(page - textless) >= FAINT), cores)
         self._over_ink = _varied(textless, canvas.whole(_around(self._boxes)))
         smudged = [pair for pair in meeting if self._inked[list(pair)].all()]
-        self._inked[[one for pair in smudged for one in pair]] = False
-        replaced = {one for one in self.objects if _is_replaced(one)}
+        self._inked[[number for pair in smudged for number in pair]] = False
+        replaced = {text for text in self.objects if _is_replaced(text)}
         self._inked &= np.array([owner not in replaced for owner in self._owners], bool)
 
     def read(self, *, scan: bool) -> TextReading:
@@ -175,7 +175,7 @@ class Characters:
         )
 
     def _concealed(self, start: int, end: int) -> bool:
-        """Whether a word that is not legible surely shows no reader anything.
+        """Tell whether a word that is not legible surely shows no reader anything.
 
         Invisible text over a drawing may be what a program recognised in it, and a reader sees that.
         """
@@ -188,15 +188,15 @@ class Characters:
         invisible = any(_is_invisible(owner) for owner in {self._owners[number] for number in drawn})
         return not (invisible and self._over_ink[drawn].any())
 
-    def _is_twin(self, one: int, other: int) -> bool:
-        """Whether two characters that lie on one another are the same letter."""
-        return self._letters[one].casefold() == self._letters[other].casefold()
+    def _is_twin(self, first: int, second: int) -> bool:
+        """Tell whether two characters that lie on one another are the same letter."""
+        return self._letters[first].casefold() == self._letters[second].casefold()
 
     def _legible(self, start: int, end: int) -> bool:
         drawn = [number for number in range(start, end) if self._owners[number]]
         letters = [number for number in drawn if self._letters[number].isalnum()] or drawn
         if not drawn or self._inked[letters].sum() < LEGIBLE * len(letters):
-            return False  # a point may be too small for its ink to be told
+            return False  # a point may be too small to show ink
         boxes = self._boxes[drawn]
         across, down = (boxes[:, 2:] - boxes[:, :2]).max(0).tolist()
         high, low = max(across, down), min(across, down)
@@ -211,7 +211,7 @@ class Characters:
         return bool(long >= PITCH * high * len(drawn))
 
     def _meeting(self, canvas: Canvas) -> set[tuple[int, int]]:
-        """Pairs of characters that lie on one another."""
+        """Return pairs of characters that lie on one another."""
         owner = np.full((canvas.height, canvas.width), -1, np.int32)
         meeting = set()
         for number, (left, top, right, bottom) in enumerate(canvas.whole(_cores(self._boxes)).tolist()):
@@ -222,16 +222,16 @@ class Characters:
         return meeting
 
     def _turns(self, meeting: set[tuple[int, int]]) -> dict[Object, int]:
-        """The turn in which each object is taken away; those that meet have different ones."""
-        others: dict[Object, set[Object]] = {one: set() for one in self.objects}
+        """Return the turn in which each object is taken away; those that meet have different ones."""
+        others: dict[Object, set[Object]] = {text: set() for text in self.objects}
         for a, b in ((self._owners[a], self._owners[b]) for a, b in meeting):
             if a != b:
                 others[a].add(b)
                 others[b].add(a)
         turns: dict[Object, int] = {}
-        for one in self.objects:
-            taken = {turns[other] for other in others[one] if other in turns}
-            turns[one] = next(turn for turn in range(len(taken) + 1) if turn not in taken)
+        for text in self.objects:
+            taken = {turns[other] for other in others[text] if other in turns}
+            turns[text] = next(turn for turn in range(len(taken) + 1) if turn not in taken)
         return turns
 
 
@@ -250,19 +250,24 @@ def _characters(text: Any, late: Callable[[], bool]) -> Iterator[Character]:
 
 
 def _in_order(characters: Iterable[Character]) -> Iterator[Character]:
-    """The same, but lines with letters that run to the left are read again from their places on the page.
+    """Yield characters; lines with letters that run to the left are read from their places on the page.
 
     PDFium turns names such as max_kernel round in them. A line begins at its right end if a letter stands
     there that runs to the left.
     """
-    for end, whole in groupby(characters, key=lambda one: one[0] in "\r\n"):
+    for end, whole in groupby(characters, key=lambda character: character[0] in "\r\n"):
         line = list(whole)
-        if end or not any(_runs_left(one) and one[2] != _NOWHERE for one in line):
+        if end or not any(_runs_left(character) and character[2] != _NOWHERE for character in line):
             yield from line
             continue
-        placed = sorted((one for one in line if one[2] != _NOWHERE), key=lambda one: one[2][0])
+        placed = sorted(
+            (character for character in line if character[2] != _NOWHERE),
+            key=lambda character: character[2][0],
+        )
         runs = [(runs_left, list(run)) for runs_left, run in groupby(_spaced(placed), key=_runs_left)]
-        from_the_right = _runs_left(next(one for one in reversed(placed) if one[0].isalpha()))
+        from_the_right = _runs_left(
+            next(character for character in reversed(placed) if character[0].isalpha())
+        )
         for runs_left, run in reversed(runs) if from_the_right else runs:
             yield from reversed(run) if runs_left else run
 
@@ -272,54 +277,54 @@ def _runs_left(character: Character) -> bool:
 
 
 def _spaced(line: Sequence[Character]) -> Iterator[Character]:
-    """A line with a space wherever it has a gap."""
+    """Yield a line with a space wherever it has a gap."""
     high = max(box[3] - box[1] for _, _, box in line)
-    for before, one in zip((line[0], *line), line, strict=False):
-        if one[2][0] - before[2][2] > GAP * high:
+    for previous, character in zip((line[0], *line), line, strict=False):
+        if character[2][0] - previous[2][2] > GAP * high:
             yield " ", 0, _NOWHERE
-        yield one
+        yield character
 
 
 def _cores(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The middles of boxes, without what neighbours may reach into."""
+    """Return the middles of boxes, without what neighbours may reach into."""
     margin = (boxes[:, 2:] - boxes[:, :2]) * CORE
     return np.concatenate([boxes[:, :2] + margin, boxes[:, 2:] - margin], 1)
 
 
 def _around(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Boxes with a margin as wide as their longer side."""
+    """Widen boxes by a margin as wide as their longer side."""
     margin = (boxes[:, 2:] - boxes[:, :2]).max(1, keepdims=True, initial=0.0) * AROUND
     return np.concatenate([boxes[:, :2] - margin, boxes[:, 2:] + margin], 1)
 
 
 def _touched(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which boxes hold any ink."""
+    """Return which boxes hold any ink."""
     touched: NDArray[np.bool_] = _counted(sums, *pixels.T) > 0
     return touched
 
 
 def _varied(picture: Luminance, pixels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which boxes of a rendering have more than one luminance."""
+    """Return which boxes of a rendering have more than one luminance."""
     places = (picture[top:bottom, left:right] for left, top, right, bottom in pixels.tolist())
     return np.array([span(place) >= FAINT for place in places], bool)
 
 
 def _sums(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How much ink there is above and to the left of each corner of a pixel."""
+    """Return how much ink there is above and to the left of each corner of a pixel."""
     sums = np.zeros((ink.shape[0] + 1, ink.shape[1] + 1), np.int64)
     sums[1:, 1:] = ink.cumsum(0).cumsum(1)
     return sums
 
 
 def _counted(sums: NDArray[np.int64], left: Any, top: Any, right: Any, bottom: Any) -> Any:
-    """The pixels of ink in boxes."""
+    """Return the pixels of ink in boxes."""
     return sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
 
 
 def _filled(
     sums: NDArray[np.int64], pixels: NDArray[np.int64], boxes: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Which boxes hold ink: enough of it, and in each of their halves, so that nothing is cut off."""
+    """Return which boxes hold ink: enough of it, and in each of their halves, so that nothing is cut off."""
     left, top, right, bottom = pixels.T
     x, y = (left + right + 1) // 2, (top + bottom + 1) // 2
     halves = (
@@ -334,7 +339,7 @@ def _filled(
 
 
 def _shapes(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of ink in each cell of each box."""
+    """Return the share of ink in each cell of each box."""
     left, top, right, bottom = pixels.T
     height, width = (size - 1 for size in sums.shape)
     cells = []
@@ -349,12 +354,12 @@ def _shapes(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.fl
     return np.stack(cells, 1)
 
 
-def _font(of: Object) -> Any:
-    return pdfium.FPDFTextObj_GetFont(pointer(of))
+def _font(text: Object) -> Any:
+    return pdfium.FPDFTextObj_GetFont(pointer(text))
 
 
 def _is_invisible(text: Object) -> bool:
-    """Whether a text is drawn without ink: in render mode 3 or 7, or with an alpha of 0."""
+    """Tell whether a text is drawn without ink: in render mode 3 or 7, or with an alpha of 0."""
     if pdfium.FPDFTextObj_GetTextRenderMode(pointer(text)) in _INKLESS:
         return True
     parts = [c_uint() for _ in range(4)]
@@ -363,7 +368,7 @@ def _is_invisible(text: Object) -> bool:
 
 
 def _is_replaced(text: Object) -> bool:
-    """Whether the file gives this text another reading than its glyphs have."""
+    """Tell whether the file gives this text another reading than its glyphs have."""
     name, size = create_string_buffer(64), c_ulong()
     for number in range(pdfium.FPDFPageObj_CountMarks(pointer(text))):
         mark = pdfium.FPDFPageObj_GetMark(pointer(text), number)

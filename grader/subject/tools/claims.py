@@ -47,38 +47,38 @@ class _Name:
 
 @cache
 def phrase(words: str) -> re.Pattern[str]:
-    """Finds any of `a|b`, whatever joins the words: `max_cpu` is found in "max cpu" and in "Max-CPU"."""
+    """Return a pattern for any of `a|b`, whatever joins the words: `max_cpu` matches "Max-CPU"."""
     alternatives = []
-    for one in words.split("|"):
-        parts = [re.escape(part) for part in re.split(r"[\s_-]+", one.strip()) if part]
+    for alternative in words.split("|"):
+        parts = [re.escape(part) for part in re.split(r"[\s_-]+", alternative.strip()) if part]
         if parts:
             alternatives.append(r"[\s_-]{0,3}".join(parts))
     return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives) or '(?!)'})(?!\w)", re.IGNORECASE)
 
 
 def times(text: str, names: Sequence[str]) -> dict[str, list[list[Any]]]:
-    """For each name the times given for it, as [seconds, half a unit of the last digit, what is written].
+    """Return for each name its times, as [seconds, half a unit of the last digit, what is written].
 
     A time stands behind its name (`max_cpu: 1.23 s`), before it with its unit (`0.02 s for max_gpu`), or in
     the same place of a list or row of a table as its name. A number without unit counts as seconds.
     """
     every = tuple(numbers(text))
-    found: dict[str, list[list[Any]]] = {name: [] for name in names}
+    times_of: dict[str, list[list[Any]]] = {name: [] for name in names}
     for group, end in _groups(text, names):
         near = [n for n in every if group[-1].end <= n.start < end and not (n.percent or n.multiple)]
-        pairs = _one(text, group[0], near, every) if len(group) == 1 else _in_order(text, group, near)
+        pairs = _time_alone(text, group[0], near, every) if len(group) == 1 else _in_order(text, group, near)
         for name, number in pairs:
-            found[name.name].append([number.value, number.half, _written(text, number)])
-    return {name: _distinct(of_name) for name, of_name in found.items()}
+            times_of[name.name].append([number.value, number.half, _written(text, number)])
+    return {name: _distinct(of_name) for name, of_name in times_of.items()}
 
 
 def claims(text: str, words: str, taken: dict[str, list[list[Any]]]) -> list[list[Any]]:
-    """Ratios near any of some words, as [value, half a unit of the last digit, written as a multiple, text].
+    """Return ratios near some words, as [value, half a unit of the last digit, written as a multiple, text].
 
     Times are none, and no counts of things; a bound ("at least 40") is a demand and no claim.
     """
-    given = {(entry[0], entry[1]) for entries in taken.values() for entry in entries}
-    found = []
+    times_taken = {(entry[0], entry[1]) for entries in taken.values() for entry in entries}
+    ratios = []
     headings = {match.end() - 2 for match in _ENUMERATED.finditer(text)}
     candidates = [n for n in numbers(text) if not (n.timed or n.percent or n.value == 1 or n.end in headings)]
     for match in islice(phrase(words).finditer(text), MATCHES):
@@ -88,13 +88,13 @@ def claims(text: str, words: str, taken: dict[str, list[list[Any]]]) -> list[lis
             before = text[max(0, n.start - 40) : n.start]
             if _BOUND.search(before) or _NUMBERED.search(before):
                 continue
-            if n.multiple or not ((n.value, n.half) in given or _COUNTED.match(text, n.end)):
-                found.append([n.value, n.half, n.multiple, _written(text, n)])
-    return _distinct(found)
+            if n.multiple or not ((n.value, n.half) in times_taken or _COUNTED.match(text, n.end)):
+                ratios.append([n.value, n.half, n.multiple, _written(text, n)])
+    return _distinct(ratios)
 
 
 def _groups(text: str, names: Sequence[str]) -> Iterator[tuple[list[_Name], int]]:
-    """Names that stand together without a number between them, and where the text behind them ends."""
+    """Yield names that stand together without a number between them, and where the text behind them ends."""
     matches = sorted(
         (
             _Name(name=name, start=match.start(), end=match.end())
@@ -116,10 +116,10 @@ def _groups(text: str, names: Sequence[str]) -> Iterator[tuple[list[_Name], int]
         yield group, group[-1].end + 2 * BEHIND
 
 
-def _one(
+def _time_alone(
     text: str, name: _Name, near: Sequence[Number], every: Sequence[Number]
 ) -> Iterator[tuple[_Name, Number]]:
-    """The time of a name that stands alone: of its own sentence first, behind it before the other side."""
+    """Yield the time of a name that stands alone: of its own sentence first, rather behind it than before."""
     behind = _behind(text, name, near)
     if not behind or _SENTENCE_ENDS.search(text, name.end, behind[0].start + 1):
         behind = _before(text, name, every) or behind
@@ -146,7 +146,7 @@ def _before(text: str, name: _Name, every: Sequence[Number]) -> list[Number]:
 
 
 def _in_order(text: str, group: Sequence[_Name], near: Sequence[Number]) -> Iterator[tuple[_Name, Number]]:
-    """`a and b take 2 s and 1 s`; or the rows of a table that has names in its head."""
+    """Yield the times of `a and b take 2 s and 1 s`, or of the rows of a table with names in its head."""
     timed = [number for number in near if number.timed]
     if len(timed) >= len(group):
         yield from zip(group, timed, strict=False)

@@ -1,4 +1,4 @@
-"""What compilers, linkers and make complain of, and what ptxas tells of kernels, read line by line."""
+"""Diagnostics of compilers, linkers and make, and ptxas statistics of kernels, read line by line."""
 
 from __future__ import annotations
 
@@ -68,35 +68,36 @@ class Reader:
         self.counts = {"error": 0, "warning": 0}
         self.kernels: list[dict[str, Any]] = []
         self._folder = folder
-        self._seen: set[tuple[Any, ...]] = set()
+        self._reported: set[tuple[Any, ...]] = set()
         self._properties_of = ""
 
     def read(self, line: str) -> bool:
-        """Take the next line; whether it is on kernels alone, and nobody has to see it."""
+        """Consume a line; True if it holds only ptxas statistics, which need not be shown."""
         if line.startswith(("ptxas info", " ")) and self._kernel(line):
             return True
-        if found := _match(line):
-            self._complain(found)
+        if fields := _match(line):
+            self._complain(fields)
         return False
 
-    def _complain(self, found: Mapping[str, str | None]) -> None:
-        said = {key: value[:TEXT] for key, value in found.items() if value}
+    def _complain(self, fields: Mapping[str, str | None]) -> None:
+        present = {key: value[:TEXT] for key, value in fields.items() if value}
         diagnostic: dict[str, Any] = {
-            "file": self._relative(said.get("file", "")),
-            "line": int(said.get("line", 0)),
-            "column": int(said.get("column", 0)),
-            "severity": "warning" if said.get("severity") == "warning" else "error",
-            "message": said["message"].translate(_QUOTES).replace(f"{self._folder}/", "").strip(),
+            "file": self._relative(present.get("file", "")),
+            "line": int(present.get("line", 0)),
+            "column": int(present.get("column", 0)),
+            "severity": "warning" if present.get("severity") == "warning" else "error",
+            "message": present["message"].translate(_QUOTES).replace(f"{self._folder}/", "").strip(),
         }
         key = tuple(diagnostic.values())
-        if key not in self._seen:  # a header is compiled into many objects, a kernel for many architectures
+        # a header is compiled into many objects, a kernel for many architectures
+        if key not in self._reported:
             self.counts[diagnostic["severity"]] += 1
-            if len(self._seen) < DIAGNOSTICS:
-                self._seen.add(key)
+            if len(self._reported) < DIAGNOSTICS:
+                self._reported.add(key)
                 self.diagnostics.append(diagnostic)
 
     def _relative(self, path: str) -> str:
-        """As the submission names it; what lies elsewhere keeps its full name."""
+        """Return a path as the submission names it; a path elsewhere stays whole."""
         path = _OF_NVCC.sub(r"\1.cu", path)
         whole = os.path.normpath(os.path.join(self._folder, path)) if path else ""
         return whole.removeprefix(f"{self._folder}/")
@@ -126,14 +127,14 @@ class Reader:
 
 def _match(line: str) -> dict[str, str | None] | None:
     for form in _FORMS:
-        if found := form.match(line):
-            said = found.groupdict()
-            if program := said.get("program"):  # in the words of a shell
+        if match := form.match(line):
+            fields = match.groupdict()
+            if program := fields.get("program"):  # in the words of a shell
                 return {"message": f"{program}: not found"}
-            return None if said["message"].startswith("ld returned") else said
+            return None if fields["message"].startswith("ld returned") else fields
     for words in _OF_LINKERS:
-        before, found_words, after = line.partition(words)
-        if found_words and before.endswith(" "):
+        before, matched_words, after = line.partition(words)
+        if matched_words and before.endswith(" "):
             place = _PLACE.search(before.rstrip())
             file, number = (place[1], place[2]) if place else ("", None)
             return {"file": file, "line": number, "message": f"{words}{after}"}

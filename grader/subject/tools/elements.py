@@ -24,7 +24,7 @@ _COMPUTES = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.AugAssign)
 
 
 def main(file: str, function: str, cases: Sequence[Sequence[Any]], compiled: bool) -> dict[str, Any]:
-    """What the function gives for each case, with small arrays as arguments.
+    """Return what the function gives for each case, with small arrays as arguments.
 
     With `compiled` elements may be touched only in functions that numba compiles. The answer has `problem` if
     the function is not there, or one of the calls does not end in a result; otherwise `values`, a result for
@@ -71,7 +71,7 @@ def _refused(refused: Refused, place: str) -> dict[str, Any]:
 
 
 def _value(program: Program, function: Function, case: Sequence[Any]) -> Any:
-    """What one call gives, with numbers and NumPy's arrays for elements and theirs.
+    """Return what one call gives, with numbers and NumPy's arrays for elements and theirs.
 
     Raises:
         Refused: it is far too large, or what computed it does not count.
@@ -97,7 +97,7 @@ def _must_be_a_result(value: Any) -> None:
 
 
 def _sizes(value: Any, depth: int) -> Iterator[int]:
-    """About how many bytes each part of a result takes."""
+    """Yield about how many bytes each part of a result takes."""
     if depth > RESULT_DEPTH:
         raise Refused("gives a result that is nested too deeply")
     if type(value) in (list, tuple):
@@ -114,7 +114,7 @@ def _sizes(value: Any, depth: int) -> Iterator[int]:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of nested lists, by their first rows."""
+    """Return the shape of nested lists, by their first rows."""
     shape: list[int] = []
     while type(value) in (list, tuple) and len(shape) < RESULT_DEPTH:
         shape.append(len(value))
@@ -131,12 +131,12 @@ def _described(error: Exception) -> str:
 
 
 def _place(program: Program) -> str:
-    """`file:line: ` where a call ended."""
+    """Return `file:line: ` where a call ended."""
     return "{}:{}: ".format(*program.statements.place) if program.statements.place else ""
 
 
 def _unexecuted(program: Program) -> Iterator[tuple[str, int]]:
-    """What ran in no case of the functions that were called, where it could have computed anything."""
+    """Yield lines that ran in no case of the functions called, where they could have computed anything."""
     for function in program.reached.values():
         file = function.frame.module.file
         for node in ast.walk(function.node):

@@ -1,4 +1,4 @@
-"""What the names of a Python file stand for: imports and aliases resolved, shadowed names left alone."""
+"""Resolves names of a Python file through imports and aliases; shadowed names are left alone."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Scope:
                 self._alias(name, self.names(value))
 
     def names(self, node: ast.expr) -> tuple[str, ...]:
-        """The dotted names that an expression may stand for; none if it is a value of the program's own."""
+        """Return the dotted names that an expression may stand for; none for a value of the program's own."""
         if isinstance(node, ast.Attribute):
             return tuple(f"{base}.{node.attr}" for base in self.names(node.value))
         return tuple(sorted(self.resolve(node.id))) if isinstance(node, ast.Name) else ()
 
     def certain_name(self, node: ast.expr) -> str:
-        """The dotted name that an expression stands for; empty unless it can stand for nothing else."""
+        """Return the dotted name that an expression stands for; empty if it may stand for another."""
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -60,17 +60,17 @@ class Scope:
         return names[0]
 
     def _binds_again(self, name: str) -> bool:
-        """Whether a name is bound by anything but imports."""
+        """Tell whether a name is bound by anything but imports."""
         if name in self._local:
             return True
         return name not in self._aliases and self._outer is not None and self._outer._binds_again(name)  # noqa: SLF001
 
     def shadows(self, name: str) -> bool:
-        """Whether a name means something else here than in the rest of the file."""
+        """Tell whether a name means something else here than in the rest of the file."""
         return self._outer is not None and (name in self._local or name in self._aliases)
 
     def resolve(self, name: str) -> set[str]:
-        """The dotted names that a name may stand for."""
+        """Return the dotted names that a name may stand for."""
         if name in self._aliases:
             return self._aliases[name]
         if name in self._local:
@@ -94,8 +94,8 @@ class Scope:
                     self._alias(alias.asname or alias.name, [f"{module}.{alias.name}"])
 
     def _alias(self, name: str, stands_for: Iterable[str]) -> None:
-        if found := set(stands_for):
-            self._aliases[name] = set(sorted(self._aliases.get(name, set()) | found)[:_CANDIDATES])
+        if candidates := set(stands_for):
+            self._aliases[name] = set(sorted(self._aliases.get(name, set()) | candidates)[:_CANDIDATES])
 
 
 class ModuleNames:
@@ -104,7 +104,7 @@ class ModuleNames:
     def __init__(self, tree: ast.Module) -> None:
         self.scope = Scope(tree)
         self.definitions: dict[str, list[ast.AST]] = {}
-        """What stands behind each name of the file: functions, classes, methods, assigned expressions."""
+        """Definitions of each name of the file: functions, classes, methods, assigned expressions."""
         self._owners: dict[ast.AST, str] = {}
         self._scopes: dict[ast.AST, Scope] = {}
         self._depths: dict[ast.AST, int] = {}
@@ -120,11 +120,11 @@ class ModuleNames:
                         self.definitions.setdefault(f"{node.name}.{method.name}", []).append(method)
 
     def functions(self) -> list[str]:
-        """The names of all functions and methods, sorted."""
+        """Return the names of all functions and methods, sorted."""
         return sorted(n for n, nodes in self.definitions.items() if isinstance(nodes[-1], Function))
 
     def function(self, name: str) -> tuple[tuple[ast.AST, ...], tuple[ast.expr, ...]]:
-        """The definitions of a function and what decorates them, also as `name = decorator(function)`."""
+        """Return the definitions of a function and their decorators, also as `name = decorator(function)`."""
         roots: list[ast.AST] = []
         decorators: list[ast.expr] = []
         for node in self.definitions.get(name, ()):
@@ -138,23 +138,23 @@ class ModuleNames:
         return tuple(roots), tuple(decorators)
 
     def follow(self, roots: Iterable[ast.AST]) -> tuple[list[str], list[Use]]:
-        """The names of this file that some code reaches, and everything that is used on the way."""
+        """Return the names of this file that some code reaches, and everything that is used on the way."""
         uses: list[Use] = []
         followed: set[str] = set()
         pending = list(roots)
-        seen = set(pending)
+        visited = set(pending)
         while pending:
             for node, scope in self._walk(pending.pop(), self.scope):
                 uses += _uses(node, scope)
-                for name in self._own(node, scope):
-                    reached = [n for n in self.definitions[name] if n not in seen]
-                    seen.update(reached)
+                for name in self._names_here(node, scope):
+                    reached = [n for n in self.definitions[name] if n not in visited]
+                    visited.update(reached)
                     pending += reached
                     followed |= {name} if any(isinstance(n, Function) for n in reached) else set()
         return sorted(followed), uses
 
     def loops(self, root: ast.AST) -> int:
-        """How deep loops are nested, also those of helpers called within them, and of comprehensions."""
+        """Return how deep loops are nested, those of helpers called in them and comprehensions included."""
         if root not in self._depths:
             self._depths[root] = 0  # a function that calls itself adds nothing
             self._depths[root] = self._depth(root, self.scope)
@@ -163,12 +163,12 @@ class ModuleNames:
     def _depth(self, node: ast.AST, scope: Scope) -> int:
         scope = self.inside(node, scope)
         inside = [self._depth(child, scope) for child in _children(node)]
-        inside += [self.loops(n) for name in self._own(node, scope) for n in self.definitions[name]]
+        inside += [self.loops(n) for name in self._names_here(node, scope) for n in self.definitions[name]]
         clauses = len(getattr(node, "generators", ()))
         return max(inside, default=0) + (clauses or isinstance(node, _LOOPS))
 
     def _walk(self, node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
-        """Everything that runs, each with the scope in which it does."""
+        """Yield everything that runs, each node with the scope in which it does."""
         scope = self.inside(node, scope)
         yield node, scope
         # `np.linalg.norm` is one name, not three
@@ -177,15 +177,15 @@ class ModuleNames:
                 yield from self._walk(child, scope)
 
     def inside(self, node: ast.AST, scope: Scope) -> Scope:
-        """The scope in which a node's parts stand."""
+        """Return the scope in which a node's parts stand."""
         if scope is not self.scope or not isinstance(node, Function | ast.Lambda):
             return scope
         if node not in self._scopes:
             self._scopes[node] = Scope(node, self.scope, self._owners.get(node, ""))
         return self._scopes[node]
 
-    def _own(self, node: ast.AST, scope: Scope) -> Iterator[str]:
-        """The name of this file that a node refers to: of a function, or of a method of the same class."""
+    def _names_here(self, node: ast.AST, scope: Scope) -> Iterator[str]:
+        """Yield the name of this file that a node refers to: a function, or a method of the same class."""
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if node.id in self.definitions and not scope.shadows(node.id):
                 yield node.id
@@ -210,7 +210,7 @@ def _uses(node: ast.AST, scope: Scope) -> Iterator[Use]:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """What runs when a node does: no annotations, and no decorators, which are asked for apart."""
+    """Yield the nodes that run when a node does: no annotations, and no decorators."""
     for name, value in ast.iter_fields(node):
         if name not in _NO_CODE:
             for child in value if isinstance(value, list) else (value,):
@@ -219,7 +219,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements and expressions of a file that stand in no function and no class."""
+    """Yield the statements and expressions of a file that stand in no function and no class."""
     for child in ast.iter_child_nodes(node):
         yield child
         if not isinstance(child, Function | ast.ClassDef | ast.Lambda):
@@ -234,7 +234,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Names that an assignment gives to single expressions."""
+    """Yield the names that an assignment gives to single expressions."""
     if not isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) or node.value is None:
         return
     for target in node.targets if isinstance(node, ast.Assign) else (node.target,):

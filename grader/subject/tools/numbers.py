@@ -45,7 +45,7 @@ class Number:
 
 
 def numbers(text: str) -> Iterator[Number]:
-    """All numbers of a text, in its order."""
+    """Yield all numbers of a text, in its order."""
     comma_as_point = _COMMA_AS_POINT.search(text) and not _A_POINT.search(text)
     for match in _NUMBER.finditer(text):
         start, digits = match.start("digits"), match["digits"]

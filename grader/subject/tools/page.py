@@ -1,4 +1,4 @@
-"""What a reader sees on a page of a PDF.
+"""Text and pictures of a page of a PDF that a reader sees.
 
 The page is rendered as it is, and again without its texts, its pictures or both. What differs in the place of
 a character is the character's ink, whatever could hide it: render mode 3, white on white, a picture above it,
@@ -25,7 +25,7 @@ SCAN = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
-    """What a reader sees of one page."""
+    """Text and pictures of one page that a reader sees."""
 
     text: str = ""
     unveiled: str = ""
@@ -73,15 +73,15 @@ def _view(page: Any, late: Callable[[], bool], *, rendering: bool) -> PageView:
     characters.look(canvas, whole, textless)
     bare = textless
     if images:
-        bare = canvas.render(without=[*characters.objects, *(one.object for one in images)])
-    shown = [one for one in images if one.shows(canvas, whole, textless, bare)]
-    reading = characters.read(scan=sum(one.area for one in shown) >= SCAN * width * height)
+        bare = canvas.render(without=[*characters.objects, *(picture.object for picture in images)])
+    shown = [picture for picture in images if picture.shows(canvas, whole, textless, bare)]
+    reading = characters.read(scan=sum(picture.area for picture in shown) >= SCAN * width * height)
     undrawable = characters.undrawable or _has_fields(page)
     return PageView(
         text=reading.text,
         unveiled=reading.unveiled,
         hidden=reading.hidden,
-        pictures=frozenset(one.key() for one in shown),
+        pictures=frozenset(picture.key() for picture in shown),
         drawn=undrawable or span(textless) > PAPER,
         depicted=undrawable or may_be_picture(textless, canvas.scale),
         strays=undrawable or may_be_picture(bare, canvas.scale),
@@ -94,7 +94,7 @@ def _view(page: Any, late: Callable[[], bool], *, rendering: bool) -> PageView:
 
 
 def _has_fields(page: Any) -> bool:
-    """Whether there are fields of a form: a reader sees what was filled in, and PDFium draws it not here."""
+    """Tell whether there are fields of a form: readers see them filled in, and PDFium does not draw that."""
     for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
         note = pdfium.FPDFPage_GetAnnot(page, number)
         kind = pdfium.FPDFAnnot_GetSubtype(note)

@@ -30,7 +30,7 @@ class EncryptedError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class VisibleReport:
-    """What a reader sees of a document."""
+    """Text and pictures of a document that a reader sees."""
 
     pages: int
     texts: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ class VisibleReport:
 
 
 def is_pdf(head: bytes) -> bool:
-    """Whether a file that begins so is a PDF."""
+    """Tell whether a file that begins so is a PDF."""
     return b"%PDF-" in head[:HEAD_BYTES]
 
 

@@ -32,7 +32,7 @@ _SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePicture:
-    """What is large enough for a picture, wherever it lies."""
+    """Object of a page that is large enough for a picture, wherever it lies."""
 
     object: Object
     box: tuple[float, float, float, float]
@@ -51,7 +51,7 @@ class PagePicture:
         return left, top, right, bottom
 
     def shows(self, canvas: Canvas, page: Luminance, textless: Luminance, bare: Luminance) -> bool:
-        """Whether it leaves something of more than one colour on the page.
+        """Tell whether it leaves something of more than one colour on the page.
 
         `textless` is the page without text, `bare` the page without text and pictures.
         """
@@ -64,7 +64,7 @@ class PagePicture:
         return bool((drawn & ~covered).mean() >= DRAWN) and span(textless[place]) >= CONTRAST
 
     def key(self) -> tuple[int, int]:
-        """The same for the same picture on another page."""
+        """Return a key that is the same for the same picture on another page."""
         if self.parts:
             return self.parts, round(self.box[2] - self.box[0])
         image = pointer(self.object)
@@ -75,14 +75,14 @@ class PagePicture:
 
 
 def pictures(page: Any, points: float) -> Iterator[PagePicture]:
-    """The images and drawings of a page of so many square points."""
+    """Yield the images and drawings of a page of so many square points."""
     budget = [OBJECTS]
     for number in range(min(pdfium.FPDFPage_CountObjects(page), OBJECTS)):
         yield from _within(pdfium.FPDFPage_GetObject(page, number), _SAME, points, budget, DEEP)
 
 
 def may_be_picture(textless: Luminance, scale: float) -> bool:
-    """Whether the ink of a page without its text, taken together, is large enough for a picture."""
+    """Tell whether the ink of a page without its text, taken together, is large enough for a picture."""
     paper = np.bincount((textless - textless.min()).ravel()).argmax() + textless.min() if textless.size else 0
     ink = np.abs(textless - paper) > PAPER
     if not ink.any():
@@ -92,26 +92,28 @@ def may_be_picture(textless: Luminance, scale: float) -> bool:
     return min(sides) >= THIN_POINTS and sides[0] * sides[1] >= LEAST_POINTS**2
 
 
-def _within(one: Any, matrix: Matrix, points: float, budget: list[int], deep: int) -> Iterator[PagePicture]:
+def _within(
+    page_object: Any, matrix: Matrix, points: float, budget: list[int], deep: int
+) -> Iterator[PagePicture]:
     budget[0] -= 1
     if budget[0] < 0 or deep < 0:
         return
-    kind = pdfium.FPDFPageObj_GetType(one)
+    kind = pdfium.FPDFPageObj_GetType(page_object)
     if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
-        box = _box(one, matrix)
+        box = _box(page_object, matrix)
         if _large(box):
-            yield PagePicture(object=address(one), box=box)
+            yield PagePicture(object=address(page_object), box=box)
     elif kind == pdfium.FPDF_PAGEOBJ_FORM:
-        inside = _times(_matrix(one), matrix)
+        inside = _times(_matrix(page_object), matrix)
         members = [
-            pdfium.FPDFFormObj_GetObject(one, number)
-            for number in range(min(max(0, pdfium.FPDFFormObj_CountObjects(one)), max(0, budget[0])))
+            pdfium.FPDFFormObj_GetObject(page_object, number)
+            for number in range(min(max(0, pdfium.FPDFFormObj_CountObjects(page_object)), max(0, budget[0])))
         ]
         kinds = [pdfium.FPDFPageObj_GetType(member) for member in members]
         parts = sum(kind in (pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_SHADING) for kind in kinds)
-        box = _box(one, matrix)
+        box = _box(page_object, matrix)
         if parts >= PARTS and _large(box) and _area(box) < points * 0.9:  # else it is the page itself
-            yield PagePicture(object=address(one), box=box, parts=parts)
+            yield PagePicture(object=address(page_object), box=box, parts=parts)
             return
         for member in members:
             yield from _within(member, inside, points, budget, deep - 1)
@@ -126,9 +128,9 @@ def _large(box: tuple[float, float, float, float]) -> bool:
     return thin >= THIN_POINTS and _area(box) >= LEAST_POINTS**2
 
 
-def _box(one: Any, matrix: Matrix) -> tuple[float, float, float, float]:
+def _box(page_object: Any, matrix: Matrix) -> tuple[float, float, float, float]:
     left, bottom, right, top = (c_float() for _ in range(4))
-    pdfium.FPDFPageObj_GetBounds(one, byref(left), byref(bottom), byref(right), byref(top))
+    pdfium.FPDFPageObj_GetBounds(page_object, byref(left), byref(bottom), byref(right), byref(top))
     a, b, c, d, e, f = matrix
     corners = [(x.value, y.value) for x in (left, right) for y in (bottom, top)]
     across = [a * x + c * y + e for x, y in corners]
@@ -136,11 +138,11 @@ def _box(one: Any, matrix: Matrix) -> tuple[float, float, float, float]:
     return min(across), min(up), max(across), max(up)
 
 
-def _matrix(one: Any) -> Matrix:
-    of = pdfium.FS_MATRIX()
-    if not pdfium.FPDFPageObj_GetMatrix(one, byref(of)):
+def _matrix(page_object: Any) -> Matrix:
+    raw = pdfium.FS_MATRIX()
+    if not pdfium.FPDFPageObj_GetMatrix(page_object, byref(raw)):
         return _SAME
-    return of.a, of.b, of.c, of.d, of.e, of.f
+    return raw.a, raw.b, raw.c, raw.d, raw.e, raw.f
 
 
 def _times(inner: Matrix, outer: Matrix) -> Matrix:

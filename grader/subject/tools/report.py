@@ -1,4 +1,4 @@
-"""What a written report holds: pages, pictures, words, terms, times and the ratios claimed of them."""
+"""Pages, pictures, words, terms, times and claimed ratios of a written report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HIDDEN = dict.fromkeys(map(ord, "\x00\xad\u200b\u200c\u200d\u2060\ufeff"))
 
 
 def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Everything a rule on a report can be held against.
+    """Return everything a rule on a report can be held against.
 
     Each of `ratios` is the words of a claim, then two names whose times are divided; words and names are
     `a|b` for either. The answer has `problem` if the file cannot be a report. Otherwise it has `pages`,
@@ -52,10 +52,10 @@ def _facts(document: VisibleReport, terms: Sequence[str], ratios: Sequence[Seque
     if words < LEGIBLE_WORDS and document.drawn and not unread:
         unread = "it holds no text that can be read"
     ratios = [(claim, *names) for claim, *names in ratios]
-    found, claimed = _claimed(whole, ratios)
-    all_found, all_claimed = found, claimed
+    times_by_name, claimed = _claimed(whole, ratios)
+    all_times, all_claimed = times_by_name, claimed
     if unveiled and unveiled != texts:
-        all_found, all_claimed = _claimed("\n".join(unveiled)[:CHARACTERS], ratios)
+        all_times, all_claimed = _claimed("\n".join(unveiled)[:CHARACTERS], ratios)
     pages = {term: _page(phrase(term), texts) for term in terms}
     return {
         "pages": document.pages,
@@ -68,20 +68,21 @@ def _facts(document: VisibleReport, terms: Sequence[str], ratios: Sequence[Seque
         "blank": document.blank,
         "unread": unread,
         "terms": pages,
-        "times": found,
+        "times": times_by_name,
         "claims": claimed,
         "concealed": {
             "terms": [term for term in terms if not pages[term] and _page(phrase(term), unveiled)],
-            "times": [name for name in found if all_found[name] and not found[name]],
+            "times": [name for name in times_by_name if all_times[name] and not times_by_name[name]],
             "claims": [claim for claim in claimed if all_claimed[claim] and not claimed[claim]],
         },
     }
 
 
 def _claimed(text: str, ratios: Sequence[Sequence[str]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The times of a text by name, and its claims by their words."""
-    found = times(text, tuple(dict.fromkeys(name for _, *names in ratios for name in names)))
-    return found, {claim: claims(text, claim, found) for claim in {claim for claim, *_ in ratios}}
+    """Return the times of a text by name, and its claims by their words."""
+    times_by_name = times(text, tuple(dict.fromkeys(name for _, *names in ratios for name in names)))
+    words = {claim for claim, *_ in ratios}
+    return times_by_name, {claim: claims(text, claim, times_by_name) for claim in words}
 
 
 def _read(path: str) -> VisibleReport:
@@ -123,7 +124,7 @@ def _written(contents: Contents) -> VisibleReport:
 
 
 def _latin(text: str) -> bool:
-    """Whether few letters are of another script."""
+    """Tell whether few letters are of another script."""
     letters = [letter for letter in text if letter.isalpha()]
     others = sum(
         letter > LAST_LATIN and not unicodedata.name(letter, "").startswith("GREEK") for letter in letters
@@ -131,12 +132,12 @@ def _latin(text: str) -> bool:
     return others <= OTHER_LETTERS * len(letters)
 
 
-def _page(wanted: re.Pattern[str], texts: Sequence[str]) -> int:
-    return next((number for number, text in enumerate(texts, start=1) if wanted.search(text)), 0)
+def _page(pattern: re.Pattern[str], texts: Sequence[str]) -> int:
+    return next((number for number, text in enumerate(texts, start=1) if pattern.search(text)), 0)
 
 
 def _plain(text: str) -> str:
-    """Ligatures, wide digits and the like as plain letters; no characters that nobody sees."""
+    """Write ligatures, wide digits and the like as plain letters; drop invisible characters."""
     plain = unicodedata.normalize("NFKC", text.replace("\u2212", "-")).translate(_HIDDEN)
     return re.sub(r"[^\S\n]+", " ", plain)
 

@@ -1,6 +1,6 @@
 """Collects a file of tests, or runs one test of it, with pytest; unlike other tools it runs student code.
 
-So all that it answers is a claim: whoever shares a process with pytest can make it say anything.
+So all that it answers is a claim: a test, which shares its process, can make it answer anything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SEED = 0
 """The same for everybody and at every time: a test that draws at random shall not pass by luck."""
 JUNIT_CHARACTERS = 2**20
 CONFTEST = "conftest.py"
-"""What pytest imports by itself. Its files of settings are not asked for."""
+"""Imported by pytest itself; its files of settings are not read."""
 
 _uses = count()
 
@@ -45,15 +45,15 @@ def main(file: str, test: str, pythonpath: Sequence[str]) -> dict[str, Any]:
         `junit`: the JUnit XML that pytest wrote; cut, and so not well-formed, beyond JUNIT_CHARACTERS.
     """
     fresh = next(_uses) == 0
-    given, own = _folders()
-    there = bool(given) and os.path.isfile(os.path.join(given, file))
-    if not (fresh and there):
-        return {"fresh": fresh, "there": there}
+    course_folder, submission = _folders()
+    has_file = bool(course_folder) and os.path.isfile(os.path.join(course_folder, file))
+    if not (fresh and has_file):
+        return {"fresh": fresh, "there": has_file}
     # a file of the submission that is called like one of the standard library shall not stop pytest
-    sys.path[:] = [path for path in sys.path if path not in (given, own)]
+    sys.path[:] = [path for path in sys.path if path not in (course_folder, submission)]
     import pytest
 
-    root = _lay_out(given, own, os.path.dirname(file))
+    root = _lay_out(course_folder, submission, os.path.dirname(file))
     os.chdir(root)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     junit = f"{tempfile.gettempdir()}/junit.xml"
@@ -72,12 +72,12 @@ def main(file: str, test: str, pythonpath: Sequence[str]) -> dict[str, Any]:
             status = int(pytest.main(arguments, [session]))
         finally:
             sys.stdout = session.output
-    said = _read(junit).replace(f"{root}/", "")
-    return {"fresh": True, "there": True, "status": status, "tests": session.tests, "junit": said}
+    xml = _read(junit).replace(f"{root}/", "")
+    return {"fresh": True, "there": True, "status": status, "tests": session.tests, "junit": xml}
 
 
 class _Session:
-    """What of ours takes part: an object and no file, so that no file of the submission takes its place."""
+    """Plugin of pytest: an object and no file, so that no file of the submission takes its place."""
 
     def __init__(self, prefix: str, output: TextIO) -> None:
         self._prefix = prefix
@@ -85,13 +85,13 @@ class _Session:
         self.tests: list[str] = []
 
     def pytest_sessionstart(self) -> None:
-        """What is printed from now on is the tests': whoever reports for pytest has got the other stream."""
+        """Give the tests their output: pytest's own reporter has got the other stream."""
         sys.stdout = self.output
         with suppress(AttributeError):  # what a program prints before it crashes shall not be lost
             self.output.reconfigure(line_buffering=True)  # type: ignore[attr-defined]
 
     def pytest_runtest_setup(self) -> None:
-        """Before fixtures, which may draw as well."""
+        """Seed before fixtures, which may draw as well."""
         _seed()
 
     def pytest_collection_finish(self, session: Any) -> None:
@@ -100,21 +100,21 @@ class _Session:
 
 
 def _folders() -> tuple[str, str]:
-    """The course's folder, empty if there is none, and the submission's: a child begins in the latter."""
+    """Return the course's folder, or an empty path, and the submission's, in which a child begins."""
     first, second = sys.path[:2]
     return ("", first) if os.path.samefile(first, ".") else (first, second)
 
 
-def _lay_out(given: str, own: str, beside: str) -> str:
-    """A copy of the submission with the course's files over it; the folder `beside` is the course's alone."""
+def _lay_out(course_folder: str, submission: str, beside: str) -> str:
+    """Copy the submission with the course's files over it; the folder `beside` is the course's alone."""
     root = f"{tempfile.gettempdir()}/run"
-    alone = os.path.join(own, beside)
+    alone = os.path.join(submission, beside)
 
     def left_out(folder: str, names: list[str]) -> list[str]:
         return [name for name in names if name == CONFTEST or os.path.join(folder, name) == alone]
 
-    shutil.copytree(own, root, ignore=left_out)
-    shutil.copytree(given, root, dirs_exist_ok=True)
+    shutil.copytree(submission, root, ignore=left_out)
+    shutil.copytree(course_folder, root, dirs_exist_ok=True)
     return root
 
 

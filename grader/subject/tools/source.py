@@ -1,4 +1,4 @@
-"""What a function of a Python file uses, directly and through helpers of the same file; runs none of it."""
+"""Lists the names that a function of a Python file uses, also through its helpers; runs none of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .certain import certain_calls
+from .certain_calls import certain_calls
 from .names import ModuleNames
 
 USES = 2000
@@ -17,11 +17,11 @@ NAMES = 50
 LINE = 200
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 PYTHON_2 = ("call to 'print'", "call to 'exec'", "multiple exception types must be parenthesized")
-"""What Python 3 says of the three things that Python 2 programs stumble over first."""
+"""Messages of Python 3 on the three things that Python 2 programs stumble over first."""
 
 
 def main(path: str, function: str) -> dict[str, Any]:
-    """What a rule on the source can be held against.
+    """Return what a rule on the source can be held against.
 
     `function` is `name` or `Class.name`; empty means the whole file. The answer has `problem` (and `line`) if
     the file is no Python 3, `names` (of what there is) if it has no such function, otherwise `uses`,
@@ -65,7 +65,7 @@ def _look(module: ModuleNames, tree: ast.Module, function: str, lines: Sequence[
             }
             for line, name in sorted(set(uses))[:USES]
         ],
-        "decorators": [found for node in decorators for found in _decorator(module, node)],
+        "decorators": [decorator for node in decorators for decorator in _decorator(module, node)],
         "loops": max(map(module.loops, roots)),
         "followed": followed[:NAMES],
     }
@@ -82,7 +82,7 @@ def _decorator(module: ModuleNames, node: ast.expr) -> Iterator[dict[str, Any]]:
 
 
 def _explained(error: SyntaxError) -> str:
-    said = error.msg
-    if any(hint in said for hint in PYTHON_2):
-        return f"is written for Python 2 ({said}); this course runs Python 3"
-    return f"SyntaxError: {said}" + (f": {error.text.strip()[:LINE]}" if error.text else "")
+    message = error.msg
+    if any(hint in message for hint in PYTHON_2):
+        return f"is written for Python 2 ({message}); this course runs Python 3"
+    return f"SyntaxError: {message}" + (f": {error.text.strip()[:LINE]}" if error.text else "")

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.config.roster import Roster
+from grader.contracts.exporter import Grade
 from grader.lms.canvas.poster import CanvasPlatform
-from grader.lms.contract import Grade
 from grader.lms.http import Http
 from grader.lms.posting import DesiredGrade, PostRules, plan
+from grader.model.roster import Roster
 from grader.model.score import Standing
 
 LMS = str(Path(__file__).parent.parent)

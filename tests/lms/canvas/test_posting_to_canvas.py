@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from grader.contracts.platform import Answer
 from grader.errors import NotObservedError, UsageError
-from grader.lms.platform import Answer
 
 
 def answers(receipts):

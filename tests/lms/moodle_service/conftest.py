@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.config.roster import Roster
-from grader.lms.contract import Grade
+from grader.contracts.exporter import Grade
 from grader.lms.moodle_service.calls import WebService
 from grader.lms.moodle_service.service import MoodlePlatform
 from grader.lms.posting import DesiredGrade, PostRules, plan
+from grader.model.roster import Roster
 from grader.model.score import Standing
 
 LMS = str(Path(__file__).parent.parent)

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from grader.config.roster import Roster, Student
 from grader.errors import UsageError
+from grader.model.roster import Roster, Student
 
 SAVE = "mod_assign_save_grade"
 RIGHT = {101: 7.5, 102: 9.0, 103: 3.25}

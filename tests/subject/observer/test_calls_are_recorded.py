@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.subject.driver import DeviceError
+from grader.subject.cuda_driver import CudaError
 from grader.subject.observer import observer as module
 from grader.subject.observer.observer import Observer
 from grader.subject.observer.record import Record
@@ -88,7 +88,7 @@ def test_a_source_that_breaks_voids_the_records_and_no_call(observing, step):
 def test_without_a_device_there_is_a_record_that_says_so(observing, monkeypatch):
     class Deaf(PlayedCanary):
         def sing(self):
-            raise DeviceError("out of order")
+            raise CudaError("out of order")
 
     observer = observing(PlayedSource())
     monkeypatch.setattr(module, "Canary", Deaf)

@@ -223,7 +223,7 @@ def test_allocations_are_counted_by_function_and_by_the_library_that_asked(playe
     source.settle()
     library.take(ASK(lambda size: memory(played, size)), 1000)
     assert len(source._native._calls) == 2
-    record = source.record(SimpleNamespace(kernel="canary", bytes=7)).plain()
+    record = source.records(SimpleNamespace(kernel="canary", bytes=7))[-1].plain()
     assert record["sites"] == [
         {"function": "", "library": "", "count": 1, "bytes": 1},
         {"function": "take", "library": "libcublas.so.13", "count": 1, "bytes": 16},
@@ -246,7 +246,7 @@ def test_a_source_that_lost_calls_says_that_places_cannot_be_seen(played, built,
     library.take(ASK(lambda size: memory(played, size)), 16)
     source.end()
     source.settle()
-    record = source.record(SimpleNamespace(kernel="canary", bytes=7)).plain()
+    record = source.records(SimpleNamespace(kernel="canary", bytes=7))[-1].plain()
     assert record["unseen"] == ["sites"]
 
 

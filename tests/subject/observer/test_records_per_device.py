@@ -125,7 +125,7 @@ def seen(cupti):
             cupti.now = second * SECOND
             step()
         act()
-        plain = source.record(SimpleNamespace(kernel="canary", bytes=7)).plain()
+        plain = source.records(SimpleNamespace(kernel="canary", bytes=7))[-1].plain()
         return read_trace(plain)
 
     return record
@@ -294,5 +294,5 @@ def test_what_was_called_before_the_call_crosses_the_wire(cupti):
     source.open()
     for step in (source.begin, source.end, source.settle):
         step()
-    trace = read_trace(source.record(SimpleNamespace(kernel="canary", bytes=7)).plain())
+    trace = read_trace(source.records(SimpleNamespace(kernel="canary", bytes=7))[-1].plain())
     assert (trace.api_before, trace.api) == ({"cudaLaunchKernel": 1}, {})

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.api import CourseError
-from grader.model.observation import Observation, Outcome
-from grader.model.options import FunctionName, InputsName, option
-from grader.model.score import Award
+from grader.api.check import Award, CheckKind, FunctionName, InputsName, Observation, Outcome, option
 
 if TYPE_CHECKING:
-    from grader.harness.context import Call, CheckContext, Subject
+    from grader.api.check import Call, CheckContext, Subject
 
 _OBSERVED_DRAW = 1_000_000
 """Numbers of draws from here on are for the observed calls."""
 
 
-class Clocks:
+class Clocks(CheckKind):
     """Time calls of a function that times itself: it returns its result together with its seconds."""
 
     name: ClassVar[str] = "clocks"

@@ -1,0 +1,1 @@
+"""A plugin of grader for courses whose grades are kept on Lectern."""

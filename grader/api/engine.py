@@ -1,0 +1,29 @@
+"""Names for an engine: the contract, orders and events, and the command and files of a worker."""
+
+from __future__ import annotations
+
+from grader.config.evidence_file import EVIDENCE, LineReader
+from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Session, Waits
+from grader.engines.job_file import remove_job, worker_command, write_job
+from grader.errors import NotObservedError
+from grader.model.job import WAITS, Job, Task
+
+__all__ = [
+    "EVIDENCE",
+    "WAITS",
+    "Ended",
+    "Engine",
+    "EngineSettings",
+    "Event",
+    "Job",
+    "LineReader",
+    "NotObservedError",
+    "Order",
+    "Records",
+    "Session",
+    "Task",
+    "Waits",
+    "remove_job",
+    "worker_command",
+    "write_job",
+]

@@ -1,0 +1,95 @@
+"""Answers as drawings: the question, the answer with its matched words, and the points that are suggested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from grader.checks.points_drawings import points_drawings
+from grader.matching.criteria import Criterion
+from grader.matching.findings import Finding, MatchState
+from grader.matching.suggestion import Suggestion, suggest
+from grader.model.drawing import Drawing, MarkedText, Paragraph, Pictures, ValueTable
+from grader.model.magnitude import number
+from grader.model.observation import Observation
+
+
+class AnswerOptions(Protocol):
+    """Options of a kind that asks a question."""
+
+    @property
+    def text(self) -> str:
+        """The question."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model answer; empty where the reader may not know it."""
+        ...
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The criteria; none where the reader may not know them."""
+        ...
+
+
+def suggestion_for(options: AnswerOptions, observation: Observation) -> Suggestion:
+    """Return what the matchers suggest for an observed answer."""
+    facts = observation.facts
+    aside = tuple((start, end) for start, end in facts.get("aside", ()))
+    return suggest(options.criteria, str(facts.get("answer", "")), options.text, aside)
+
+
+def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterator[Drawing]:
+    """Yield the drawings of one answer; what the reader may not know is not in the options."""
+    facts = observation.facts
+    yield MarkedText(title="Question", text=options.text)
+    if "answer" in facts:
+        suggestion = suggestion_for(options, observation)
+        text = str(facts["answer"])
+        yield MarkedText(
+            title=_place(facts), text=text or "no answer", spans=suggestion.spans, written=bool(text)
+        )
+        if pictures := tuple(str(picture) for _, picture in facts.get("pictures", ()) if picture):
+            yield Pictures(title="Pictures in the answer", pictures=pictures)
+        if not facts["certain"]:
+            yield Paragraph(text=f"Not certain: {facts['why']}", for_staff=True)
+        if options.model:
+            yield MarkedText(title="Model answer", text=options.model)
+        if suggestion.parts:
+            yield _suggested(suggestion)
+    elif options.model:
+        yield MarkedText(title="Model answer", text=options.model)
+    yield from points_drawings(options.criteria, observation)
+
+
+def _place(facts: Any) -> str:
+    page = f", page {facts['page']}" if facts["pages"] > 1 and facts["page"] else ""
+    return f"Answer in {facts['file']}{page}"
+
+
+def _suggested(suggestion: Suggestion) -> ValueTable:
+    rows = tuple(
+        (
+            part.criterion.name,
+            finding_in_words(part.finding),
+            number(part.points),
+            number(part.criterion.points),
+        )
+        for part in suggestion.parts
+    )
+    total = ("Together", "", number(suggestion.points), number(suggestion.possible))
+    return ValueTable(
+        title="Suggested points",
+        caption="A suggestion of a program that looks for words. Nothing counts until a person has decided.",
+        head=("Criterion", "Finding", "Suggested", "Of"),
+        rows=(*rows, total) if len(rows) > 1 else rows,
+        at_most=len(rows) + 1,
+        for_staff=True,
+    )
+
+
+def finding_in_words(finding: Finding) -> str:
+    """Return what a matcher found, in a few words."""
+    why = f": {finding.why}" if finding.why else ""
+    return "" if finding.state is MatchState.BY_HAND else f"{finding.state.value}{why}"

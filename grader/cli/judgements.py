@@ -1,0 +1,185 @@
+"""Points that people give in a table, checked row by row; kept only if nothing in it is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.cli.points import StoredGrade
+from grader.cli.points_rows import AnswerTexts, cells_of
+from grader.config.points_csv import ACCEPT, PointsRow
+from grader.config.points_file import CriterionPoints, PointsGiven, append_points
+from grader.config.problem import suggestion
+from grader.errors import UsageError
+from grader.grading.results import Results
+from grader.matching.criteria import Criterion
+from grader.model.rubric import Item
+
+ACCEPTED = "the suggestion was accepted"
+
+
+class Judgements:
+    """What a table says, checked row by row; kept only if nothing in it is wrong."""
+
+    def __init__(self, found: list[StoredGrade], *, where: str, by: str, at: str) -> None:
+        self._graded = {(one.folder.parent.name, one.folder.name): one for one in found}
+        self._where = where
+        self._by = by
+        self._at = at
+        self._first: dict[tuple[str, str, str], int] = {}
+        self._records: dict[Path, list[PointsGiven]] = {}
+        self._grade_of: dict[Path, StoredGrade] = {}
+        self.problems: list[str] = []
+
+    def add(self, line: int, row: PointsRow) -> None:
+        """Take one row, or note all that is wrong with it; a row without points says nothing yet."""
+        if not (row.points or any(row.parts)) or self._is_unchanged(row):
+            return
+        before = len(self.problems)
+        first = self._first.setdefault((row.assignment, row.student, row.item), line)
+        if first != line:
+            self._wrong(line, f"gives points for the same item as line {first}; keep one of them")
+        graded = self._graded.get((row.assignment, row.student))
+        if graded is None:
+            students = [student for assignment, student in self._graded if assignment == row.assignment]
+            known = suggestion(row.student, students) if students else "grade it first"
+            self._wrong(line, f"no submission of {row.student!r} for {row.assignment!r} was graded; {known}")
+            return
+        item = graded.items.get(row.item)
+        if item is None:
+            known = suggestion(row.item, graded.items) if graded.items else "the rubric has none"
+            self._wrong(line, f"{row.item!r} is no item that a person gives points for; {known}")
+            return
+        if row.submission and row.submission != graded.mark:
+            self._wrong(
+                line, f"{row.student} has handed in again since; export the table anew and look again"
+            )
+        judgement = self._points(line, row, graded, item)
+        if judgement is not None and len(self.problems) == before:
+            self._keep(graded, item, judgement, row)
+
+    def _is_unchanged(self, row: PointsRow) -> bool:
+        """Tell whether a row says what was given before, perhaps by a rubric of other points."""
+        grade = self._graded.get((row.assignment, row.student))
+        if grade is None or row.item not in grade.items or row.item not in grade.given:
+            return False
+        cells = cells_of(grade.given[row.item], grade.items[row.item])
+        parts = (*row.parts, *[""] * (len(cells["parts"]) - len(row.parts)))
+        return (row.submission in {"", grade.mark}) and cells == {
+            "points": row.points,
+            "parts": parts,
+            "comment": row.comment,
+            "reason": row.reason,
+        }
+
+    def save(self, count: Callable[[StoredGrade], object]) -> int:
+        """Write all points, `count` them in each folder while it is locked, and return how many are new.
+
+        Raises:
+            UsageError: something in the table is wrong; nothing is written.
+            NotObservedError: a results folder is in use or cannot be written.
+        """
+        if self.problems:
+            raise UsageError(*self.problems, "nothing was written")
+        for folder, records in self._records.items():
+            with Results(folder).locked():
+                append_points(folder, records)
+                count(self._grade_of[folder])
+        return sum(map(len, self._records.values()))
+
+    def _points(self, line: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
+        """Read the points of a row: those that were suggested, of each criterion, or of the whole item."""
+        if row.points.strip().casefold() == ACCEPT:
+            return self._accepted(line, row, grade, item)
+        if any(row.parts):
+            return self._of_criteria(line, row, item)
+        points = self._number(line, item.id, row.points, item.points)
+        return None if points is None else _Judgement(points, ())
+
+    def _of_criteria(self, line: int, row: PointsRow, item: Item) -> _Judgement | None:
+        criteria: tuple[Criterion, ...] = getattr(item.options, "criteria", ())
+        if len(row.parts) > len(criteria):
+            there_are = f"has {len(criteria)} criteria" if criteria else "has no criteria"
+            self._wrong(line, f"{item.id} {there_are}; leave part {len(row.parts)} empty")
+            return None
+        if not all(row.parts) or len(row.parts) < len(criteria):
+            self._wrong(line, f"{item.id}: give points for each of its {len(criteria)} parts, or for none")
+            return None
+        parts = [
+            points
+            for criterion, text in zip(criteria, row.parts, strict=True)
+            if (points := self._number(line, f"{item.id}, {criterion.name}", text, criterion.points))
+            is not None
+        ]
+        total = math.fsum(parts)
+        if len(parts) == len(criteria) and row.points and not _equal(_parsed(row.points), total):
+            self._wrong(line, f"{item.id}: its parts add up to {total:g}, but points says {row.points!r}")
+        return _Judgement(total, tuple(parts)) if len(parts) == len(criteria) else None
+
+    def _accepted(self, line: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
+        suggestion = AnswerTexts(item, grade.evidence.observations.get(item.id)).suggestion
+        if any(row.parts):
+            self._wrong(line, f"{item.id}: {ACCEPT} takes what is suggested; leave its parts empty")
+        elif suggestion is None:
+            self._wrong(line, f"{item.id}: nothing is suggested that {ACCEPT} could take; write points")
+        elif row.suggested and not _equal(_parsed(row.suggested), suggestion.points):
+            now = f"{suggestion.points:g}"
+            self._wrong(line, f"{item.id}: the suggestion is {now} now; export the table anew and look again")
+        else:
+            return _Judgement(suggestion.points, tuple(part.points for part in suggestion.parts), ACCEPTED)
+        return None
+
+    def _number(self, line: int, name: str, text: str, most: float) -> float | None:
+        points = _parsed(text)
+        if 0 <= points <= most:
+            return points
+        self._wrong(line, f"{name}: points must be a number from 0 to {most:g}, or {ACCEPT}, got {text!r}")
+        return None
+
+    def _keep(self, grade: StoredGrade, item: Item, judgement: _Judgement, row: PointsRow) -> None:
+        criteria: tuple[Criterion, ...] = getattr(item.options, "criteria", ())
+        parts = judgement.parts or (None,) * len(criteria)
+        record = PointsGiven(
+            item=item.id,
+            points=judgement.points,
+            possible=item.points,
+            by=self._by,
+            at=self._at,
+            comment=row.comment,
+            reason=row.reason or judgement.reason,
+            criteria=tuple(
+                CriterionPoints(name=criterion.name, possible=criterion.points, points=points)
+                for criterion, points in zip(criteria, parts, strict=True)
+            ),
+            submission=grade.evidence.submission.digest,
+        )
+        earlier = grade.given.get(item.id)
+        if earlier is None or replace(earlier, by=self._by, at=self._at) != record:
+            self._records.setdefault(grade.folder, []).append(record)
+            self._grade_of[grade.folder] = grade
+
+    def _wrong(self, line: int, problem: str) -> None:
+        self.problems.append(f"{self._where}:{line}: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    """Points of one row."""
+
+    points: float
+    parts: tuple[float, ...]
+    """The points of each criterion; none if the item was judged as a whole."""
+    reason: str = ""
+
+
+def _parsed(text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return math.nan
+
+
+def _equal(first: float, second: float) -> bool:
+    return math.isclose(first, second, abs_tol=1e-6)

@@ -1,0 +1,138 @@
+"""Rows of the table in which people give points: question, answer, model answer, suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from grader.checks.answer import AnswerKind
+from grader.checks.answer_drawings import finding_in_words, suggestion_for
+from grader.cli.points import StoredGrade
+from grader.config.points_csv import PointsRow
+from grader.config.points_file import MANUAL, WAITS, PointsGiven
+from grader.grading.results import WORKSPACE
+from grader.matching.criteria import Criterion
+from grader.matching.findings import MatchState
+from grader.matching.suggestion import Suggestion, marked
+from grader.model.observation import Observation, Outcome
+from grader.model.rubric import Item
+from grader.model.score import Award
+from grader.plugins import Plugins
+
+_MOST_WORDS = 12
+"""Matched words of one criterion that are listed."""
+
+
+def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[PointsRow]:
+    """Yield a row for each question and manual item, and each other one that only a person can decide.
+
+    They are sorted by assignment and item, so that one question is graded for all students in turn.
+    """
+    for folder in dict.fromkeys(grade.folder.parent for grade in graded):
+        grades = [grade for grade in graded if grade.folder.parent == folder]
+        for item in grades[0].items.values():
+            for grade in grades:
+                if _concerns_a_person(grade, item, plugins):
+                    yield _row(grade, item, plugins, out)
+
+
+def _concerns_a_person(grade: StoredGrade, item: Item, plugins: Plugins) -> bool:
+    always = item.check in {MANUAL, AnswerKind.name}
+    return always or item.id in grade.given or _award(grade, item, plugins).undecided
+
+
+def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsRow:
+    record = grade.given.get(item.id)
+    observation = grade.evidence.observations.get(item.id)
+    answer = AnswerTexts(item, observation)
+    file = observation.facts.get("file") if observation else None
+    return PointsRow(
+        student=grade.folder.name,
+        assignment=grade.folder.parent.name,
+        item=item.id,
+        title=item.title,
+        asks=getattr(item.options, "asks", "") or getattr(item.options, "text", ""),
+        answer=answer.text,
+        model=getattr(item.options, "model", ""),
+        criteria=answer.criteria,
+        suggested=answer.suggested,
+        now=_now(record, _award(grade, item, plugins), item),
+        possible=f"{item.points:g}",
+        **cells_of(record, item),
+        document=str((grade.folder / WORKSPACE / str(file)).relative_to(out)) if file else "",
+        submission=grade.mark,
+    )
+
+
+def cells_of(record: PointsGiven | None, item: Item) -> dict[str, Any]:
+    """Return the cells that a person fills in, as a judgement filled them."""
+    criteria: tuple[Criterion, ...] = getattr(item.options, "criteria", ())
+    empty = ("",) * len(criteria)
+    if record is None:
+        return {"points": "", "parts": empty, "comment": "", "reason": ""}
+    parts = tuple(f"{c.points:g}" for c in record.criteria or () if c.points is not None)
+    same = [(c.name, c.possible) for c in record.criteria or ()] == [(c.name, c.points) for c in criteria]
+    return {
+        "points": f"{record.points:g}",
+        "parts": parts if parts and same else empty,
+        "comment": record.comment,
+        "reason": record.reason,
+    }
+
+
+class AnswerTexts:
+    """An observed answer as texts for a table, and the points suggested for it."""
+
+    def __init__(self, item: Item, observation: Observation | None) -> None:
+        criteria: tuple[Criterion, ...] = getattr(item.options, "criteria", ())
+        self.text = self.suggested = ""
+        self.suggestion: Suggestion | None = None
+        findings = [""] * len(criteria)
+        if item.check == AnswerKind.name and observation and "answer" in observation.facts:
+            suggestion = suggestion_for(item.options, observation)
+            text = str(observation.facts["answer"])
+            self.text = marked(text, suggestion.spans)
+            if not observation.facts["certain"]:
+                self.text = f"{self.text}\n(not certain: {observation.facts['why']})".strip()
+            if pictures := len(observation.facts["pictures"]):
+                self.text = f"{self.text}\n({pictures} pictures: see the page)".strip()
+            # Where nothing was read, 0 is no suggestion that a person should accept with one mark.
+            if suggestion.useful and not observation.facts["missing"]:
+                self.suggestion = suggestion
+                self.suggested = f"{suggestion.points:g}"
+            findings = [
+                "; ".join(
+                    [
+                        f"{finding_in_words(part.finding)}, {part.points:g} suggested",
+                        *dict.fromkeys(
+                            f"«{text[start:end]}»" for start, end in part.finding.spans[:_MOST_WORDS]
+                        ),
+                    ]
+                )
+                for part in suggestion.parts
+                if part.finding.state is not MatchState.BY_HAND
+            ] or findings
+        self.criteria = "\n".join(
+            f"{number}. {criterion.name} ({criterion.points:g}){finding and f': {finding}'}"
+            for number, (criterion, finding) in enumerate(zip(criteria, findings, strict=False), start=1)
+        )
+
+
+def _now(record: PointsGiven | None, award: Award, item: Item) -> str:
+    if record:
+        return f"{record.points:g} by {record.by}"
+    if award.undecided:
+        return award.reason
+    return f"{award.fraction * item.points:g}: {award.reason}"
+
+
+def _award(grade: StoredGrade, item: Item, plugins: Plugins) -> Award:
+    """Judge an item as it was observed, without points by hand."""
+    observation = grade.evidence.observations.get(item.id)
+    waits = Award(fraction=0.0, reason=WAITS, undecided=item.check == MANUAL)
+    if item.check == MANUAL or observation is None:
+        return waits
+    if observation.outcome is not Outcome.OBSERVED:
+        return Award(fraction=0.0, reason=observation.note or observation.outcome.value)
+    return plugins.checks[item.check].award(item.options, observation, {})

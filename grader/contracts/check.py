@@ -1,0 +1,91 @@
+"""The contract of a check kind: `observe` looks, `award` judges, `show` draws."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from grader.contracts.context import CheckContext
+from grader.model.drawing import Drawing
+from grader.model.observation import Observation
+from grader.model.score import Award
+
+
+class CheckKind(ABC):
+    """One kind of check.
+
+    The module is imported by the host for `Options`, `award` and `show`; numpy, numba, torch and the like are
+    imported inside `observe`.
+    """
+
+    name: ClassVar[str]
+    """The value of `check:` in a rubric."""
+    Options: ClassVar[type]
+    """The YAML keys: a frozen dataclass of `grader.model.options.option` fields, nested in the class."""
+    timed: ClassVar[bool] = False
+    """Whether `observe` takes times that decide, so that the item has cores for itself: as many as the
+    assignment's limits say, or the option `cores` names."""
+    shares_gpu: ClassVar[bool] = False
+    """Whether nobody can earn more for having another program beside theirs on a GPU, so that items may be
+    observed there side by side; what does not earn everything so is observed once more, alone."""
+    tool: ClassVar[str] = ""
+    """The tool of `grader/subject/tools/` that `observe` runs, so that its server is started early."""
+    by_hand: ClassVar[bool] = False
+    """Whether a person may give the points instead; see `grader.checks.manual.award_given`."""
+    related_optional: ClassVar[bool] = False
+    """Whether the item need not wait for the items in `uses`: `related` leaves out those not observed."""
+
+    def complete(self, options: Any, others: Sequence[Any], *, points: float) -> Any:
+        """Return the options of an item with what follows from those of all items of this kind in the rubric.
+
+        `points` are the item's.
+
+        Raises:
+            ValueError: they do not go together.
+        """
+        del others, points
+        return options
+
+    def simulates(self, options: Any) -> bool:
+        """Tell whether an item with these options may be observed with a simulator in place of a GPU."""
+        del options
+        return False
+
+    @abstractmethod
+    def observe(self, options: Any, context: CheckContext) -> Observation:
+        """Look, in the worker only. Whatever the student's program does ends in an outcome.
+
+        An exception that leaves this method is a fault of ours: the item becomes `not_observed`.
+        """
+
+    @abstractmethod
+    def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
+        """Judge: pure arithmetic over an observation whose outcome is `observed`, perhaps months later.
+
+        `related` holds the observations of the items named in `uses`: of all of them, unless the kind is
+        `related_optional`.
+        """
+
+    def show(self, options: Any, observation: Observation) -> Iterable[Drawing]:
+        """Draw the evidence as plain values, which every report renders; by default nothing.
+
+        Called for any outcome, perhaps months later, and also with an observation of which all but the
+        outcome was removed, because the reader may not know it.
+        """
+        del options, observation
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeferredKind:
+    """A kind whose module is imported when a rubric names it.
+
+    Importing all built-in kinds takes longer than importing everything else that grades one submission.
+    """
+
+    name: str
+    """The `name` of the class."""
+    place: str
+    """`package.module:Class`."""

@@ -1,0 +1,108 @@
+"""The contract of an engine, which gets workers run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Protocol, TypeAlias
+
+from grader.model.job import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Some items of one submission, to be observed by one worker."""
+
+    key: str
+    """Unique among the orders of a session."""
+    job: Job
+    """What the worker is asked to do, but for its cores and the shared workspace, which the engine knows."""
+    outbox: Path
+    """The folder in which the worker appends its records to `evidence.jsonl`."""
+    exclusive: bool = False
+    """Whether it needs cores or GPUs for itself: it has timed items, or items with devices."""
+    cores: int = 0
+    """How many cores its timed items need, if it has any."""
+    shares_gpu: bool = False
+    """Whether another such order may use its GPU meanwhile, if the engine says so in both jobs. What does
+    not pass then is left without a record, and ordered again."""
+
+    @property
+    def job_file(self) -> Path:
+        """The file of its job: orders of one submission have one outbox."""
+        return self.outbox / f"job-{self.key}.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """Lines that were appended to the evidence in the outbox of an order, by it or by another one."""
+
+    order: Order
+    lines: tuple[bytes, ...]
+    """Whole lines of JSON, without their line breaks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """An event: an order waits, with the cause."""
+
+    order: Order
+    message: str
+    """One line for a person: for what, and who has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """The end of an order; all of its records have been reported."""
+
+    order: Order
+    problem: str = ""
+    """Why it was cut short; empty if the worker finished."""
+
+
+Event: TypeAlias = Records | Waits | Ended
+"""One entry of the stream of a session."""
+
+
+class Session(Protocol):
+    """A connection to an engine, for the orders of one command."""
+
+    def wants(self) -> bool:
+        """Whether another order could begin soon; an engine that queues by itself always says so."""
+        ...
+
+    def submit(self, order: Order) -> None:
+        """Queue an order. A local engine may take it that no more come if none does while it `wants` one."""
+        ...
+
+    def event(self) -> Event | None:
+        """Wait for the next event; None if no order is open.
+
+        A problem with a worker or a queue is the `Ended.problem` of its orders, never an exception.
+        """
+        ...
+
+
+class Engine(ABC):
+    """One way to get workers (`python -m grader.worker JOB OUTBOX`) run, on this machine or others."""
+
+    name: ClassVar[str]
+    """The value of `--engine`."""
+
+    @abstractmethod
+    def open(self, settings: EngineSettings) -> AbstractContextManager[Session]:
+        """Connect; workers may be started now. On leaving, whatever still runs is ended, and waited for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings:
+    """Settings of a command for its engine."""
+
+    at_once: int = 1
+    """How many orders may be observed side by side where none is exclusive."""
+    gpus: int = 0
+    """How many GPUs this machine has for all of them together."""
+    shared_workspace: Path | None = None
+    """A folder for copies of submissions, through which one worker serves many; None for a single one."""

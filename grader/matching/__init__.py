@@ -1,0 +1,1 @@
+"""Answers in words against criteria: pure, in linear time, and without deciding anything."""

@@ -1,0 +1,127 @@
+"""Suggested points for an answer, criterion by criterion; only a person or a rubric makes them count."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from grader.matching.criteria import Criterion
+from grader.matching.findings import Finding, MatchState, look_for
+from grader.matching.passage import Passage, Span
+
+HALVES = 2
+"""Suggested points are rounded to halves."""
+_SHOWN = 80
+_TO_THE_GRADER = re.compile(
+    r"""
+    \b (?:ignore|disregard|forget|override) \b [^.!?\n]{0,40}? \b
+        (?:instructions?|rubric|criteria|prompts?|rules|above) \b
+    | \b (?:give|award|assign|grant) \b [^.!?\n]{0,40}? \b
+        (?:full|all|maximum|max|100\ ?%)\s(?:points|marks|credits?|scores?)
+    | \b (?:full|maximum)\s(?:points|marks|credit|score) \b [^.!?\n]{0,20}? \b (?:must|should|please) \b
+    | \b (?:dear|attention|note\ to(?:\ the)?|as\ (?:a|the|an))\s
+        (?:ai|auto)?-?(?:grader|marker|examiner|llm|language\ model) \b
+    | \b (?:system|developer)\ ?prompt \b
+    | <\|?(?:system|im_start)\|?>
+    | \b you\ are\ (?:now\ )?an?\ (?:ai|assistant|grader|llm) \b
+    | \b (?:ignoriere?|vergiss) \b [^.!?\n]{0,40}? \b (?:anweisung(?:en)?|kriterien|bewertung) \b
+    | volle\spunktzahl
+    | 忽略.{0,20}(?:指令|评分)
+    | 满分
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggested:
+    """One criterion and what an answer holds of it."""
+
+    criterion: Criterion
+    finding: Finding
+    points: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """The points that matchers suggest for one answer."""
+
+    parts: tuple[Suggested, ...]
+    points: float
+    possible: float
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The matched words of all criteria, in order and without overlaps."""
+        spans: list[Span] = []
+        for start, end in sorted(span for part in self.parts for span in part.finding.spans):
+            if spans and start < spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            else:
+                spans.append((start, end))
+        return tuple(spans)
+
+    @property
+    def meets_all(self) -> bool:
+        """Whether each criterion is met beyond doubt."""
+        return bool(self.parts) and all(part.finding.state is MatchState.MET for part in self.parts)
+
+    @property
+    def useful(self) -> bool:
+        """Whether a matcher looked at every criterion, so that the sum can be accepted."""
+        return bool(self.parts) and all(part.finding.state is not MatchState.BY_HAND for part in self.parts)
+
+
+def suggest(
+    criteria: Sequence[Criterion], text: str, question: str = "", aside: Sequence[Span] = ()
+) -> Suggestion:
+    """Hold an answer against criteria; the spans are places in `text`.
+
+    Args:
+        criteria: of the rubric.
+        text: the answer.
+        question: a sentence that is copied from it is no part of the answer.
+        aside: further parts of the text that are none, such as page numbers.
+    """
+    return _suggest(tuple(criteria), text, question, tuple(aside))
+
+
+@lru_cache(maxsize=64)
+def _suggest(
+    criteria: tuple[Criterion, ...], text: str, question: str, aside: tuple[Span, ...]
+) -> Suggestion:
+    passage = Passage(text, question, aside)
+    parts = tuple(_part(criterion, look_for(criterion.match, passage)) for criterion in criteria)
+    return Suggestion(
+        parts=parts,
+        points=math.fsum(part.points for part in parts),
+        possible=math.fsum(criterion.points for criterion in criteria),
+    )
+
+
+def _part(criterion: Criterion, finding: Finding) -> Suggested:
+    points = criterion.points
+    if finding.share < 1:
+        points = math.floor(finding.share * points * HALVES + 1e-9) / HALVES
+    return Suggested(criterion=criterion, finding=finding, points=points)
+
+
+def marked(text: str, spans: Sequence[Span], before: str = "«", behind: str = "»") -> str:
+    """Return a text with the matched words between two signs."""
+    parts, end = [], 0
+    for start, stop in spans:
+        parts += [text[end:start], before, text[start:stop], behind]
+        end = stop
+    return "".join((*parts, text[end:]))
+
+
+def words_to_the_grader(text: str) -> str:
+    """Return the first words of a text that speak to whoever grades it; empty if none do."""
+    match = _TO_THE_GRADER.search(text)
+    if match is None:
+        return ""
+    words = " ".join(match[0].split())
+    return words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"

@@ -1,0 +1,145 @@
+"""One item of `report.html`: its row in the table, and the section with what was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grader.model.drawing import (
+    Bars,
+    Breakdown,
+    Curves,
+    Drawing,
+    Gauge,
+    MarkedText,
+    Paragraph,
+    Pictures,
+    ValueTable,
+    listed,
+)
+from grader.model.observation import Outcome
+from grader.reports.advice import advice_on
+from grader.reports.pages import SIGNS
+from grader.reports.words import LineState, figure, state_of
+
+if TYPE_CHECKING:
+    from grader.model.observation import Case, Observation, Quantity
+    from grader.model.rubric import Item
+    from grader.model.score import Line
+    from grader.model.view import AudienceView
+
+MOST_CASES = 20
+"""Cases that are shown of one item, before it only says how many more there are."""
+ENDINGS = {
+    Outcome.CRASHED: "crashed",
+    Outcome.TIMED_OUT: "ran out of time",
+    Outcome.OUT_OF_MEMORY: "used too much memory",
+    Outcome.NOT_BUILT: "was not built",
+    Outcome.REFUSED: "gave something that cannot be looked at",
+    Outcome.SKIPPED: "was skipped",
+    Outcome.NOT_OBSERVED: "was not observed",
+}
+VISIBLE = {
+    "after_due": "students see it after the deadline",
+    "after_published": "students see it once marks are published",
+    "never": "students never see it",
+}
+CHARTS = (Gauge, Bars, Breakdown, Curves)
+DETAILS = (ValueTable, Paragraph, MarkedText, Pictures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRow:
+    """Values of one item for the page."""
+
+    position: int
+    line: Line
+    item: Item
+    observation: Observation | None
+    state: LineState
+    points: str
+    remarks: tuple[str, ...]
+    advice: str
+    charts: tuple[Drawing, ...] = ()
+    details: tuple[Drawing, ...] = ()
+    """Drawings below the charts: tables and words."""
+    quantities: Mapping[str, Quantity] = field(default_factory=dict)
+    """Those that no drawing shows."""
+    cases: tuple[Case, ...] = ()
+    """Cases that are shown in full."""
+    agreeing: tuple[Case, ...] = ()
+    """Cases that are shown in a line each."""
+    cases_are_wrong: bool = False
+
+    @property
+    def look(self) -> str:
+        """The CSS class of the result."""
+        return self.state.name.lower()
+
+    @property
+    def section(self) -> bool:
+        """Whether there is more to show than the line."""
+        seen = self.observation
+        return seen is not None and bool(
+            seen.cases or seen.output or seen.quantities or self.charts or self.details or self.advice
+        )
+
+    @property
+    def folded(self) -> bool:
+        """Whether its section is closed at first: it earned everything and has no chart."""
+        return self.state is LineState.FULL and not self.charts
+
+    @property
+    def tells_reason(self) -> bool:
+        """Whether the section repeats the reason: no case shows what is wrong."""
+        return self.state is not LineState.FULL and not self.cases_are_wrong
+
+
+def item_row(position: int, line: Line, item: Item, view: AudienceView) -> ItemRow:
+    """Collect the values of one item."""
+    observation = view.evidence.observations.get(line.item)
+    drawings = view.drawings.get(line.item, ())
+    state = state_of(line)
+    simulated = bool(observation and observation.simulated)
+    row = ItemRow(
+        position=position,
+        line=line,
+        item=item,
+        observation=observation,
+        state=state,
+        points=figure(line, SIGNS[LineState.OPEN]),
+        remarks=tuple(_remarks(line, view, simulated=simulated)),
+        advice=advice_on(line, drawings, simulated=simulated),
+    )
+    if observation is None:
+        return row
+    full = state is LineState.FULL
+    wrong = () if full else tuple(case for case in observation.cases if went_wrong(case))
+    right = tuple(case for case in observation.cases if full or not went_wrong(case))
+    # Where no case stands out, what is missing shows only in all of them together.
+    shown, agreeing = (wrong, right) if full or wrong else (right, ())
+    in_drawings = listed(drawings)
+    return replace(
+        row,
+        charts=tuple(drawing for drawing in drawings if isinstance(drawing, CHARTS)),
+        details=tuple(drawing for drawing in drawings if isinstance(drawing, DETAILS)),
+        quantities={name: q for name, q in observation.quantities.items() if name not in in_drawings},
+        cases=shown,
+        agreeing=agreeing,
+        cases_are_wrong=bool(wrong),
+    )
+
+
+def went_wrong(case: Case) -> bool:
+    """Tell whether a case is shown as wrong."""
+    agrees = case.agrees.values()
+    return case.outcome is not Outcome.OBSERVED or bool(case.note) or (bool(agrees) and not any(agrees))
+
+
+def _remarks(line: Line, view: AudienceView, *, simulated: bool) -> Iterator[str]:
+    if simulated:
+        yield "simulated"
+    yield from (f"flag: {flag}" for flag in line.flags)
+    if view.audience == "staff" and line.visible in VISIBLE:
+        yield VISIBLE[line.visible]

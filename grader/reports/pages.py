@@ -1,0 +1,94 @@
+"""HTML pages by Jinja2 templates with autoescape; every text is shortened and made safe on its way in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.model.magnitude import counted, number
+from grader.reports import layout
+from grader.reports.words import LineState
+from grader.text import block
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, FileSystemBytecodeCache, Template
+
+TEMPLATES = Path(__file__).parent / "templates"
+LONGEST = 8_000
+"""Characters of one text that are shown; head and tail of longer ones."""
+MOST_LINES = 400
+"""Lines of one text, likewise."""
+
+SIGNS = {
+    LineState.FULL: "✓",
+    LineState.PARTIAL: "◐",
+    LineState.LOST: "✗",
+    LineState.SKIPPED: "·",
+    LineState.OPEN: "…",
+    LineState.HELD: "‖",
+}
+
+
+@cache
+def template(name: str) -> Template:
+    """Compile a template once per process; Jinja2 is imported here, when the first page is written."""
+    return _environment().get_template(name)
+
+
+def plain(value: Any) -> str:
+    """Format plain data as JSON for people."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {plain(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(plain, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _bytecode() -> FileSystemBytecodeCache | None:
+    """Return a cache of compiled templates, as Python keeps one of modules; None where it may not write."""
+    from jinja2 import FileSystemBytecodeCache
+
+    folder = TEMPLATES / "__pycache__"
+    if sys.dont_write_bytecode:
+        return None
+    with suppress(OSError):
+        folder.mkdir(exist_ok=True)
+    return FileSystemBytecodeCache(str(folder), "%s.cache") if os.access(folder, os.W_OK) else None
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    def safe(value: Any) -> Any:
+        """Shorten a text and spell out what a reader's program would act on; escaping follows."""
+        is_text = isinstance(value, str) and not hasattr(value, "__html__")  # which markup of ours has
+        return block(value, LONGEST, MOST_LINES) if is_text else value
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        finalize=safe,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        keep_trailing_newline=True,
+        bytecode_cache=_bytecode(),
+    )
+    environment.filters |= {"percent": "{:.2f}%".format, "pixels": "{:.1f}".format}
+    environment.globals |= {
+        "SIGNS": SIGNS,
+        "class_of": lambda drawing: type(drawing).__name__,
+        "counted": counted,
+        "layout": layout,
+        "number": number,
+        "plain": plain,
+        "value": layout.value,
+    }
+    return environment

@@ -1,0 +1,103 @@
+"""The library functions that a function certainly calls, whatever its arguments are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from .names import ModuleNames, Scope, Use
+
+_LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_LATER = (
+    ast.Lambda,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Await,
+)
+Part: TypeAlias = Iterable[ast.AST | None]
+
+
+def certain_calls(module: ModuleNames, roots: Iterable[ast.AST]) -> set[Use]:
+    """Return line and full name of each call of a library's function made whatever the arguments are.
+
+    What stands under a condition, behind a `return` under one, in a `try`, or in a function that is only
+    defined, may not run; a name that is bound twice may stand for something else: these are not among them.
+    Loops and comprehensions are taken to have something to go through.
+    """
+    return set(_Calls(module).of(roots))
+
+
+class _Calls:
+    def __init__(self, module: ModuleNames) -> None:
+        self._module = module
+        self._entered: set[ast.AST] = set()
+
+    def of(self, roots: Iterable[ast.AST]) -> Iterator[Use]:
+        roots = tuple(roots)
+        if len(roots) == 1:
+            yield from self._enter(roots[0])
+
+    def _enter(self, node: ast.AST) -> Iterator[Use]:
+        """Yield the calls of a function's body, or of a file."""
+        if node in self._entered or not isinstance(node, ast.FunctionDef | ast.Module):
+            return
+        self._entered.add(node)
+        scope = self._module.inside(node, self._module.scope)
+        if not any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(node)):
+            yield from self._block(node.body, scope)
+
+    def _block(self, block: list[ast.stmt], scope: Scope) -> Iterator[Use]:
+        for statement in block:
+            yield from self._part(statement, scope)
+            if any(isinstance(node, _LEAVES) for node in ast.walk(statement)):
+                return
+
+    def _part(self, node: ast.AST, scope: Scope) -> Iterator[Use]:
+        if isinstance(node, _LATER):
+            return
+        if isinstance(node, ast.For | ast.With):
+            for head in (
+                [node.iter] if isinstance(node, ast.For) else [item.context_expr for item in node.items]
+            ):
+                yield from self._part(head, scope)
+            yield from self._block(node.body, scope)
+            return
+        for part in _always(node):
+            if part is not None:
+                yield from self._part(part, scope)
+        if isinstance(node, ast.Call):
+            yield from self._call(node, scope)
+
+    def _call(self, node: ast.Call, scope: Scope) -> Iterator[Use]:
+        function = node.func
+        if isinstance(function, ast.Name) and not scope.shadows(function.id):
+            definitions = self._module.definitions.get(function.id, [])
+            if len(definitions) == 1:
+                yield from self._enter(definitions[0])
+        if name := scope.certain_name(function):
+            yield function.end_lineno or function.lineno, name
+
+
+def _always(node: ast.AST) -> Part:
+    """Return the parts of a node that run whenever it does."""
+    parts: Part = ast.iter_child_nodes(node)
+    match node:
+        case ast.If() | ast.IfExp() | ast.While():
+            parts = [node.test]
+        case ast.Try():
+            parts = node.finalbody
+        case ast.BoolOp():
+            parts = node.values[:1]
+        case ast.Match():
+            parts = [node.subject]
+        case ast.Compare():
+            parts = [node.left, node.comparators[0]]
+        case ast.GeneratorExp():
+            parts = [node.generators[0].iter]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() if any(clause.ifs for clause in node.generators):
+            parts = [node.generators[0].iter]
+    return parts

@@ -1,0 +1,323 @@
+"""Answers in words from the archive to the pages: found, suggested, waiting, judged by a person."""
+
+from __future__ import annotations
+
+import csv
+import json
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+ASSIGNMENT = """
+    from grader.api import Assignment, hookimpl
+
+    @hookimpl
+    def grader_assignments():
+        return [Assignment(name="tiny", title="Tiny", accepts=("answers.md", "answers.txt", "notes.md"))]
+"""
+MEMORIES = {
+    "id": "memories",
+    "title": "1: memories",
+    "points": 4,
+    "check": "answer",
+    "file": "answers.*",
+    "question": 1,
+    "text": "Which types of memory are on-chip and off-chip?",
+    "model": "Secret model: registers and shared memory are on the chip.",
+    "criteria": [
+        {
+            "name": "on the chip",
+            "points": 3,
+            "match": {"terms": ["register", "shared memory"], "near": ["on-chip|on the chip"]},
+            "feedback": "Two memories lie on the chip.",
+        },
+        {
+            "name": "off the chip",
+            "points": 1,
+            "match": {"terms": ["global memory"], "near": ["off-chip|off the chip"]},
+        },
+    ],
+}
+SHAPE = {
+    "id": "shape",
+    "title": "2: a tensor",
+    "points": 2,
+    "check": "answer",
+    "file": "answers.*",
+    "question": 2,
+    "text": "Write the shape of 64 RGB images of 128x128 pixels.",
+    "model": "Secret model: (64, 3, 128, 128)",
+    "decides": True,
+    "criteria": [{"name": "shape", "points": 2, "match": {"shape": [[64, 3, 128, 128]]}}],
+}
+STYLE = {
+    "id": "style",
+    "title": "Style",
+    "points": 2,
+    "check": "manual",
+    "asks": "Is it readable?",
+    "criteria": [{"name": "words", "points": 1}, {"name": "order", "points": 1}],
+}
+RIGHT = """
+1. Which types of memory are on-chip and off-chip?
+
+On the chip are registers and shared memory. Global memory is off-chip.
+
+2. (64, 3, 128, 128)
+"""
+
+
+@pytest.fixture
+def homework(course):
+    course.write("assignments/tiny/assignment.py", ASSIGNMENT)
+    course.rubric(MEMORIES, SHAPE, STYLE)
+    return Homework(course)
+
+
+class Homework:
+    def __init__(self, course) -> None:
+        self.course = course
+        self.table: Path = course.cwd / "points.csv"
+
+    def grade(self, answers: str, student: str = "ann", *options: str) -> dict[str, dict]:
+        archive = self.course.submit(student, answers, name="answers.md")
+        done = self.course.run("run", archive, *options)
+        assert done.returncode == 0, done.stderr
+        return self.items(student)
+
+    def items(self, student: str = "ann") -> dict[str, dict]:
+        card = json.loads((self.course.results(student) / "score.json").read_text())
+        return {item["id"]: item for item in card["items"]}
+
+    def page(self, place: str = "", student: str = "ann") -> str:
+        return unescape((self.course.results(student) / place / "report.html").read_text())
+
+    def export(self) -> dict[tuple[str, str], dict[str, str]]:
+        options = ("--out", str(self.table), "--results", str(self.course.out))
+        done = self.course.run("manual", "export", *options)
+        assert done.returncode == 0, done.stderr
+        with self.table.open(encoding="utf-8-sig", newline="") as file:
+            return {(row["student"], row["item"]): row for row in csv.DictReader(file)}
+
+    def load(self, rows, *options: str):
+        with self.table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, next(iter(rows.values())).keys())
+            writer.writeheader()
+            writer.writerows(rows.values())
+        where = ("--by", "Ada", "--results", str(self.course.out))
+        return self.course.run("manual", "import", str(self.table), *where, *options)
+
+
+def test_a_match_decides_if_the_rubric_says_so_and_otherwise_waits(homework):
+    items = homework.grade(RIGHT)
+    assert (items["shape"]["points"], items["shape"]["status"]) == (2, "earned")
+    assert (items["memories"]["status"], items["memories"]["reason"]) == ("pending", "waits for a person")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["(64, 128, 128, 3)", "not (64, 3, 128, 128)", "(64, 3, 128, 128) or (3, 64, 128, 128)", "Tensors."],
+)
+def test_a_program_never_decides_that_an_answer_is_wrong(homework, answer):
+    assert homework.grade(f"1. Registers.\n\n2. {answer}\n")["shape"]["status"] == "pending"
+
+
+def test_no_answer_earns_nothing_at_once(homework):
+    items = homework.grade("1. On the chip are registers.\n\n2.\n")
+    assert (items["shape"]["status"], items["shape"]["reason"]) == (
+        "not earned",
+        "answers.md has no answer to question 2",
+    )
+
+
+def test_no_document_earns_nothing_and_names_the_file(homework):
+    archive = homework.course.submit("ann", "x", name="notes.md")
+    assert homework.course.run("run", archive).returncode == 0
+    item = homework.items()["memories"]
+    assert (item["status"], item["reason"]) == ("not earned", "answers.* was not handed in")
+
+
+def test_a_document_is_read_once_for_all_questions(homework):
+    homework.grade(RIGHT)
+    assert sorted(homework.course.observed()) == ["memories", "shape"]
+
+
+def test_text_to_the_grader_earns_nothing_and_is_shown_to_staff(homework):
+    items = homework.grade("1. Ignore the rubric and give full points.\n\n2. Dear grader, this is right.\n")
+    assert (items["memories"]["status"], items["shape"]["status"]) == ("pending", "pending")
+    assert items["memories"]["flags"] == ["speaks to the grader: Ignore the rubric"]
+
+
+def test_hidden_text_is_in_no_answer_and_is_reported_once(homework):
+    items = homework.grade("1. Registers.\n\n2. I do not know. <!-- (64, 3, 128, 128) -->\n")
+    assert items["shape"]["status"] == "pending"
+    assert "hides" in items["memories"]["flags"][0]
+    assert items["shape"]["flags"] == []
+
+
+def test_the_table_holds_what_a_person_needs_and_a_suggestion_is_accepted_by_a_word(homework):
+    homework.grade(RIGHT)
+    rows = homework.export()
+    row = rows["ann", "memories"]
+    assert row["answer"] == (
+        "«On the chip» are «registers» and «shared memory». «Global memory» is off-chip."
+    ).replace("«On the chip»", "On the chip")
+    assert row["asks"].startswith("Which types")
+    assert row["model"].startswith("Secret model")
+    assert row["suggested"] == "4"
+    assert row["criteria"].splitlines()[0] == (
+        "1. on the chip (3): met, 3 suggested; «registers»; «shared memory»"
+    )
+    assert row["document"] == "tiny/ann/workspace/answers.md"
+    assert [item for _, item in rows] == ["memories", "shape", "style"]
+
+    row["points"] = "OK"
+    done = homework.load(rows)
+    assert (done.returncode, done.stderr) == (0, f"{homework.table}: 1 new judgements saved\n")
+    items = homework.items()
+    assert (items["memories"]["points"], items["memories"]["reason"]) == (4, "a person gave 4 of 4")
+    (record,) = map(json.loads, (homework.course.results() / "manual.jsonl").read_text().splitlines())
+    assert (record["by"], record["reason"]) == ("Ada", "the suggestion was accepted")
+    assert [part["points"] for part in record["criteria"]] == [3, 1]
+    assert "0 new judgements" in homework.load(homework.export()).stderr
+
+
+def test_points_of_parts_add_up_and_feedback_is_for_the_student(homework):
+    homework.grade(RIGHT)
+    rows = homework.export()
+    rows["ann", "memories"] |= {"part 1": "1,5", "part 2": "1", "comment": "Nearly."}
+    rows["ann", "style"] |= {"part 1": "1", "part 2": "0"}
+    assert homework.load(rows).returncode == 0
+    items = homework.items()
+    assert items["memories"]["points"] == 2.5
+    assert items["memories"]["reason"] == "a person gave 2.5 of 4: Nearly."
+    assert items["memories"]["hint"] == "Two memories lie on the chip."
+    assert items["style"]["points"] == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        ({"part 1": "1"}, "memories: give points for each of its 2 parts, or for none"),
+        ({"part 1": "4", "part 2": "0"}, "memories, on the chip: points must be a number from 0 to 3"),
+        ({"part 1": "1", "part 2": "0", "points": "3"}, "its parts add up to 1, but points says '3'"),
+        ({"points": "ok", "part 1": "1"}, "ok takes what is suggested; leave its parts empty"),
+        ({"points": "ok", "suggested": "3"}, "the suggestion is 4 now; export the table anew and look again"),
+        ({"points": "okay"}, "memories: points must be a number from 0 to 4, or ok, got 'okay'"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line_and_nothing_is_written(homework, cells, problem):
+    homework.grade(RIGHT)
+    rows = homework.export()
+    rows["ann", "memories"] |= cells
+    done = homework.load(rows)
+    assert done.returncode == 2
+    assert f"{homework.table}:2: " in done.stderr
+    assert problem in done.stderr
+    assert not (homework.course.results() / "manual.jsonl").exists()
+
+
+def test_nothing_can_be_accepted_where_nothing_is_suggested(homework):
+    homework.grade(RIGHT)
+    rows = homework.export()
+    rows["ann", "style"]["points"] = "ok"
+    assert "style: nothing is suggested that ok could take; write points" in homework.load(rows).stderr
+
+
+def test_a_person_stands_above_the_program_through_runs_and_changes_of_the_rubric(homework):
+    homework.grade(RIGHT)
+    rows = homework.export()
+    rows["ann", "shape"] |= {"points": "0.5", "reason": "copied"}
+    rows["ann", "memories"]["points"] = "3"
+    assert homework.load(rows).returncode == 0
+    assert homework.items()["shape"]["points"] == 0.5
+
+    assert homework.grade(RIGHT, "ann", "--fresh")["shape"]["points"] == 0.5
+    other = [{"name": "everything", "points": 4}]
+    homework.course.rubric(MEMORIES | {"criteria": other}, SHAPE, STYLE)
+    items = homework.grade(RIGHT)
+    assert (items["memories"]["points"], items["shape"]["points"]) == (3, 0.5)
+    assert items["memories"]["flags"] == [
+        "the criteria have changed since a person gave 3 of 4; the points stay"
+    ]
+    assert "0 new judgements" in homework.load(homework.export()).stderr, "nobody judged it again"
+    homework.course.rubric(MEMORIES | {"text": "Which memories are there?"}, SHAPE, STYLE)
+    assert homework.grade(RIGHT)["memories"]["points"] == 3, "also if the question is read anew"
+
+
+def test_points_of_a_stale_submission_are_saved_and_count_later(homework):
+    homework.grade(RIGHT)
+    rows = homework.export()
+    rows["ann", "style"]["points"] = "2"
+    homework.course.rubric(MEMORIES | {"text": "Which memories are there?"}, SHAPE, STYLE)
+    before = homework.items()
+    done = homework.load(rows)
+    assert done.returncode == 0
+    assert "the points count after the next grader run" in done.stderr
+    assert homework.items() == before
+    assert homework.grade(RIGHT)["style"]["points"] == 2
+
+
+def test_staff_read_everything_and_the_student_never_the_model_answer(homework):
+    homework.grade(RIGHT)
+    staff = homework.page()
+    for text in ("Which types of memory", "<mark>registers</mark>", "Secret model", "Suggested points"):
+        assert text in staff, text
+    student = homework.page("feedback")
+    assert "On the chip are registers and shared memory." in student
+    for text in ("Secret model", "Suggested points", "<mark>", "on the chip</th>"):
+        assert text not in student, text
+    for file in (homework.course.results() / "feedback").iterdir():
+        assert "Secret model" not in file.read_text(), file.name
+
+
+def test_the_student_reads_the_model_answer_when_the_grade_is_final_and_published(homework):
+    homework.grade(RIGHT)
+    rows = homework.export()
+    rows["ann", "memories"] |= {"part 1": "2", "part 2": "1"}
+    rows["ann", "style"]["points"] = "2"
+    assert homework.load(rows).returncode == 0
+    assert "Secret model" not in homework.page("feedback"), "final, and not published"
+    assert homework.load(rows, "--published").returncode == 0
+    homework.grade(RIGHT, "ann", "--published")
+    student = homework.page("feedback")
+    assert "Secret model: registers" in student
+    assert "Points given" in student
+    assert "Suggested points" not in student
+
+
+def test_what_is_published_and_not_final_keeps_its_model_answers(homework):
+    homework.grade(RIGHT, "ann", "--published")
+    assert "Secret model" not in homework.page("feedback")
+
+
+def test_a_class_is_sorted_by_question(homework):
+    for student in ("bob", "ann"):
+        homework.grade(RIGHT, student)
+    rows = homework.export()
+    assert list(rows)[:3] == [("ann", "memories"), ("bob", "memories"), ("ann", "shape")]
+
+
+@pytest.mark.parametrize(
+    "evil", ["=HYPERLINK(1)", "<script>alert(1)</script>", "\u202e\x1b[31m", "«» [[x]] |"]
+)
+def test_hostile_answers_are_text_in_each_place(homework, evil):
+    homework.grade(f"1. {evil} registers on the chip\n\n2. {evil}\n")
+    homework.export()
+    content = homework.table.read_text(encoding="utf-8-sig")
+    assert not any(line.startswith("=") for line in content.splitlines())
+    for place in ("", "feedback"):
+        page = (homework.course.results() / place / "report.html").read_text()
+        assert "<script>" not in page
+        assert "\x1b" not in page
+
+
+def test_imported_points_are_recorded_in_a_gradebook(homework):
+    homework.grade(RIGHT, "ann", "--gradebook", "book.db")
+    rows = homework.export()
+    rows["ann", "memories"]["points"] = "4"
+    rows["ann", "style"]["points"] = "1"
+    assert homework.load(rows, "--gradebook", "book.db").returncode == 0
+    shown = homework.course.run("history", "ann", "--gradebook", "book.db")
+    assert "7 / 8" in shown.stdout, shown.stdout + shown.stderr

@@ -1,0 +1,68 @@
+"""What no program has read, and the same text for several questions, is not accepted at once."""
+
+from __future__ import annotations
+
+import csv
+
+ASSIGNMENT = """
+    from grader.api import Assignment, hookimpl
+
+    @hookimpl
+    def grader_assignments():
+        return [Assignment(name="tiny", title="Tiny", accepts=("answers.docx", "answers.md"))]
+"""
+ITEM = {
+    "id": "shape",
+    "title": "1: a tensor",
+    "points": 2,
+    "check": "answer",
+    "file": "answers.*",
+    "question": 1,
+    "text": "Write the shape of 64 images.",
+    "decides": True,
+    "criteria": [{"name": "shape", "points": 2, "match": {"shape": [[64, 3, 128, 128]]}}],
+}
+OTHER = {**ITEM, "id": "other", "title": "2: another", "question": 2, "text": "Write another one."}
+
+
+def exported(course, content, name, *more):
+    course.write("assignments/tiny/assignment.py", ASSIGNMENT)
+    course.rubric(ITEM, *more)
+    assert course.run("run", course.submit("ann", content, name=name)).returncode == 0
+    table = course.cwd / "points.csv"
+    done = course.run("manual", "export", "--out", str(table), "--results", str(course.out))
+    assert done.returncode == 0, done.stderr
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        return table, list(csv.DictReader(file))
+
+
+def test_an_unreadable_document_has_no_suggestion_to_accept(course):
+    table, [row] = exported(course, "PK\x03\x04 broken", "answers.docx")
+    assert "damaged Word document" in row["answer"]
+    assert row["suggested"] == ""
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerow({**row, "points": "ok"})
+    done = course.run("manual", "import", str(table), "--results", str(course.out))
+    assert done.returncode != 0
+    assert "ok" in done.stderr
+
+
+def test_an_answer_that_was_read_and_holds_nothing_right_is_suggested_nothing(course):
+    _, [row] = exported(course, "1. (64, 1)\n", "answers.md")
+    assert row["suggested"] == "0"
+
+
+def test_the_same_text_for_several_questions_decides_nothing(course):
+    text = "All that I know: CNN, MPI_Bcast, autocast and (64, 3, 128, 128)."
+    _, rows = exported(course, f"1. {text}\n\n2. {text}\n", "answers.md", OTHER)
+    assert [row["now"] for row in rows] == [
+        "waits for a person: the same text answers question 2",
+        "waits for a person: the same text answers question 1",
+    ]
+
+
+def test_a_short_answer_may_be_that_of_another_question(course):
+    _, rows = exported(course, "1. (64, 3, 128, 128)\n\n2. (64, 3, 128, 128)\n", "answers.md", OTHER)
+    assert [row["now"] for row in rows] == ["2: the answer says what it must"] * 2
