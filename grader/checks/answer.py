@@ -53,7 +53,7 @@ class AnswerKind(CheckKind):
         text: str = option("The question as the students read it; a copy of it is no part of an answer.")
         questions: Mapping[str, str] = option(
             "Texts of questions in these documents that no item is about, by number; those of other items "
-            "are known.",
+            "with the same `file` are known.",
             default_factory=dict,
         )
         model: str = option(
@@ -77,8 +77,12 @@ class AnswerKind(CheckKind):
         )
 
         def __post_init__(self) -> None:
-            """Put the question on one line, and refuse what cannot decide."""
+            """Put the question on one line, make labels text, and refuse what cannot decide."""
             object.__setattr__(self, "text", " ".join(self.text.split()))
+            questions = {
+                str(label).strip(): text for label, text in self.questions.items()
+            }  # YAML: 3 is a number
+            object.__setattr__(self, "questions", questions)
             require_names(self.criteria)
             if self.decides and not (self.criteria and all(criterion.match for criterion in self.criteria)):
                 raise ValueError("decides: needs criteria with a match each; add them, or take decides out")
