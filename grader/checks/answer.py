@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.checks.answer_drawings import answer_drawings, suggestion_for
 from grader.checks.manual import award_given
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.criteria import Criterion, require_names, require_worth
-from grader.matching.suggestion import words_to_the_grader
 from grader.model.answer_labels import order_of
 from grader.model.drawing import Drawing
 from grader.model.observation import Observation, Outcome
@@ -133,6 +131,8 @@ class AnswerKind(CheckKind):
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """Award what a person gave; otherwise nothing for no answer, all for what decides, or wait."""
+        from grader.checks.answer_drawings import suggestion_for
+
         del related
         facts = observation.facts
         flags = tuple(_flags(facts))
@@ -150,11 +150,15 @@ class AnswerKind(CheckKind):
 
     def show(self, options: Options, observation: Observation) -> Iterable[Drawing]:
         """Draw question, answer with its matched words, model answer, suggestion and given points."""
+        from grader.checks.answer_drawings import answer_drawings
+
         return answer_drawings(options, observation)
 
 
 def _flags(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield remarks on text that speaks to the grader, or that no reader sees."""
+    from grader.matching.suggestion import words_to_the_grader
+
     if words := words_to_the_grader(str(facts.get("answer", ""))):
         yield f"speaks to the grader: {words}"
     for file, how, count, begins, page in facts.get("hidden", ()):
