@@ -97,7 +97,7 @@ def number_within(label: str) -> re.Pattern[str] | None:
     if not number.isdecimal():
         return None
     return re.compile(
-        rf"(?<![\w.,:])(?:\(?{number}\s?(?:[.:](?![\w.])|\))|(?:{_QUESTION}|{_ANSWER})[\s.#:]{{0,3}}{number}(?!\w))",
+        rf"(?<![\w.,:])(?:\(?{number}\s?(?:\.(?![\w.])|\))|(?:{_QUESTION}|{_ANSWER})[\s.#:]{{0,3}}{number}(?!\w))",
         re.IGNORECASE,
     )
 

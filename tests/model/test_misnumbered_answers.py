@@ -54,7 +54,9 @@ def test_an_answer_whose_number_stands_within_another_one_is_not_missing(texts):
     assert not (answer.missing and answer.certain)
 
 
-@pytest.mark.parametrize("text", ["2. 3 functions.", "2. 1.3 and 3.5", "2. MPI_3.", "2. fig 33. shows it"])
+@pytest.mark.parametrize(
+    "text", ["2. 3 functions.", "2. 1.3 and 3.5", "2. MPI_3.", "2. fig 33. shows it", "2. column 3: 128"]
+)
 def test_a_number_in_an_answer_is_not_taken_for_a_label(text):
     answer = read("1. To measure.", text)["3"]
     assert (answer.missing, answer.certain) == (True, True)

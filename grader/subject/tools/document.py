@@ -104,10 +104,12 @@ def _head(path: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         raise UnreadableError("is no file that can be opened") from None
-    with open(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise UnreadableError("is no file, but a folder or a device")
-        head = file.read(HEAD_BYTES)
+        head = os.read(descriptor, HEAD_BYTES)
+    finally:
+        os.close(descriptor)
     if not head:
         raise UnreadableError("is empty")
     return head
