@@ -1,4 +1,4 @@
-"""Writes the reference parts of docs/*.md, and the limits in hand-outs, from the code: they cannot say else.
+"""Writes the reference parts of docs/, and the limits in hand-outs, from the code: they cannot say else.
 
 A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; the rest of a page is written by people.
 """
