@@ -31,7 +31,7 @@ class ItemTally:
     possible: float
     """The most that it adds; 0 for a penalty."""
     marks: Mapping[LineState, int]
-    """How many submissions have each mark."""
+    """How many submissions have each result."""
 
     @property
     def decided(self) -> int:

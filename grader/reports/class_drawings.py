@@ -35,7 +35,7 @@ def distribution_in_words(totals: Totals) -> str:
         parts.append(
             f"{counted(waiting, 'total')} {verb} not final yet, hatched: points that are certain so far."
         )
-    return " ".join(parts) or "There are no marks yet."
+    return " ".join(parts) or "There are no grades yet."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

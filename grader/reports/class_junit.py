@@ -1,4 +1,4 @@
-"""JUnit XML of a class: a test suite per submission, each as the file of one mark has it."""
+"""JUnit XML of a class: a test suite per submission, each as the file of one grade has it."""
 
 from __future__ import annotations
 

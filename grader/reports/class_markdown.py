@@ -71,7 +71,7 @@ def _lines(view: ClassView) -> Iterator[str]:
         if groups:
             yield from _messages(title, groups, positions)
     if view.absent:
-        yield f"{counted(len(view.absent), 'student')} on the roster without a mark."
+        yield f"{counted(len(view.absent), 'student')} on the roster without a grade."
         yield ""
     for tally in items:
         if measured := tuple(speedups_of(view, tally.item)):

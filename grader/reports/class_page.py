@@ -71,7 +71,7 @@ def facts(view: ClassView) -> dict[str, str]:
         "students": str(len(totals.settled) + len(totals.so_far)),
         "submissions": str(len(view.submissions)),
         "median of final totals": middle,
-        "marks that are final": str(standings[Standing.FINAL]),
+        "grades that are final": str(standings[Standing.FINAL]),
         "provisional": str(standings[Standing.PROVISIONAL]),
         "held": str(standings[Standing.HELD]),
         "GPU minutes": "unknown" if spent is None else f"{spent / 60:.1f}",
@@ -83,9 +83,9 @@ def _notes(view: ClassView) -> list[str]:
         f"{name} ({counted(count, 'submission')})" for name, count in (view.rubrics or {}).items()
     )
     notes = [
-        f"Marks as of {view.scored_at}." if view.scored_at else "",
-        f"Marked by {rubrics}." if rubrics else "",
-        "Not all are marked by the same rubric; grader rescore says what would change."
+        f"Grades as of {view.scored_at}." if view.scored_at else "",
+        f"Graded by {rubrics}." if rubrics else "",
+        "Not all are graded by the same rubric; grader rescore says what would change."
         if len(view.rubrics or {}) > 1
         else "",
         "GPU minutes: the seconds of items that need GPUs, times the GPUs, of the evidence that holds."

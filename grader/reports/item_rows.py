@@ -42,7 +42,7 @@ ENDINGS = {
 }
 VISIBLE = {
     "after_due": "students see it after the deadline",
-    "after_published": "students see it once marks are published",
+    "after_published": "students see it once grades are published",
     "never": "students never see it",
 }
 CHARTS = (Gauge, Bars, Breakdown, Curves)

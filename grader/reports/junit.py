@@ -24,7 +24,7 @@ ELEMENTS = {
     LineState.OPEN: "Skipped",
     LineState.HELD: "Skipped",
 }
-"""The class of junitparser for what became of an item; a full mark has none, our own faults are errors."""
+"""The class of junitparser for what became of an item; full points have none, our own faults are errors."""
 
 LONGEST = 20_000
 """Characters of one text: common readers cut there, and would cut the tail."""
@@ -35,7 +35,7 @@ _SCORED = (LineState.PARTIAL, LineState.LOST)
 
 
 class JUnit(Report):
-    """The mark as JUnit XML; `score.json` stays the authority on points, JUnit has no field for them.
+    """The grade as JUnit XML; `score.json` stays the authority on points, JUnit has no field for them.
 
     An item that lost a part is a failure: where only green counts, a part is not green. What is pending or
     held is skipped, and what the course, the machine or we did wrong is an error: neither is the student's

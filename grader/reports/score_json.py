@@ -1,9 +1,9 @@
-"""`score.json`: the mark for programs.
+"""`score.json`: the grade for programs.
 
 Top level:
     schema: number of this format; a field changed its meaning only if this did.
     assignment: its name.
-    students: the names of everyone whose mark this is.
+    students: the names of everyone whose grade this is.
     standing: `final`, `provisional` or `held`.
     whole: whether every item is here; a student's file is without hidden ones, and so are its sums.
     points: the sums, an object.
@@ -70,7 +70,7 @@ SCHEMA = 2
 
 
 class ScoreJson(Report):
-    """The mark as JSON."""
+    """The grade as JSON."""
 
     name: ClassVar[str] = "score"
     filename: ClassVar[str] = "score.json"

@@ -75,7 +75,7 @@ def signed(points: float) -> str:
 
 
 def standing_of(of: Standing, pending: float, *, whole: bool = True) -> str:
-    """Return the sentence for a standing with `pending` points open, of the whole mark or of a part of it."""
+    """Return the sentence for a standing with `pending` points open, of a grade or of a part of it."""
     open_points = f"{counted(pending, 'point')} still open, neither earned nor lost"
     return {
         Standing.FINAL: "Final." if whole else "Nothing of this is open.",

@@ -92,7 +92,7 @@ def test_a_rubric_that_is_gone_is_said_and_the_page_is_written(graded):
     assert done.returncode == 0
     first, second = done.stderr.splitlines()
     assert "tiny" in first
-    assert first.endswith("; GPU minutes are unknown")
+    assert first.endswith("; speedups and GPU minutes are unknown")
     assert second == "class.html: written"
 
 

@@ -376,9 +376,9 @@ def test_one_student_with_open_points_alone_is_neither_good_nor_bad(book):
 
 def test_a_class_of_nobody_has_reports_too():
     view = ClassView(assignment="tiny", absent=("zoe",))
-    assert "There are no marks yet." in Page(page(view)).text
-    assert "There are no marks yet." in markdown(view)
-    assert "1 student on the roster without a mark." in markdown(view)
+    assert "There are no grades yet." in Page(page(view)).text
+    assert "There are no grades yet." in markdown(view)
+    assert "1 student on the roster without a grade." in markdown(view)
     assert ET.fromstring(class_junit("tiny", ()).encode()).get("tests") == "0"
 
 
@@ -544,4 +544,4 @@ def test_grades_by_another_rubric_are_named_and_their_items_are_there(book):
     assert sum(submission.card.standing is Standing.FINAL for submission in view.submissions) == 1
     text = Page(page(view)).text
     assert "tiny, sha256:r0 (1 submission)" in text
-    assert "Not all are marked by the same rubric; grader rescore says what would change." in text
+    assert "Not all are graded by the same rubric; grader rescore says what would change." in text
