@@ -31,6 +31,7 @@ from planted.lines import Line, Lines
 from planted.plant import Bed, lasting, planted, truth
 from planted.tables import tables
 
+from grader.checks.waiting import NOT_TIMED
 from grader.machine.cores import Cores
 from grader.model.observation import Observation, Outcome
 
@@ -164,7 +165,7 @@ def graded(course: Path, submission: Path, part: Part, within_s: float) -> Line 
 
 def facts(item: Mapping[str, Any], seen: Observation) -> Line:
     """What is written down of an item: what it says in `score.json`, and what its check kept."""
-    noisy = seen.outcome is Outcome.NOT_OBSERVED and seen.note.startswith("noisy")
+    noisy = seen.outcome is Outcome.NOT_OBSERVED and seen.note.startswith(NOT_TIMED)
     return {
         "verdict": "noisy" if noisy else item["status"],
         "outcome": item["outcome"],

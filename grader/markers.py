@@ -8,3 +8,4 @@ PROJECT = "grader"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Decorator of a function that implements a hook of `grader.hookspecs`."""

@@ -14,6 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
@@ -276,7 +277,41 @@ def scores() -> str:
     return f"The present schema is {score_json.SCHEMA}.\n\n" + "".join(parts) + noun(score.Standing)
 
 
+def api() -> str:
+    """Every name of `grader.api`, with the first sentence of its docstring where it is defined."""
+    parts = []
+    for path in sorted((ROOT / "grader" / "api").glob("*.py"), key=lambda path: path.stem):
+        name = "grader.api" if path.stem == "__init__" else f"grader.api.{path.stem}"
+        module = import_module(name)
+        rows = [(f"`{public}`", sentence(path, public)) for public in module.__all__]
+        parts.append(f"### {name}\n\n{first_paragraph(module)}\n\n{table(('name', 'is'), *rows)}\n")
+    return "".join(parts)
+
+
+def sentence(path: Path, name: str) -> str:
+    """The first sentence on a name that a module defines or imports, followed to its definition."""
+    statements = ast.parse(path.read_text(encoding="utf-8")).body
+    for statement, following in zip(statements, [*statements[1:], None], strict=True):
+        match statement:
+            case ast.ImportFrom(module=str(module), names=names) if name in {n.name for n in names}:
+                source = ROOT.joinpath(*module.split("."))
+                file = source / "__init__.py" if source.is_dir() else source.with_suffix(".py")
+                return sentence(file, name)
+            case ast.ClassDef(name=own) | ast.FunctionDef(name=own) if own == name:
+                return first_sentence(ast.get_docstring(statement) or "")
+            case ast.Assign(targets=[ast.Name(id=own)]) | ast.AnnAssign(target=ast.Name(id=own)):
+                if own == name and isinstance(following, ast.Expr):
+                    return first_sentence(ast.literal_eval(following.value))
+    raise LookupError(f"{path}: {name} has no docstring")
+
+
+def first_sentence(doc: str) -> str:
+    """The first sentence of a docstring on one line."""
+    return re.split(r"(?<=\.) ", " ".join(doc.partition("\n\n")[0].split()))[0]
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "api": api,
     "assignment": lambda: noun(assignment.Assignment),
     "build": lambda: noun(assignment.Build),
     "check-kinds": check_kinds,

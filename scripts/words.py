@@ -48,7 +48,6 @@ class Allowed(NamedTuple):
 
 BASELINE: dict[str, Allowed] = {
     "harness": Allowed(names=61, docstrings=52),
-    "checks": Allowed(names=152, docstrings=49),
     "cli": Allowed(names=10, docstrings=2),
     "engines": Allowed(names=0, docstrings=1),
     "worker": Allowed(names=23, docstrings=16),

@@ -5,12 +5,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import grader
+from grader.testing.imports import heavy_imports
 
 PACKAGE = Path(grader.__file__).parent
 COURSE = Path(__file__).parent.parent
@@ -26,6 +28,17 @@ BESIDE_NUMPY = {
     "grader.subject.standins.simulator.": {"numba", "greenlet"},
 }
 """What parts of the student's side may import more: tools that run alone, what sees or plays a device."""
+NOT_PROMISED = frozenset(
+    {
+        "grader.checks.control",
+        "grader.checks.exchanged",
+        "grader.checks.matches_reference",
+        "grader.checks.rounds",
+        "grader.checks.watched",
+        "grader.model.trace",
+    }
+)
+"""What kinds of this repository's course take from built-in ones, and move with them."""
 LINES_AT_MOST = 400
 PRINTING = frozenset({"click.echo", "click.secho", "print", "sys.stdout.write", "sys.stderr.write"})
 PRINTS_ITSELF = frozenset({"grader.cli.main", "grader.cli.rescore", "grader.cli.streams"})
@@ -140,6 +153,52 @@ def test_the_students_side_is_the_standard_library_and_numpy_alone():
         extra = [more for part, more in BESIDE_NUMPY.items() if f"{name}.".startswith(part)]
         used = {top(module) for module in imported(tree)}
         assert used <= (sys.stdlib_module_names | {"numpy"}).union(*extra), name
+
+
+def test_the_promised_names_can_be_imported_by_the_host():
+    for module in (PACKAGE / "api").glob("*.py"):
+        heavy = heavy_imports(f"grader.api.{module.stem}".removesuffix(".__init__"))
+        assert heavy == (["numpy"] if module.stem == "values" else []), module.stem
+
+
+def test_each_contract_is_promised_under_the_name_that_a_refusal_gives():
+    for name, tree in trees("grader.contracts"):
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and "ABC" in map(ast.unparse, node.bases):
+                promised = import_module(name.replace("contracts", "api"))
+                assert node.name in promised.__all__
+
+
+def test_a_course_uses_promised_names_alone_but_for_what_is_listed():
+    used = {
+        name
+        for file in COURSE.glob("assignments/*/*.py")
+        for name in imported(ast.parse(file.read_bytes()))
+        if top(name) == "grader" and not name.startswith("grader.api")
+    }
+    assert used <= NOT_PROMISED
+
+
+def test_no_attribute_of_a_plugins_class_is_looked_for_by_a_text():
+    declared = {
+        name
+        for module, tree in trees("grader.contracts")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and "ABC" in map(ast.unparse, node.bases)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+        for name in [statement.target.id]
+    }
+    looked_for = {
+        node.args[1].value
+        for _, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"getattr", "hasattr"}
+        and isinstance(node.args[1], ast.Constant)
+    }
+    assert {"timed", "tool", "by_hand", "paths"} <= declared
+    assert declared & looked_for <= {"name"}, "declare it in the contract, with a default"
 
 
 def test_only_the_plugins_ask_hooks():

@@ -79,7 +79,7 @@ class DeviceSpeedup(CheckKind):
         if seen.spoiled is not None:
             return seen.spoiled
         rounds = seen.rounds
-        if rounds.quiet < options.rounds:
+        if rounds.undisturbed < options.rounds:
             return Observation(
                 item=context.item,
                 outcome=Outcome.NOT_OBSERVED,
@@ -168,7 +168,7 @@ def _timed(options: DeviceSpeedup.Options, context: CheckContext, budget_s: floa
             own_s = sum(call.own_cpu_s for call in (*calls.values(), again))
             rounds.add(calls, again, context.quiet.end(own_s))
             late = time.monotonic() - begun > (budget_s or options.budget_s)
-            if late or (rounds.quiet >= options.rounds and _decided(options, rounds)):
+            if late or (rounds.undisturbed >= options.rounds and _decided(options, rounds)):
                 return _Timed(rounds=rounds, output=subject.output)
     raise AssertionError("counting does not end")
 
@@ -239,7 +239,7 @@ def _decided(options: DeviceSpeedup.Options, rounds: Rounds) -> bool:
 
 
 def _measured(rounds: Rounds) -> Iterator[tuple[str, Quantity]]:
-    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+    yield "rounds", Quantity(value=rounds.undisturbed, unit="rounds")
     yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
     for side, seconds in rounds.samples.items():
         yield f"{side}_s", Quantity(value=median(seconds), unit="s")

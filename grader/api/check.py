@@ -17,6 +17,17 @@ from grader.contracts.context import CheckContext, Proof, Quiet, Subject
 from grader.contracts.ranks import LaunchedRanks, Place, Rank, RanksOrder
 from grader.errors import CourseError, NotObservedError
 from grader.harness.tolerance import Precision, Tolerance, Tolerances
+from grader.model.drawing import (
+    Bars,
+    Breakdown,
+    Curves,
+    Drawing,
+    Gauge,
+    MarkedText,
+    Paragraph,
+    Pictures,
+    ValueTable,
+)
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
 from grader.model.options import FunctionName, InputsName, ModuleName, OracleName, UsedItem, option
 from grader.model.score import Award
@@ -24,6 +35,8 @@ from grader.model.trace import DeviceWork, Launch, Trace, Transfer
 
 __all__ = [
     "Award",
+    "Bars",
+    "Breakdown",
     "Built",
     "Burst",
     "Call",
@@ -31,22 +44,28 @@ __all__ = [
     "CheckContext",
     "CheckKind",
     "CourseError",
+    "Curves",
     "DeferredKind",
     "DeviceWork",
     "Diagnostic",
+    "Drawing",
     "Fault",
     "FunctionName",
+    "Gauge",
     "InputCase",
     "InputsName",
     "Interval",
     "Launch",
     "LaunchedRanks",
+    "MarkedText",
     "ModuleName",
     "NotObservedError",
     "Observation",
     "OpaqueValue",
     "OracleName",
     "Outcome",
+    "Paragraph",
+    "Pictures",
     "Place",
     "Precision",
     "Proof",
@@ -62,6 +81,7 @@ __all__ = [
     "Trace",
     "Transfer",
     "UsedItem",
+    "ValueTable",
     "award_given",
     "award_requirements",
     "cases_of",

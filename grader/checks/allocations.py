@@ -25,7 +25,7 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """What one training did; kept as JSON among an observation's facts."""
+    """The record of one training, stored as JSON among an observation's facts."""
 
     epochs: int
     trace: Trace
@@ -34,7 +34,7 @@ class Training:
 
 def unseen(trainings: Sequence[Training], needed: frozenset[str]) -> str:
     """Why the records cannot tell these fields of theirs, in a few words; empty if they can."""
-    for trace in (one.trace for one in trainings):
+    for trace in (training.trace for training in trainings):
         if not trace.complete:
             return trace.problem
         if missing := needed.intersection(trace.unseen):
@@ -46,7 +46,7 @@ def unseen(trainings: Sequence[Training], needed: frozenset[str]) -> str:
 
 def not_on_device(trainings: Sequence[Training]) -> str:
     """How it is known that it was not the device that trained, in one sentence; empty if it was."""
-    launches = [one.trace.launch_count for one in trainings]
+    launches = [training.trace.launch_count for training in trainings]
     if not any(launches):
         return "no kernel was launched: it does not train on the GPU"
     if any(later <= earlier for earlier, later in pairwise(launches)):
@@ -61,19 +61,22 @@ def implausible(
 
     `peak_bytes` is what any such training holds at one time, `launches` what every further epoch launches.
     """
-    for one, case in zip(trainings, cases, strict=True):
-        if (peak := one.trace.peak_bytes or 0) < peak_bytes:
-            recorded = f"{one.epochs} epochs are recorded with {peak:,} bytes in use at one time"
+    for training, case in zip(trainings, cases, strict=True):
+        if (peak := training.trace.peak_bytes or 0) < peak_bytes:
+            recorded = f"{training.epochs} epochs are recorded with {peak:,} bytes in use at one time"
             return f"{recorded}, and need {peak_bytes:,}"
         wall_s = case.quantities.get("wall_s")
-        calls = allocated(one.trace).count + one.trace.launch_count
+        calls = allocated(training.trace).count + training.trace.launch_count
         if wall_s and isinstance(wall_s.value, float) and calls > CALLS_PER_S * wall_s.value:
             return (
                 f"{calls:,} launches and allocations are recorded in {wall_s.value:.2g} s; no driver answers "
                 f"more than {CALLS_PER_S:,} in a second"
             )
-    for one, longer in pairwise(trainings):
-        more, epochs = longer.trace.launch_count - one.trace.launch_count, longer.epochs - one.epochs
+    for training, longer in pairwise(trainings):
+        more, epochs = (
+            longer.trace.launch_count - training.trace.launch_count,
+            longer.epochs - training.epochs,
+        )
         if more < launches * epochs:
             needed = launches * epochs
             return f"{epochs} more epochs are recorded with {more:,} more launches, and need {needed:,}"
@@ -82,16 +85,16 @@ def implausible(
 
 def allocated(trace: Trace) -> Traffic:
     """All allocations of one training."""
-    known = trace.allocations
-    beside = sum(trace.api.get(name, 0) for name in UNRECORDED if name not in known)
+    traffic = trace.allocations
+    beside = sum(trace.api.get(name, 0) for name in UNRECORDED if name not in traffic)
     return Traffic(
-        count=beside + sum(one.count for one in known.values()),
-        bytes=sum(one.bytes for one in known.values()),
+        count=beside + sum(part.count for part in traffic.values()),
+        bytes=sum(part.bytes for part in traffic.values()),
     )
 
 
 def allocated_in(trace: Trace, functions: Sequence[str]) -> Traffic:
-    """Those among them that happened inside some C functions."""
+    """Add the allocations that happened inside some C functions."""
     sites = [site for site in trace.sites if site.function in functions]
     return Traffic(count=sum(site.count for site in sites), bytes=sum(site.bytes for site in sites))
 
@@ -100,7 +103,7 @@ def growth(
     what: str, of: Sequence[Traffic], trainings: Sequence[Training], *, slack: int, slack_bytes: int
 ) -> str:
     """How the number of allocations, or their size alone, grows, in one sentence; empty if neither does."""
-    calls, sizes = [one.count for one in of], [one.bytes for one in of]
+    calls, sizes = [traffic.count for traffic in of], [traffic.bytes for traffic in of]
     if rise(calls) > slack:
         return f"the longer it trains the more {what}: {series(calls, trainings)}"
     if len(set(calls)) == 1 and rise(sizes) > slack_bytes:
@@ -110,7 +113,7 @@ def growth(
 
 def peak_growth(trainings: Sequence[Training], slack_bytes: int) -> str:
     """How the memory in use at one time grows, in one sentence; empty if it does not."""
-    peaks = [one.trace.peak_bytes or 0 for one in trainings]
+    peaks = [training.trace.peak_bytes or 0 for training in trainings]
     if rise(peaks) <= slack_bytes:
         return ""
     return f"the longer it trains the more memory is in use at one time: {series(peaks, trainings, ' bytes')}"
@@ -136,7 +139,7 @@ def _places(trace: Trace) -> Mapping[Place, int]:
     return places
 
 
-def told(grown: Mapping[Place, int]) -> str:
+def growth_in_words(grown: Mapping[Place, int]) -> str:
     """`7,000 more inside DLGpuMatrixMultiply (asked for by libcublas.so.13), 200 more inside …`."""
     most = [f"{count:,} more {_place(*place)}" for place, count in list(grown.items())[:MOST_PLACES]]
     rest = sum(list(grown.values())[MOST_PLACES:])
@@ -149,7 +152,7 @@ def _place(function: str, library: str) -> str:
 
 
 def hint_for(grown: Mapping[Place, int]) -> str:
-    """What to try next; empty if we know nothing of the library behind most of the growth."""
+    """Return a hint; empty if the library behind most of the growth is unknown."""
     library = next(iter(grown), ("", ""))[1]
     return next((hint for beginning, hint in HINTS.items() if library.startswith(beginning)), "")
 
@@ -157,7 +160,9 @@ def hint_for(grown: Mapping[Place, int]) -> str:
 def series(values: Sequence[int], trainings: Sequence[Training], unit: str = "") -> str:
     """`64 at 2, 4 and 8 epochs alike`, or `2,691 at 2, 3,891 at 4, 6,291 at 8 epochs`."""
     if len(set(values)) == 1:
-        *some, last = (str(one.epochs) for one in trainings)
+        *some, last = (str(training.epochs) for training in trainings)
         return f"{values[0]:,}{unit} at {', '.join(some)} and {last} epochs alike"
-    each = (f"{value:,}{unit} at {one.epochs}" for value, one in zip(values, trainings, strict=True))
+    each = (
+        f"{value:,}{unit} at {training.epochs}" for value, training in zip(values, trainings, strict=True)
+    )
     return f"{', '.join(each)} epochs"

@@ -125,7 +125,7 @@ class AnswerKind(CheckKind):
         if len(files) > MOST_DOCUMENTS:
             others = f"there are {len(files) - MOST_DOCUMENTS} more documents than are read"
             facts |= {"certain": False, "why": others}
-        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts, seed=context.seed)
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """Award what a person gave; otherwise nothing for no answer, all for what decides, or wait."""

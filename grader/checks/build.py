@@ -90,13 +90,15 @@ class BuildKind(CheckKind):
         if facts["compatibility"] and not options.compatibility:
             first = observation.cases[0]
             return Award(fraction=0.0, reason=f"{first.name}: {first.note}")
-        old = [one for one in facts["python_2"] if any(fnmatchcase(one["file"], p) for p in options.python)]
+        old = [
+            entry for entry in facts["python_2"] if any(fnmatchcase(entry["file"], p) for p in options.python)
+        ]
         if old:
             return Award(fraction=0.0, reason="; ".join(map(_python_2, old[:3])), hint=PYTHON_3)
         missed = list(_beyond(options, facts))
         if missed:
             return Award(fraction=0.0, reason="; ".join(missed))
-        return Award(fraction=1.0, reason=_told(facts))
+        return Award(fraction=1.0, reason=_built_in_words(facts))
 
 
 def _note(built: Built) -> str:
@@ -107,38 +109,38 @@ def _note(built: Built) -> str:
 
 
 def _replaced(files: Sequence[str]) -> str:
-    """What a student must know whose changes to the course's files are not in what was built."""
+    """Return the sentence for a student whose changes to the course's files were not built."""
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
     named = f"{', '.join(files[:NAMED])}{more}"
     return f"the course's own {named} took the place of what was handed in under that name, and is different"
 
 
-def _python_2(found: Mapping[str, Any]) -> str:
-    return f"{found['file']}:{found['line']}: is written for Python 2 ({found['message']})"
+def _python_2(entry: Mapping[str, Any]) -> str:
+    return f"{entry['file']}:{entry['line']}: is written for Python 2 ({entry['message']})"
 
 
 def _cases(built: Built) -> Iterator[Case]:
     from grader.harness.diagnoses import diagnose
 
     for error in built.errors:
-        known = diagnose(error)
+        diagnosis = diagnose(error)
         yield Case(
             name=error.place or "building",
             outcome=Outcome.OBSERVED if built.compatibility else Outcome.NOT_BUILT,
             called=error.source,
-            note=error.message + (f" ({known.hint})" if known else ""),
+            note=error.message + (f" ({diagnosis.hint})" if diagnosis else ""),
         )
 
 
 def _quantities(built: Built) -> dict[str, Quantity]:
-    found = {"wall_s": Quantity(value=built.wall_s, unit="s")} if built.wall_s else {}
-    found |= {f"{what}s": Quantity(value=count, unit=f"{what}s") for what, count in built.counts.items()}
+    quantities = {"wall_s": Quantity(value=built.wall_s, unit="s")} if built.wall_s else {}
+    quantities |= {f"{what}s": Quantity(value=count, unit=f"{what}s") for what, count in built.counts.items()}
     if built.kernels:
         most = {key: max(kernel[key] for kernel in built.kernels) for key in _OF_KERNELS}
-        found |= {key: Quantity(value=most[key], unit=unit) for key, unit in _OF_KERNELS.items()}
+        quantities |= {key: Quantity(value=most[key], unit=unit) for key, unit in _OF_KERNELS.items()}
     if built.sizes:
-        found["size"] = Quantity(value=sum(built.sizes.values()), unit="bytes")
-    return found
+        quantities["size"] = Quantity(value=sum(built.sizes.values()), unit="bytes")
+    return quantities
 
 
 _OF_KERNELS = {"registers": "registers", "spill_bytes": "bytes", "shared_bytes": "bytes"}
@@ -150,10 +152,10 @@ def _facts(built: Built) -> dict[str, Any]:
     from grader.harness.toolchain import shortened
 
     return {
-        "diagnoses": sorted({known.name for error in built.errors if (known := diagnose(error))}),
-        "warnings": [asdict(one) for one in built.diagnostics if one.severity == "warning"],
+        "diagnoses": sorted({diagnosis.name for error in built.errors if (diagnosis := diagnose(error))}),
+        "warnings": [asdict(entry) for entry in built.diagnostics if entry.severity == "warning"],
         "warning_count": built.counts.get("warning", 0),
-        "python_2": [dict(one) for one in built.python_2],
+        "python_2": [dict(entry) for entry in built.python_2],
         "replaced": list(built.replaced),
         "kernels": [dict(kernel) for kernel in built.kernels],
         "architecture": built.architecture,
@@ -172,7 +174,7 @@ def _beyond(options: BuildKind.Options, facts: Mapping[str, Any]) -> Iterator[st
             yield f"{kernel['kernel']} spills {spilled} bytes, and may spill {options.spill_bytes_at_most}"
 
 
-def _told(facts: Mapping[str, Any]) -> str:
+def _built_in_words(facts: Mapping[str, Any]) -> str:
     target = f" for {facts['architecture']}" if facts["architecture"] else ""
     helped = ", with the help of a header of old names" if facts["compatibility"] else ""
     count = facts["warning_count"]

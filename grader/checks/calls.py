@@ -116,18 +116,18 @@ def _case(function: str, case: InputCase, calls: tuple[Call, ...], look: Look) -
     from grader.harness.render import call_text, record
 
     if not calls:
-        seen = Case(name=case.name, outcome=Outcome.TIMED_OUT, note=NOT_CALLED)
+        observed_case = Case(name=case.name, outcome=Outcome.TIMED_OUT, note=NOT_CALLED)
     elif calls[-1].outcome is not Outcome.OBSERVED:
         last = calls[-1]
-        seen = Case(name=case.name, outcome=last.outcome, note=last.note, symptom=last.symptom)
+        observed_case = Case(name=case.name, outcome=last.outcome, note=last.note, symptom=last.symptom)
     else:
-        seen = look(case, calls)
+        observed_case = look(case, calls)
     wall_s = {"wall_s": Quantity(value=sum(call.wall_s for call in calls), unit="s")} if calls else {}
     inputs: dict[str, Any] = {"args": record(list(case.args)), "kwargs": record(dict(case.kwargs))}
     return replace(
-        seen,
+        observed_case,
         called=call_text(function, case),
         inputs=inputs,
-        quantities={**seen.quantities, **wall_s},
+        quantities={**observed_case.quantities, **wall_s},
         changed_inputs=tuple(dict.fromkeys(name for call in calls for name in call.changed_inputs)),
     )

@@ -49,7 +49,7 @@ class Start(Protocol):
     """Starts the children of a measurement."""
 
     def __call__(self, children: ExitStack, *, beside: bool) -> Mapping[str, Runner]:
-        """Those of the reference and, where it is `beside` it, of the submission."""
+        """Start the reference's children and, if `beside`, those of the submission."""
         ...
 
 
@@ -60,7 +60,7 @@ def until_quiet(
     alone: Callable[[], str],
     again: Callable[[], Measured],
 ) -> tuple[Measured, bool]:
-    """Measure again where too little was quiet; the last measurement, and whether the program disturbs it.
+    """Measure again while too few rounds are undisturbed; tell whether the program itself disturbs them.
 
     CPU time that the kernel spends for a program, as on collecting sockets that it throws away, is counted
     as nobody's. So whose it is shows in when it stops. While the reference `alone` is quiet all the time (it
@@ -76,7 +76,7 @@ def until_quiet(
 
 
 def _gets_quiet(alone: Callable[[], str]) -> bool:
-    """Whether the reference alone is quiet, at the latest when the kernel has done what was left to it."""
+    """Tell whether the reference alone is undisturbed, at the latest after the kernel's own work."""
     deadline = time.monotonic() + LEFTOVERS_S
     while disturbance := alone():
         if disturbance != KERNEL_RAN or time.monotonic() > deadline:
@@ -121,7 +121,7 @@ def measured_again(
 
     def alone() -> str:
         rounds = timed(CONTROL, beside=False)
-        if rounds.quiet and not rounds.disturbed:
+        if rounds.undisturbed and not rounds.disturbed:
             return ""
         by_kernel = KERNEL_RAN in rounds.disturbances <= {KERNEL_RAN, LOOP_WAITED}
         return KERNEL_RAN if by_kernel else rounds.noise

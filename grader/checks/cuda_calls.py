@@ -13,12 +13,12 @@ from grader.checks.allocations import (
     allocated_in,
     grown_places,
     growth,
+    growth_in_words,
     hint_for,
     implausible,
     not_on_device,
     peak_growth,
     series,
-    told,
     unseen,
 )
 from grader.checks.calls import cases_of, function_name
@@ -145,10 +145,10 @@ class CudaCalls(CheckKind):
             raise CourseError(f"rubric: {context.item}: cuda_calls needs a device; add devices: {{gpu: 1}}")
         low, high = options.epochs
         first = int(default_rng([int(context.seed, 16), _DRAW]).integers(low, high, endpoint=True))
-        given = cases_of(context, options.inputs)[-1]
+        last_case = cases_of(context, options.inputs)[-1]
         cases, trainings, output = [], [], ""
         for epochs in (times * first for times in TIMES):
-            case = replace(given, kwargs={**given.kwargs, options.epochs_as: epochs})
+            case = replace(last_case, kwargs={**last_case.kwargs, options.epochs_as: epochs})
             call, printed = _train(context, options.of, case)
             output += printed
             if call.outcome is not Outcome.OBSERVED:
@@ -180,9 +180,11 @@ class CudaCalls(CheckKind):
         from grader.config.codec import from_plain
 
         del related
-        if given := award_given(observation):
-            return given
-        trainings = [from_plain(Training, one, where="trainings") for one in observation.facts["trainings"]]
+        if by_hand := award_given(observation):
+            return by_hand
+        trainings = [
+            from_plain(Training, training, where="trainings") for training in observation.facts["trainings"]
+        ]
         if missing := unseen(trainings, NEEDED | {"sites"} if options.own == "flat" else NEEDED):
             reason = f"the allocations could not be observed: {missing}"
             return Award(fraction=0.0, reason=reason, undecided=True, again=True)
@@ -198,8 +200,8 @@ class CudaCalls(CheckKind):
 def _judged(options: CudaCalls.Options, trainings: Sequence[Training]) -> Award:
     """Whether what must be flat is, by records that are complete."""
     own_asked = options.own == "flat"
-    asked = _asked(options, trainings)
-    if own_asked and not all(one.count for one in asked["own"][1]):
+    asked = _series_by_rule(options, trainings)
+    if own_asked and not all(traffic.count for traffic in asked["own"][1]):
         flag = f"own_unseen: no allocation was seen inside {' or '.join(options.own_through)}"
         reason = "a person looks at the allocations"
         return Award(fraction=0.0, reason=reason, flags=(flag,), undecided=True)
@@ -215,25 +217,30 @@ def _judged(options: CudaCalls.Options, trainings: Sequence[Training]) -> Award:
     flags = (flag,) if own_asked and not problems["own"] and stray > options.slack else ()
     if missed := [problem for problem in problems.values() if problem]:
         share = 1 - len(missed) / len(problems) if options.credit == "per_case" else 0.0
-        reason = "; ".join(filter(None, (*missed, told(grown))))
+        reason = "; ".join(filter(None, (*missed, growth_in_words(grown))))
         return Award(fraction=share, reason=reason, hint=hint_for(grown), flags=flags)
-    flat = [f"{what}: {series([one.count for one in of], trainings)}" for what, of in asked.values()]
-    return Award(fraction=1.0, reason="; ".join(filter(None, (*flat, told(grown)))), flags=flags)
+    flat = [f"{what}: {series([traffic.count for traffic in of], trainings)}" for what, of in asked.values()]
+    return Award(fraction=1.0, reason="; ".join(filter(None, (*flat, growth_in_words(grown)))), flags=flags)
 
 
-def _asked(options: CudaCalls.Options, trainings: Sequence[Training]) -> dict[str, tuple[str, list[Traffic]]]:
-    """What must be flat: its name in a sentence, and how much it is in each training; the widest last."""
-    asked = {}
+def _series_by_rule(
+    options: CudaCalls.Options, trainings: Sequence[Training]
+) -> dict[str, tuple[str, list[Traffic]]]:
+    """Return each series that must be flat: its name, and its sums by training; the widest last."""
+    series_by_rule = {}
     if options.own == "flat":
         what = f"allocations inside {' or '.join(options.own_through)}"
-        asked["own"] = what, [allocated_in(one.trace, options.own_through) for one in trainings]
+        series_by_rule["own"] = (
+            what,
+            [allocated_in(training.trace, options.own_through) for training in trainings],
+        )
     if options.totals == "flat":
-        asked["totals"] = "allocations", [allocated(one.trace) for one in trainings]
-    return asked
+        series_by_rule["totals"] = "allocations", [allocated(training.trace) for training in trainings]
+    return series_by_rule
 
 
 def _train(context: CheckContext, of: str, case: InputCase) -> tuple[Call, str]:
-    """What came of one training, and what the program printed."""
+    """Train once; return the call, and the printed text."""
     module, _, function = of.rpartition(".")
     with context.subject(module, observed=True) as subject:
         usable = subject.imported.outcome is Outcome.OBSERVED
@@ -277,11 +284,11 @@ def _with_oracle(
     from grader.harness.render import value_text
 
     oracle = context.expected(options.expected or function_name(options.of))
-    wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
-    compared = compare(value, wanted, options.tolerance)
+    right = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+    compared = compare(value, right, options.tolerance)
     agrees = {_TRAINED: compared.agrees}
     return replace(
-        called, agrees=agrees, expected=value_text(wanted), note=compared.note, symptom=compared.symptom
+        called, agrees=agrees, expected=value_text(right), note=compared.note, symptom=compared.symptom
     )
 
 

@@ -94,7 +94,7 @@ def watch_exchange(
     driver: str,
     placed: InputCase,
     loaded: InputCase,
-    wanted: tuple[Any, Any],
+    expected: tuple[Any, Any],
     tolerances: Tolerances | None = None,
 ) -> Watched | Call:
     """Have the driver's operation called with `placed` on the device and `loaded` on the host.
@@ -121,10 +121,10 @@ def watch_exchange(
     verdicts = [
         (*judged(_trace(run), on_placed.note, on_loaded.note, *sizes), on_placed)
         for run in (call, *(turn.call for turn in turns if turn.function == RUN))
-        for on_placed, on_loaded in [[compare(run.value, one, tolerances) for one in wanted]]
+        for on_placed, on_loaded in [[compare(run.value, verdict, tolerances) for verdict in expected]]
     ]
     # what is doubtful in the first call alone decides: the others are held against the bus
-    proof, why, _ = next((one for one in verdicts if one[0] is Proven.HOST), verdicts[0])
+    proof, why, _ = next((verdict for verdict in verdicts if verdict[0] is Proven.HOST), verdicts[0])
     wrong = next((on_placed for _, _, on_placed in verdicts if on_placed.note), None)
     hidden = (why for turn in turns if turn.function == REST for why in _on_host(_trace(turn.call), *sizes))
     if proof is not Proven.HOST and (reason := next(hidden, "") or _hidden(_beside(turns), *sizes)):
@@ -219,7 +219,7 @@ def judged(
 
 
 def _on_host(trace: Trace, input_bytes: int, result_bytes: int) -> Iterator[str]:
-    """What shows that the host did the work, or had its hands in it."""
+    """Yield signs that the host did the work, or a part of it."""
     doors = [name for name in (*trace.api, *trace.api_before) if _DOORS.search(name)]
     if doors:
         yield f"{min(doors)} gives kernels memory of the host, and nobody can see what is done there"

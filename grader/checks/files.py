@@ -87,8 +87,8 @@ class Files(CheckKind):
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every requirement is met, or with `credit: per_case` the share of them that are."""
         del related
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         requirements = [Requirement(met=_met(case), missed=case.note) for case in observation.cases]
         extra = tuple(map(str, observation.facts["extra"]))
         named = f"nobody asked for {_listed(extra)}"
@@ -103,19 +103,19 @@ class Files(CheckKind):
 
 
 def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Case:
-    there = [file for file in sizes if fnmatchcase(file, pattern)]
-    filled = any(sizes[file] for file in there)
+    present = [file for file in sizes if fnmatchcase(file, pattern)]
+    filled = any(sizes[file] for file in present)
     note = ""
-    if not there:
+    if not present:
         near = meant(pattern, (*sizes, *extra))
         note = f"{pattern} is missing" + (f", but {near[0]} was handed in: {near[1]}" if near else "")
     elif not filled:
-        note = f"{there[0]} is empty"
+        note = f"{present[0]} is empty"
     return Case(
         name=pattern,
         outcome=Outcome.OBSERVED,
-        agrees={"there": bool(there), "filled": filled},
-        returned=", ".join(there),
+        agrees={"there": bool(present), "filled": filled},
+        returned=", ".join(present),
         note=note,
     )
 
@@ -123,14 +123,14 @@ def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Cas
 def _opened(context: CheckContext, case: Case) -> Case | Observation:
     """The same case, where the file must be a PDF that shows something; or a fault of ours."""
     file = case.returned.partition(", ")[0]
-    found = read_report(context, file)
-    if isinstance(found, Observation):
-        return found
-    problem = found.get("problem") or (BLANK if found["blank"] else "")
+    report = read_report(context, file)
+    if isinstance(report, Observation):
+        return report
+    problem = report.get("problem") or (BLANK if report["blank"] else "")
     if problem:
         return replace(case, agrees={**case.agrees, "opens": False}, note=f"{file} {problem}")
-    if found["unread"] and not found.get("pages"):
-        return replace(case, note=f"{file}: {found['unread']}")
+    if report["unread"] and not report.get("pages"):
+        return replace(case, note=f"{file}: {report['unread']}")
     return replace(case, agrees={**case.agrees, "opens": True})
 
 

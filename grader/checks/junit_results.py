@@ -1,4 +1,4 @@
-"""What pytest wrote of tests as JUnit XML, read with suspicion: it comes from a process of the student's."""
+"""Results of tests in pytest's JUnit XML, read with suspicion: a process of the student's wrote it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What became of one test, or of collecting a file of tests."""
+    """The result of one test, or of collecting a file of tests."""
 
     status: str
     """`passed`, `failed`, `error` (in a fixture, or where tests are collected) or `skipped`."""
@@ -69,23 +69,23 @@ def _results(case: Any) -> Iterator[Result]:
     from junitparser import Error, Failure, Skipped
 
     statuses = {Failure: "failed", Error: "error", Skipped: "skipped"}
-    found = [one for one in case.result if type(one) in statuses]
-    for one in found:
-        message, details = str(one.message or one.type or ""), str(one.text or "")
+    endings = [ending for ending in case.result if type(ending) in statuses]
+    for ending in endings:
+        message, details = str(ending.message or ending.type or ""), str(ending.text or "")
         # a test of which the course expects that it fails does not pass either
-        status = "failed" if one.type == "pytest.xfail" else statuses[type(one)]
+        status = "failed" if ending.type == "pytest.xfail" else statuses[type(ending)]
         yield Result(status=status, message=_sentence(message, details), details=details[-DETAILS:])
-    if not found:
+    if not endings:
         yield Result(status="passed")
 
 
 def _sentence(message: str, details: str) -> str:
     """The message on one line; of tests that could not be collected it stands in the details alone."""
     if message == "collection failure":
-        said = _SAID.findall(details)
-        message = said[-1] if said else details
+        sentences = _SAID.findall(details)
+        message = sentences[-1] if sentences else details
     elif message == "collection skipped":
-        found = _SKIPPED.search(details)
-        message = found[2] if found else details
+        skipped = _SKIPPED.search(details)
+        message = skipped[2] if skipped else details
     message = " ".join(message.replace("Use -v to get more diff", "").split())
     return message if len(message) <= MESSAGE else f"{message[: MESSAGE - 1]}…"

@@ -133,12 +133,12 @@ class KernelLaunch(CheckKind):
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every launch is as asked; nothing is decided on an incomplete record."""
         del related
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         watched = watched_of(observation.facts)
         if watched is None:
             return Award(fraction=0.0, reason="nothing was launched")
-        right = Award(fraction=1.0, reason="; ".join(_told(watched.trace.launches)))
+        right = Award(fraction=1.0, reason="; ".join(_launches_in_words(watched.trace.launches)))
         return _undecided(watched) or _lost(options, watched) or unproven(watched) or right
 
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
@@ -175,8 +175,8 @@ def _contradiction(trace: Trace) -> str:
     missing = Counter(map(_shape, trace.framework_launches)) - Counter(map(_shape, trace.launches))
     if not missing or trace.launch_count > len(trace.launches):
         return ""
-    told = ", ".join(f"{name}[{blocks}, {threads}]" for name, blocks, threads in missing)
-    return f"numba launched {told}; the device did not run it"
+    launches = ", ".join(f"{name}[{blocks}, {threads}]" for name, blocks, threads in missing)
+    return f"numba launched {launches}; the device did not run it"
 
 
 def _shape(launch: Launch) -> tuple[str, int, int]:
@@ -185,45 +185,44 @@ def _shape(launch: Launch) -> tuple[str, int, int]:
 
 def _wrong_shape(options: KernelLaunch.Options, trace: Trace) -> str:
     """Return the first launch in another shape as a sentence; empty if there is none."""
-    for one in trace.launches:
-        if not fnmatchcase(one.kernel, options.kernel):
+    for launch in trace.launches:
+        if not fnmatchcase(launch.kernel, options.kernel):
             continue
-        for what, seen, wanted in (
-            ("block", one.grid, options.blocks),
-            ("thread", one.block, options.threads),
+        for what, shape, required in (
+            ("block", launch.grid, options.blocks),
+            ("thread", launch.block, options.threads),
         ):
-            if wanted is not None and not _fits(seen, wanted):
+            if required is not None and not _fits(shape, required):
                 per_block = " per block" if what == "thread" else ""
-                return (
-                    f"{one.kernel} ran with {_sides(seen, what)}{per_block}; asked for {_sides(wanted, what)}"
-                )
+                ran, due = _sides(shape, what), _sides(required, what)
+                return f"{launch.kernel} ran with {ran}{per_block}; asked for {due}"
     return ""
 
 
 def _wrong_launches(options: KernelLaunch.Options, trace: Trace) -> str:
     if problem := _wrong_shape(options, trace):
         return problem
-    asked = [one for one in trace.launches if fnmatchcase(one.kernel, options.kernel)]
-    others = [one for one in trace.launches if not fnmatchcase(one.kernel, options.kernel)]
-    if len(asked) != options.count:
-        seen_others = f" (launched: {', '.join(_told(others))})" if others else ""
-        if not asked:
+    named = [launch for launch in trace.launches if fnmatchcase(launch.kernel, options.kernel)]
+    others = [launch for launch in trace.launches if not fnmatchcase(launch.kernel, options.kernel)]
+    if len(named) != options.count:
+        seen_others = f" (launched: {', '.join(_launches_in_words(others))})" if others else ""
+        if not named:
             return f"{options.kernel} was not launched{seen_others}; its kernel must have this name"
         due = _times(options.count)
-        return f"{options.kernel} was launched {_times(len(asked))}, and must be {due}{seen_others}"
+        return f"{options.kernel} was launched {_times(len(named))}, and must be {due}{seen_others}"
     if trace.launch_count > len(trace.launches):
         return (
             f"{trace.launch_count} kernels were launched; {options.kernel} must be, {_times(options.count)}"
         )
     if others and options.others == "refused":
-        return f"beside it were launched {', '.join(_told(others))}; nothing else is asked for"
+        return f"beside it were launched {', '.join(_launches_in_words(others))}; nothing else is asked for"
     return ""
 
 
-def _fits(seen: Sequence[int], wanted: Shape) -> bool:
-    if isinstance(wanted, int):
-        return prod(seen) == wanted
-    return tuple(seen) == (*wanted, 1, 1)[:SIDES]
+def _fits(shape: Sequence[int], required: Shape) -> bool:
+    if isinstance(required, int):
+        return prod(shape) == required
+    return tuple(shape) == (*required, 1, 1)[:SIDES]
 
 
 def _sides(shape: Shape | Sequence[int], what: str) -> str:
@@ -240,10 +239,11 @@ def _times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
-def _told(launches: Sequence[Launch]) -> list[str]:
+def _launches_in_words(launches: Sequence[Launch]) -> list[str]:
     """`max_kernel with 1,000 blocks of 1,000 threads`, alike ones together."""
-    told = Counter(
-        f"{one.kernel} with {_sides(one.grid, 'block')} of {_sides(one.block, 'thread')}" for one in launches
+    counts = Counter(
+        f"{launch.kernel} with {_sides(launch.grid, 'block')} of {_sides(launch.block, 'thread')}"
+        for launch in launches
     )
-    lines = [text if number == 1 else f"{number} times {text}" for text, number in told.items()]
+    lines = [text if number == 1 else f"{number} times {text}" for text, number in counts.items()]
     return lines if len(lines) <= TOLD else [*lines[:TOLD], f"{len(lines) - TOLD} others"]

@@ -140,18 +140,18 @@ class MatchesReference(CheckKind):
             answer: dict[str, tuple[Comparison, str]] = {}
             for name, oracle in oracles.items():
                 # An oracle may change what it gets; the next one, and the record, must not see that.
-                wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+                right = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
                 compared = [
                     compare(
                         call.value,
-                        wanted,
+                        right,
                         options.tolerance,
                         dtype=options.dtype,
                         precision=options.precision,
                     )
                     for call in calls
                 ]
-                answer[name] = _worst(compared), value_text(wanted)
+                answer[name] = _worst(compared), value_text(right)
             answers.append(answer)
             return Case(
                 name=case.name,
@@ -221,8 +221,8 @@ class MatchesReference(CheckKind):
         if total and agreeing == total:
             flags = tuple(followed.get(elements.FLAGS, ()))
             agree = f"{agreeing} of {total} cases agree"
-            own = best == _oracles(options)[0]
-            reason = agree if own else f"agrees with the accepted answer {best} ({agree})"
+            first_oracle = best == _oracles(options)[0]
+            reason = agree if first_oracle else f"agrees with the accepted answer {best} ({agree})"
             return Award(fraction=1.0, reason=reason, flags=flags)
         if not total:
             return Award(fraction=0.0, reason="no case was looked at")
@@ -241,7 +241,7 @@ class MatchesReference(CheckKind):
 def _watched(
     options: MatchesReference.Options, context: CheckContext, family: str, oracle: Callable[..., Any]
 ) -> Watched | Call | None:
-    """What an observed call shows of where the work is done; None if that is not asked."""
+    """Watch a call to find where the work is done; None if the options do not require it."""
     if options.exchanged_inputs and not context.devices and context.simulated:
         return watch_operation(context, options.of, family, oracle, options.tolerance)
     if context.simulated:
@@ -253,7 +253,7 @@ def _watched(
 
 def _worst(compared: Sequence[Comparison]) -> Comparison:
     """The first that does not agree; all of them are of the same call."""
-    wrong = [one for one in compared if not one.agrees]
+    wrong = [comparison for comparison in compared if not comparison.agrees]
     if not wrong:
         return compared[0]
     if len(wrong) < len(compared):

@@ -200,8 +200,8 @@ class Placement(CheckKind):
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every device works, and nothing else does; undecided on an incomplete record."""
         del related
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         watched = watched_of(observation.facts)
         limits: Mapping[str, Sequence[int]] = observation.facts.get(RECEIVED, {})
         if watched is None or not watched.trace.complete or (limits and "transfers" in watched.trace.unseen):
@@ -223,7 +223,7 @@ class Placement(CheckKind):
         if award := off_the_device(watched):
             return award
         flags = (*_contradicted(parts, works), *_unusual(watched.trace, limits))
-        return Award(fraction=1.0, reason=_told(works), flags=flags)
+        return Award(fraction=1.0, reason=_shares_in_words(works), flags=flags)
 
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
         """Draw what each device did, and where the parts of the model lie."""
@@ -233,16 +233,16 @@ class Placement(CheckKind):
 
 
 def _where(
-    call: Call, noted: InputCase, own: InputCase, oracle: Callable[..., Any], options: Placement.Options
+    call: Call, noted: InputCase, exchanged: InputCase, oracle: Callable[..., Any], options: Placement.Options
 ) -> tuple[Proven, str]:
     """Where the result of a call was made whose devices have the inputs of the noted one."""
     from grader.harness.compare import compare
 
     result, _ = _apart(call.value, options) if call.outcome is Outcome.OBSERVED else (None, {})
     not_noted, not_own = (
-        compare(result, right(oracle, case), options.tolerance).note for case in (noted, own)
+        compare(result, right(oracle, case), options.tolerance).note for case in (noted, exchanged)
     )
-    inputs = bytes_of((*own.args, *own.kwargs.values()))
+    inputs = bytes_of((*exchanged.args, *exchanged.kwargs.values()))
     return where_torch_computed(call, not_noted, not_own, inputs, bytes_of(result))
 
 
@@ -269,10 +269,10 @@ def _idle(works: Sequence[DeviceWork]) -> str:
 
 
 def _on_cpu(parts: Mapping[str, str]) -> str:
-    there = [part for part, device in parts.items() if device.partition(":")[0] == _CPU]
-    if not there:
+    on_cpu = [part for part, device in parts.items() if device.partition(":")[0] == _CPU]
+    if not on_cpu:
         return ""
-    return f"{_some(there)} {'lie' if len(there) > 1 else 'lies'} on the CPU; every part belongs on a GPU"
+    return f"{_some(on_cpu)} {'lie' if len(on_cpu) > 1 else 'lies'} on the CPU; every part belongs on a GPU"
 
 
 def _without_part(parts: Mapping[str, str], count: int) -> str:
@@ -323,7 +323,7 @@ def _unusual(trace: Trace, limits: Mapping[str, Sequence[int]]) -> tuple[str, ..
 
 def _came(trace: Trace, device: str) -> int:
     """The bytes that were copied to a device, from wherever."""
-    return sum(one.bytes for one in trace.transfers if one.target == _number(device))
+    return sum(copy.bytes for copy in trace.transfers if copy.target == _number(device))
 
 
 def _number(device: str) -> int | None:
@@ -333,13 +333,13 @@ def _number(device: str) -> int | None:
 
 
 def _contradicted(parts: Mapping[str, str], works: Sequence[DeviceWork]) -> tuple[str, ...]:
-    """That parts are said to lie where nothing ran."""
+    """Flag parts that are reported to lie where nothing ran."""
     ran = {_name(work) for work in works}
     strange = [part for part, device in parts.items() if device != _CPU and device not in ran]
     return (f"parts_untold: {_some(strange)} are said to lie where no kernel ran",) if strange else ()
 
 
-def _told(works: Sequence[DeviceWork]) -> str:
+def _shares_in_words(works: Sequence[DeviceWork]) -> str:
     """`cuda:0 did 51 % of the work, cuda:1 did 49 %`."""
     shares = [f"{_name(w)} did {share:.0%}" for w, share in zip(works, shares_of(works), strict=True)]
     shares[0] += " of the work"
@@ -381,6 +381,6 @@ def _quantities(trace: Trace) -> Iterator[tuple[str, Quantity]]:
             yield f"gpu_{work.device}_kernels_s", Quantity(value=work.seconds, unit="s")
         if work.peak_bytes is not None:
             yield f"gpu_{work.device}_peak_bytes", Quantity(value=work.peak_bytes, unit="bytes")
-    for one in trace.transfers:
-        ends = ("host" if end is None else f"gpu_{end}" for end in (one.source, one.target))
-        yield f"{'_to_'.join(ends)}_bytes", Quantity(value=one.bytes, unit="bytes")
+    for copy in trace.transfers:
+        ends = ("host" if end is None else f"gpu_{end}" for end in (copy.source, copy.target))
+        yield f"{'_to_'.join(ends)}_bytes", Quantity(value=copy.bytes, unit="bytes")

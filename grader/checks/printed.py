@@ -28,21 +28,21 @@ def refuse_unread(numbers: Mapping[str, str], *bounds: Mapping[str, float]) -> N
 def last_number(text: str, output: str) -> float | None:
     """The number that stands at the place of `{}` where the output holds this text for the last time."""
     before, _, after = (re.escape(part) for part in text.partition(PLACE))
-    found = re.findall(
+    numbers = re.findall(
         before.replace(r"\ ", r"\s+") + r"\s*" + NUMBER + r"\s*" + after.replace(r"\ ", r"\s+"), output
     )
-    return float(found[-1]) if found else None
+    return float(numbers[-1]) if numbers else None
 
 
 def beyond(
     numbers: Mapping[str, str],
-    seen: Mapping[str, object],
+    values: Mapping[str, object],
     at_least: Mapping[str, float],
     at_most: Mapping[str, float],
 ) -> Iterator[str]:
-    """What is wrong with the numbers that were seen, a few words each."""
+    """Yield a clause for each number that is missing or out of bounds."""
     for name, text in numbers.items():
-        value = seen[name]
+        value = values[name]
         if not isinstance(value, float):
             yield f"printed nothing of the form “{text.replace(PLACE, '…')}”"
             continue

@@ -104,16 +104,20 @@ class Properties(CheckKind):
             if following[id(case)] != last + 1:  # the one between did not return: this is a fresh process
                 draws.forget()
             last = following[id(case)]
-            wanted = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
+            expected = oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
             agrees, note, quantities = _measured(
-                [call.value for call in calls], wanted, options.precision, draws, last=last + 1 == len(cases)
+                [call.value for call in calls],
+                expected,
+                options.precision,
+                draws,
+                last=last + 1 == len(cases),
             )
             return Case(
                 name=case.name,
                 outcome=calls[0].outcome,
                 agrees=agrees,
                 returned=value_text(calls[0].value),
-                expected=value_text(wanted),
+                expected=value_text(expected),
                 note=note,
                 quantities=quantities,
             )
@@ -143,13 +147,13 @@ _WINDOWS = 1_000_004
 
 
 def _measured(
-    values: list[Any], wanted: Any, precision: Precision, draws: Draws, *, last: bool
+    values: list[Any], expected: Any, precision: Precision, draws: Draws, *, last: bool
 ) -> tuple[dict[str, bool], str, dict[str, Quantity]]:
     from grader.harness.distributions import Uniform, copies, measure, pair, stuck
     from grader.harness.structure import Mismatch
 
     try:
-        results = [pair(value, wanted, precision) for value in values]
+        results = [pair(value, expected, precision) for value in values]
     except Mismatch as mismatch:
         return {"structure": False}, str(mismatch), {}
     samples = [[measure(*part) for part in result] for result in results]
@@ -197,7 +201,7 @@ def _quantities(drawn: list[Sample]) -> dict[str, Quantity]:
     measured: dict[str, Any] = {"values": sum(sample.size for sample in drawn)}
     for statistic, figures in _FIGURES.items():
         # A NaN, from values too large to square, is the worst of all and `max` would pass it over.
-        where, worst = max(fits, key=lambda one: _distance(getattr(one[1], statistic)), default=("", None))
+        where, worst = max(fits, key=lambda fit: _distance(getattr(fit[1], statistic)), default=("", None))
         if worst is not None:
             measured |= {statistic: getattr(worst, statistic), f"{statistic}_of": where}
             measured |= {figure: getattr(worst, figure) for figure in figures}

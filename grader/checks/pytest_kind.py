@@ -99,8 +99,8 @@ class Pytest(CheckKind):
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """The weight of the tests that pass; open if one that weighs something skipped itself."""
         del related
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         weights, unknown = _weights(options.tests, [case.name for case in observation.cases])
         if unknown:
             reason = f"the rubric names tests that {options.file} does not have: {', '.join(unknown)}"
@@ -109,8 +109,8 @@ class Pytest(CheckKind):
         unseen = [case for case in counting if _unseen(case)]
         wrong = [case for case in counting if not _unseen(case) and not case.agrees.get("passed")]
         passing = len(counting) - len(unseen) - len(wrong)
-        told = (f"{case.name}: {case.note}" for case in (*wrong[:1], *unseen[:1]))
-        reason = "; ".join((f"{passing} of {len(counting)} tests pass", *told))
+        differences = (f"{case.name}: {case.note}" for case in (*wrong[:1], *unseen[:1]))
+        reason = "; ".join((f"{passing} of {len(counting)} tests pass", *differences))
         if wrong and options.credit == "all":
             return Award(fraction=0.0, reason=reason)
         if unseen:
@@ -121,10 +121,10 @@ class Pytest(CheckKind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What came of one child."""
+    """The outcome of one child."""
 
     call: Call
-    said: Mapping[str, Any] = field(default_factory=dict)
+    answer: Mapping[str, Any] = field(default_factory=dict)
     """What `run_tests` answered."""
     results: tuple[Result, ...] = ()
     output: str = ""
@@ -137,15 +137,15 @@ def _run(child: AbstractContextManager[Subject], options: Pytest.Options, test: 
         call = subject.call("main", case)
         output = subject.output
     call = replace(call, note=call.note.removeprefix("main(): "))
-    said = call.value if type(call.value) is dict else {}
-    if said.get("fresh") is False:
+    answer = call.value if type(call.value) is dict else {}
+    if answer.get("fresh") is False:
         raise CourseError("rubric: tests cannot share their processes; take `group` away from this item")
     try:
-        results = read_results(said["junit"]) if said.get("junit") else ()
+        results = read_results(answer["junit"]) if answer.get("junit") else ()
     except Unreadable as error:
         note = f"what pytest reported cannot be read: {error}"
         return _Run(call=replace(call, outcome=Outcome.REFUSED, note=note), output=output)
-    return _Run(call=call, said=said, results=results, output=output)
+    return _Run(call=call, answer=answer, results=results, output=output)
 
 
 def _existing(options: Pytest.Options, context: CheckContext) -> tuple[list[str], str]:
@@ -154,12 +154,12 @@ def _existing(options: Pytest.Options, context: CheckContext) -> tuple[list[str]
     skipped = [result for result in run.results if result.status == "skipped"]
     if skipped:
         return [], f"{options.file} skips itself on this machine: {skipped[0].message}"
-    if run.said.get("there") is False:
+    if run.answer.get("there") is False:
         raise CourseError(f"given/{options.file}: is not there; a file of tests is the course's own")
     outcome, note = _collected(options, run)
     if outcome is not Outcome.OBSERVED:
         raise CourseError(f"given/{options.file}: with the reference: {note}")
-    return run.said["tests"], ""
+    return run.answer["tests"], ""
 
 
 def _collected(options: Pytest.Options, run: _Run) -> tuple[Outcome, str]:
@@ -169,7 +169,7 @@ def _collected(options: Pytest.Options, run: _Run) -> tuple[Outcome, str]:
     if run.results:
         what = "skips itself" if run.results[0].status == "skipped" else "could not be imported"
         return Outcome.CRASHED, f"{options.file} {what}: {run.results[0].message}"
-    if run.said.get("status") != 0:
+    if run.answer.get("status") != 0:
         return Outcome.REFUSED, f"{options.file}: {_without_result(run)}"
     return Outcome.OBSERVED, ""
 
@@ -195,8 +195,8 @@ def _case(options: Pytest.Options, files: Iterable[str], test: str, run: _Run) -
     )
     if case.outcome is not Outcome.OBSERVED:
         return case
-    result = max(run.results, key=lambda one: WEIGHT[one.status], default=None)
-    if result is None or (result.status == "passed" and run.said.get("status") != 0):
+    result = max(run.results, key=lambda each: WEIGHT[each.status], default=None)
+    if result is None or (result.status == "passed" and run.answer.get("status") != 0):
         return replace(case, outcome=Outcome.REFUSED, note=_without_result(run))
     if result.status == "passed":
         return replace(case, agrees={"passed": True})
@@ -211,7 +211,7 @@ def _case(options: Pytest.Options, files: Iterable[str], test: str, run: _Run) -
 
 
 def _without_result(run: _Run) -> str:
-    status = str(run.said.get("status"))[:10]
+    status = str(run.answer.get("status"))[:10]
     return NO_RESULT.get(status, f"no result; pytest ended with status {status}")
 
 
@@ -220,14 +220,14 @@ def _unseen(case: Case) -> bool:
     return case.outcome is Outcome.NOT_OBSERVED or (case.outcome is Outcome.OBSERVED and not case.agrees)
 
 
-def _weights(given: Mapping[str, float], names: list[str]) -> tuple[dict[str, float], list[str]]:
-    """What each test weighs, and which of the given names are no test's."""
-    if not given:
+def _weights(by_key: Mapping[str, float], names: list[str]) -> tuple[dict[str, float], list[str]]:
+    """Return the weight of each test, and the names that belong to no test."""
+    if not by_key:
         return dict.fromkeys(names, 1.0), []
-    meant = {name: next((key for key in _keys(name) if key in given), "") for name in names}
+    meant = {name: next((key for key in _keys(name) if key in by_key), "") for name in names}
     sharing = Counter(meant.values())
-    weights = {name: given.get(key, 0.0) / sharing[key] for name, key in meant.items()}
-    return weights, [key for key in given if key not in sharing]
+    weights = {name: by_key.get(key, 0.0) / sharing[key] for name, key in meant.items()}
+    return weights, [key for key in by_key if key not in sharing]
 
 
 def _keys(name: str) -> Iterator[str]:
@@ -240,12 +240,12 @@ def _keys(name: str) -> Iterator[str]:
 
 
 def _joined(printed: Mapping[str, str], characters: int) -> str:
-    """What the tests printed, one after another, of each the head and the tail."""
+    """Join the printed texts of tests, of each the head and the tail."""
     spoken = {test: output for test, output in printed.items() if output}
     half = max(PRINTED_AT_LEAST, characters // max(1, len(spoken))) // 2
     parts = []
     for test, output in spoken.items():
         left_out = len(output) - 2 * half
-        kept = f"{output[:half]}\n… {left_out} characters left out …\n{output[-half:]}"
-        parts.append(f"{test}:\n{kept if left_out > 0 else output}".rstrip("\n"))
+        shortened = f"{output[:half]}\n… {left_out} characters left out …\n{output[-half:]}"
+        parts.append(f"{test}:\n{shortened if left_out > 0 else output}".rstrip("\n"))
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""What became of the processes of a program, in a sentence: who stands where, who failed first."""
+"""Sentences on the ends of a program's processes: where each waits, and which failed first."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def _failure(launched: LaunchedRanks) -> str:
     failed = sorted((rank for rank in launched.ranks if _failed(rank)), key=_blame)
     if failed:
         first = failed[0]
-        told = f"{_name([first])} {_end(first)}"
+        sentence = f"{_name([first])} {_end(first)}"
         when = first.ended_s
         before = [
             r for r in launched.ranks if r.ended_s is not None and when is not None and r.ended_s < when
         ]
         gone = [rank for rank in before if not _failed(rank)]
-        return told + (f"; {_name(gone)} had ended before" if gone else "")
+        return sentence + (f"; {_name(gone)} had ended before" if gone else "")
     if main is not None and (main.error or main.status):
         return f"the program {_end(main)}"
     if missing := [rank for rank in launched.ranks if not rank.began]:
@@ -72,7 +72,7 @@ def _failed(rank: Rank) -> bool:
 
 
 def _blame(rank: Rank) -> tuple[int, float]:
-    """Whoever ended without a word is told first, whoever was ended by torchrun last."""
+    """Return a sort key: ranks that ended silently first, those ended by torchrun last."""
     lost = any(sign in rank.error for sign in _LOST)
     if rank.status == _TERMINATED and (lost or not rank.error):
         return 3, rank.ended_s or 0.0
@@ -83,16 +83,17 @@ def _blame(rank: Rank) -> tuple[int, float]:
 
 def _together(ranks: Sequence[Rank]) -> list[str]:
     """A part of the sentence for all ranks of which the same is to be said."""
-    said: dict[tuple[tuple[str, str], str], list[Rank]] = {}
+    states: dict[tuple[tuple[str, str], str], list[Rank]] = {}
     for rank in ranks:
-        said.setdefault(_state(rank), []).append(rank)
+        states.setdefault(_state(rank), []).append(rank)
     return [
-        f"{_name(same)} {verbs[len(same) > 1]}{where}{_since(same)}" for (verbs, where), same in said.items()
+        f"{_name(same)} {verbs[len(same) > 1]}{where}{_since(same)}"
+        for (verbs, where), same in states.items()
     ]
 
 
 def _state(rank: Rank) -> tuple[tuple[str, str], str]:
-    """What it does, of one and of several, and where."""
+    """Return a rank's state as verbs for one and for several, and the place."""
     if not rank.began:
         return ("has not started", "have not started"), ""
     if not rank.alive:
@@ -107,7 +108,7 @@ def _since(ranks: Sequence[Rank]) -> str:
 
 
 def _apart(ranks: Sequence[Rank]) -> str:
-    """What it means, where it is plain: not all of them wait in the same call."""
+    """Return the cause if not all ranks wait in the same call; empty otherwise."""
     waiting = {rank.place.called for rank in ranks if rank.alive and rank.still_s > BUSY_S}
     left = any(rank.began and not rank.alive for rank in ranks)
     if len(waiting - {""}) > 1:

@@ -102,7 +102,7 @@ class Ranks(CheckKind):
         """Launch it for each case, until one of them fails."""
         backend = _backend(options, context)
         cases = cases_of(context, options.inputs) if options.inputs else (None,)
-        seen: list[Case] = []
+        observed: list[Case] = []
         outcome, note = Outcome.OBSERVED, ""
         for case in cases:
             launched = _launch(options, context, case, backend)
@@ -112,12 +112,12 @@ class Ranks(CheckKind):
             if wrong:
                 note = f"{options.file}: {wrong}"
                 break
-            seen += _compared(options, context, case, launched)
+            observed += _compared(options, context, case, launched)
         return Observation(
             item=context.item,
             outcome=outcome,
             note=note,
-            cases=tuple(seen) if outcome is Outcome.OBSERVED else (),
+            cases=tuple(observed) if outcome is Outcome.OBSERVED else (),
             quantities=dict(_quantities(options, launched)),
             facts={
                 "backend": backend,
@@ -134,14 +134,14 @@ class Ranks(CheckKind):
         wrong = list(_wrong(options, observation))
         if wrong:
             return Award(fraction=0.0, reason="; ".join(wrong[:3]))
-        seen = (f"{name} {observation.quantities[name].value}" for name in options.numbers)
+        numbers = (f"{name} {observation.quantities[name].value}" for name in options.numbers)
         agree = (f"{len(observation.cases)} of {len(observation.cases)} reports agree",) * bool(
             observation.cases
         )
-        told = ", ".join((*agree, *seen))
+        summary = ", ".join((*agree, *numbers))
         return Award(
             fraction=1.0,
-            reason=f"{options.processes} processes ran to their end: {told}".removesuffix(": "),
+            reason=f"{options.processes} processes ran to their end: {summary}".removesuffix(": "),
         )
 
 
@@ -181,29 +181,29 @@ def _launch(
 def _compared(
     options: Ranks.Options, context: CheckContext, case: InputCase | None, launched: LaunchedRanks
 ) -> Iterator[Case]:
-    """What each rank reported, held against the oracle."""
+    """Compare the values that each rank reported with the oracle's."""
     if not options.expected:
         return
     from grader.harness.compare import compare
     from grader.harness.render import value_text
 
-    given = {} if case is None else deepcopy(dict(case.kwargs))
-    wanted = context.expected(options.expected)(**given)
-    by_rank = wanted if isinstance(wanted, list | tuple) else [wanted] * options.processes
-    if len(by_rank) != options.processes or not all(isinstance(one, dict) for one in by_rank):
+    kwargs = {} if case is None else deepcopy(dict(case.kwargs))
+    expected = context.expected(options.expected)(**kwargs)
+    by_rank = expected if isinstance(expected, list | tuple) else [expected] * options.processes
+    if len(by_rank) != options.processes or not all(isinstance(values, dict) for values in by_rank):
         raise CourseError(
             f"expected.py: {options.expected}: must give a mapping of what is reported, "
             f"or a list of {options.processes} of them"
         )
     for rank, right in zip(launched.ranks, by_rank, strict=True):
-        found = {name: value for name, value in rank.values.items() if name in right}
-        missing = [name for name in right if name not in found]
-        compared = compare(found, right, options.tolerance) if not missing else None
+        reported = {name: value for name, value in rank.values.items() if name in right}
+        missing = [name for name in right if name not in reported]
+        compared = compare(reported, right, options.tolerance) if not missing else None
         yield Case(
             name=f"rank {rank.rank}" if case is None else f"{case.name}, rank {rank.rank}",
             outcome=Outcome.OBSERVED,
             agrees={options.expected: compared is not None and compared.agrees},
-            returned=value_text(found),
+            returned=value_text(reported),
             expected=value_text(right),
             note=f"did not report {', '.join(missing)}" if compared is None else compared.note,
         )
@@ -212,8 +212,8 @@ def _compared(
 def _quantities(options: Ranks.Options, launched: LaunchedRanks) -> Iterator[tuple[str, Quantity]]:
     yield "wall_s", Quantity(value=launched.call.wall_s, unit="s")
     for name, text in options.numbers.items():
-        found = (last_number(text, rank.output) for rank in _processes(launched))
-        yield name, Quantity(value=next((n for n in found if n is not None), None), taken_by=CLAIM)
+        numbers = (last_number(text, rank.output) for rank in _processes(launched))
+        yield name, Quantity(value=next((n for n in numbers if n is not None), None), taken_by=CLAIM)
 
 
 def _wrong(options: Ranks.Options, observation: Observation) -> Iterator[str]:
@@ -233,20 +233,20 @@ def _processes(launched: LaunchedRanks) -> list[Rank]:
 
 
 def _fact(rank: Rank) -> dict[str, Any]:
-    """What is kept of a rank for those who look closer; what it reported stands in its case."""
+    """Return the stored facts of a rank; its reported values are in its case."""
     return {
         name: value for name, value in asdict(rank).items() if name not in {"values", "output", "complaints"}
     }
 
 
 def _output(launched: LaunchedRanks) -> str:
-    """What the processes printed, one after another, and what stopped them."""
+    """Join the printed texts of the processes, with the errors that stopped them."""
     parts = []
     for rank in _processes(launched):
-        said = "\n".join(filter(None, (rank.output.rstrip("\n"), rank.complaints.rstrip("\n"))))
+        texts = "\n".join(filter(None, (rank.output.rstrip("\n"), rank.complaints.rstrip("\n"))))
         name = "the program" if rank.rank is None else f"rank {rank.rank}"
-        if said:
-            parts.append(f"{name}:\n{said}")
+        if texts:
+            parts.append(f"{name}:\n{texts}")
         if rank.stack:
             parts.append(f"{name} stood here:\n{rank.stack[:STACK].rstrip()}")
     if launched.launcher.strip():

@@ -1,4 +1,4 @@
-"""How many times faster, from alternating rounds: and not because something slowed one side or the other."""
+"""The ratio of two functions' times in alternating rounds, without rounds that disturbed one side only."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.checks.interval import Interval, median, median_interval
-from grader.checks.waiting import waited
+from grader.checks.waiting import NOT_TIMED, TRIED_AGAIN, waited
 
 MARGIN = 1.5
 """A machine on which the reference itself does not reach this many thresholds cannot decide."""
-CALM = 1.1
-"""A loop that takes so many times its least was slowed; on a quiet machine it takes the same within 2 %."""
-CALM_ON_GPU, GRACE_S = 1.5, 0.0005
-"""So was a call on a GPU that takes so many times its least, and that much more; calls of 2 ms differ so."""
+UNDISTURBED = 1.1
+"""A loop slower than 1.1 times its fastest sample was disturbed: on a quiet machine samples vary by 2 %
+(docs/measurements.md, Verdicts)."""
+UNDISTURBED_ON_GPU, GRACE_S = 1.5, 0.0005
+"""A GPU call slower than 1.5 times its fastest sample + 0.5 ms was disturbed: calls of 2 ms vary by that much
+(docs/measurements.md, Verdicts)."""
 
 LOOP, QUICK = "reference_over", "reference_of"
-"""Whose own times tell what was slowed: no submission can do anything about them."""
+"""The reference's functions, by whose times a round counts as undisturbed: no submission can change them."""
 
 BASELINE = "baseline"
 """The slow function that the ratio is taken over: in each round the faster one of the student's and ours."""
@@ -27,45 +29,45 @@ Samples = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """How many times the slow function takes the time of the fast one.
+    """The time of the slow function over that of the fast one, with an interval of its median.
 
-    Where the fast one computes on a GPU, rounds in which one side was slowed are left out.
+    Where the fast one computes on a GPU, only rounds count in which neither side was disturbed. The sibling
+    hyperthread of a core may belong to another virtual machine: a loop takes twice its time then, while the
+    kernel counts it as computing. A GPU is not disturbed by that, so the ratio would be too high. And all
+    GPUs of a machine share one driver: while programs start, end and allocate on others, a call on this one
+    takes many times its time, so the ratio would be too low.
 
-    A core has neighbours that we cannot see: its other thread may belong to another virtual machine, and then
-    a loop takes twice its time while the kernel counts it as computing. A GPU is not slowed by that, so the
-    ratio would be given away. And all GPUs of a machine share one driver: while programs begin, end and
-    allocate on others, a call on this one takes many times its time, and the points would be taken away.
-
-    If too few rounds are left, the interval reaches from what is sure to what may be. Sure is what the fast
-    one is over the least that the loop ever took. Where the GPU's calls were slowed, it may be as much faster
-    as the reference's call was in that round than the least that it ever took.
+    With too few undisturbed rounds the interval spans all that is possible. Its lower end is the fast
+    function's time against the loop's fastest sample. Its upper end divides each call on the GPU by the
+    reference's in the same round over the reference's fastest sample.
     """
 
     interval: Interval
-    calm: int
-    """How many rounds are left."""
-    slowed: str = ""
-    """What to say of it if these are too few to go by them alone."""
+    undisturbed: int
+    """Rounds that count."""
+    disturbance: str = ""
+    """A clause on the disturbed rounds, if too few others are left to decide by them alone."""
 
     def reaches(self, threshold: float) -> bool | None:
-        """Whether it is clearly so much, or clearly not; None if it lies between."""
+        """Return True above the threshold, False below, None if the interval contains it."""
         if self.interval.low >= threshold:
             return True
         return False if self.interval.high < threshold else None
 
     def noise(self, threshold: float) -> str:
-        """What to say where it may be so much, or so little, only because a side was slowed; else empty."""
-        if not self.slowed or self.reaches(threshold) is not None:
+        """Return why the points stay open: disturbed rounds leave it unclear; empty if they do not."""
+        if not self.disturbance or self.reaches(threshold) is not None:
             return ""
         low, high = number(self.interval.low), number(self.interval.high)
         return (
-            f"noisy: {self.slowed}; {threshold:g} lies between what is sure, {low}, and what may be, {high}"
+            f"{NOT_TIMED}: {self.disturbance}; {threshold:g} lies within what is possible, {low} to {high}; "
+            f"{TRIED_AGAIN}"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredRatio:
-    """What the samples say, whatever is asked for."""
+    """The ratios of the submission and of the reference, whatever the threshold is."""
 
     ratio: Ratio
     reference: Ratio
@@ -80,24 +82,24 @@ class MeasuredRatio:
 
 
 def measured(
-    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, calm_rounds: int
+    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, undisturbed_rounds: int
 ) -> MeasuredRatio:
-    """The ratio over the faster one of both slow functions, round by round.
+    """Take the ratio over the faster one of both slow functions, round by round.
 
-    So no wait and no work that is not needed makes a slow function worth more than the reference's.
+    So neither a wait nor needless work makes a slow function worth more than the reference's.
 
     Args:
         samples: seconds by the clock on the wall.
         cpu: CPU seconds, likewise.
         first_s: seconds of the calls that warmed up; they tell how quick a call can be here.
-        calm_rounds: how many rounds must be left without those in which the reference was slowed; 0 where
-            nothing computes on a GPU, and all rounds count.
+        undisturbed_rounds: how many rounds must be undisturbed by the reference's times; 0 where nothing
+            computes on a GPU, and all rounds count.
     """
     times = _times(samples, cpu)
     waits = waited(median(samples["over"]), median(times["over"]))
     return MeasuredRatio(
-        ratio=_ratio("of", BASELINE, times, first_s, calm_rounds),
-        reference=_ratio("reference_of", LOOP, times, first_s, calm_rounds),
+        ratio=_ratio("of", BASELINE, times, first_s, undisturbed_rounds),
+        reference=_ratio("reference_of", LOOP, times, first_s, undisturbed_rounds),
         waits_s=(median(times["over"]), median(samples["over"])) if waits else None,
         slower=median([a / b for a, b in zip(times["over"], times[LOOP], strict=True)]),
         fast_s=median(times["of"]),
@@ -106,31 +108,34 @@ def measured(
 
 
 def decided(
-    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, at_least: float, calm_rounds: int
+    samples: Samples, cpu: Samples, first_s: Mapping[str, float], *, at_least: float, undisturbed_rounds: int
 ) -> bool:
-    """Whether further rounds could not change the verdict."""
-    return _ratio("of", BASELINE, _times(samples, cpu), first_s, calm_rounds).reaches(at_least) is not None
+    """Tell whether further rounds could not change the verdict."""
+    return (
+        _ratio("of", BASELINE, _times(samples, cpu), first_s, undisturbed_rounds).reaches(at_least)
+        is not None
+    )
 
 
 def number(ratio: float) -> str:
-    """Three digits, and all of those before the point."""
+    """Format three digits, and all of those before the point."""
     return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:,.0f}"
 
 
 def _times(samples: Samples, cpu: Samples) -> Samples:
-    """What counts of each round, and the `BASELINE`, which is chosen in each round by itself.
+    """Return the seconds that count in each round, and the `BASELINE`, chosen for each round by itself.
 
-    A program that is slow in some rounds only cannot move the median's interval then.
+    So a program that is slow in some rounds only cannot move the interval of the median.
     """
     times = _computing(samples, cpu)
     return {**times, BASELINE: [min(pair) for pair in zip(times["over"], times[LOOP], strict=True)]}
 
 
 def _computing(samples: Samples, cpu: Samples) -> Samples:
-    """Where the slow function is a loop that does nothing but compute, it is given its CPU time alone.
+    """Return CPU time in place of wall time for a slow function that only computes.
 
-    Whether it is one, the reference's tells. On a machine where other work runs it waits for its core, and
-    the wait would make the fast function look faster than it is.
+    The reference's decides whether it is one. On a busy machine it waits for its core, and the wait would
+    make the fast function look faster than it is.
     """
     if waited(median(samples[LOOP]), median(cpu[LOOP])):
         return samples
@@ -139,31 +144,38 @@ def _computing(samples: Samples, cpu: Samples) -> Samples:
     }
 
 
-def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], calm_rounds: int) -> Ratio:
+def _ratio(
+    fast: str, slow: str, times: Samples, first_s: Mapping[str, float], undisturbed_rounds: int
+) -> Ratio:
     within = [b / a for a, b in zip(times[fast], times[slow], strict=True)]
-    if not calm_rounds:
-        return Ratio(interval=median_interval(within), calm=len(within))
+    if not undisturbed_rounds:
+        return Ratio(interval=median_interval(within), undisturbed=len(within))
     least_s = {side: _least_s(side, times, first_s) for side in ("over", LOOP, QUICK)}
     least_s[BASELINE] = min(least_s["over"], least_s[LOOP])
-    # by our own calls alone: a program that slows its own loop must not choose the rounds that count
-    most_s = {LOOP: CALM * least_s[LOOP], QUICK: CALM_ON_GPU * least_s[QUICK] + GRACE_S}
-    quiet = {side: {n for n, s in enumerate(times[side]) if s <= most} for side, most in most_s.items()}
-    loops, on_gpu = quiet[LOOP], quiet[QUICK]
-    calm = loops & on_gpu
-    if len(calm) >= calm_rounds:
-        return Ratio(interval=median_interval([within[n] for n in calm]), calm=len(calm))
+    # by the reference's calls alone: a program that slows its own loop must not choose the rounds that count
+    most_s = {LOOP: UNDISTURBED * least_s[LOOP], QUICK: UNDISTURBED_ON_GPU * least_s[QUICK] + GRACE_S}
+    in_time = {side: {n for n, s in enumerate(times[side]) if s <= most} for side, most in most_s.items()}
+    loops, on_gpu = in_time[LOOP], in_time[QUICK]
+    undisturbed = loops & on_gpu
+    if len(undisturbed) >= undisturbed_rounds:
+        return Ratio(interval=median_interval([within[n] for n in undisturbed]), undisturbed=len(undisturbed))
     sure = median_interval(
-        [within[n] for n in loops] if len(loops) >= calm_rounds else [least_s[slow] / a for a in times[fast]]
+        [within[n] for n in loops]
+        if len(loops) >= undisturbed_rounds
+        else [least_s[slow] / a for a in times[fast]]
     )
-    if len(on_gpu) >= calm_rounds:
+    if len(on_gpu) >= undisturbed_rounds:
         high = median_interval([within[n] for n in on_gpu]).high
     else:
-        high = max(one * max(1.0, s / least_s[QUICK]) for one, s in zip(within, times[QUICK], strict=True))
+        high = max(
+            ratio * max(1.0, s / least_s[QUICK]) for ratio, s in zip(within, times[QUICK], strict=True)
+        )
     return Ratio(
         interval=Interval(low=sure.low, middle=sure.middle, high=max(sure.high, high)),
-        calm=len(calm),
-        slowed=(
-            f"{len(within) - len(calm)} of {len(within)} rounds were slowed by something that cannot be seen "
+        undisturbed=len(undisturbed),
+        disturbance=(
+            f"{len(within) - len(undisturbed)} of {len(within)} rounds were disturbed by something that "
+            "cannot be seen "
             f"(the slow function can take {least_s[slow]:.3g} s here, the reference on the GPU "
             f"{least_s[QUICK]:.3g} s)"
         ),
@@ -171,5 +183,5 @@ def _ratio(fast: str, slow: str, times: Samples, first_s: Mapping[str, float], c
 
 
 def _least_s(side: str, times: Samples, first_s: Mapping[str, float]) -> float:
-    """The call that warmed up counts if it was quicker; one that compiled, or read a file, was not."""
+    """Return the fastest sample; the warm-up call counts if it was faster, for it may have compiled."""
     return min(*times[side], first_s.get(side, times[side][0]))

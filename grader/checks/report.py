@@ -114,12 +114,12 @@ class ReportKind(CheckKind):
         )
 
         def __post_init__(self) -> None:
-            """What is measured is claimed."""
+            """Refuse measured ratios that the report need not claim."""
             claimed = [ratio.of for ratio in self.ratios]
-            for one in self.measured:
-                if one.of not in claimed:
+            for measured in self.measured:
+                if measured.of not in claimed:
                     raise ValueError(
-                        f"measured [{', '.join(one.of)}] is none of the ratios; name one of them"
+                        f"measured [{', '.join(measured.of)}] is none of the ratios; name one of them"
                     )
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
@@ -128,53 +128,57 @@ class ReportKind(CheckKind):
         if file is None:
             return context.missing(options.file)
         ratios = [[ratio.claim, *ratio.of] for ratio in options.ratios]
-        found = read_report(context, file, options.terms, ratios)
-        if isinstance(found, Observation):
-            return found
-        if "problem" in found:
-            return refusal(context, f"{file} {found['problem']}")
-        counted = {name: found.pop(name) for name in ("pages", "pictures", "words") if name in found}
+        contents = read_report(context, file, options.terms, ratios)
+        if isinstance(contents, Observation):
+            return contents
+        if "problem" in contents:
+            return refusal(context, f"{file} {contents['problem']}")
+        counted = {name: contents.pop(name) for name in ("pages", "pictures", "words") if name in contents}
         return Observation(
             item=context.item,
             outcome=Outcome.OBSERVED,
             quantities={name: Quantity(value=count, unit=name) for name, count in counted.items()},
-            facts={"file": file, **found},
+            facts={"file": file, **contents},
             seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if it holds everything, with `credit: per_case` a share; may be undecided."""
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         if observation.facts["blank"]:
             return Award(fraction=0.0, reason=f"{observation.facts['file']} {BLANK}")
         hidden = _hidden(observation.facts)
         if not _required(options):
             return Award(fraction=1.0, reason=f"{observation.facts['file']} can be opened", flags=hidden)
         ratios = _Ratios(options, observation)
-        beyond = [(one, ratios.beyond(one, related.get(one.by))) for one in options.measured]
+        beyond = [(rule, ratios.beyond(rule, related.get(rule.by))) for rule in options.measured]
         requirements = [
             *_counts(options, observation),
             *_terms(options, observation.facts),
             *ratios.judged(),
-            *(Requirement(met=not told, missed=f"it {told}") for one, told in beyond if one.decides),
+            *(
+                Requirement(met=not difference, missed=f"it {difference}")
+                for rule, difference in beyond
+                if rule.decides
+            ),
         ]
-        flags = tuple(told for one, told in beyond if told and not one.decides)
+        flags = tuple(difference for rule, difference in beyond if difference and not rule.decides)
         flags = (*ratios.unexplained(), *flags, *hidden)
         return award_requirements(requirements, credit=options.credit, flags=flags)
 
 
 def _required(options: ReportKind.Options) -> bool:
-    asked = (options.terms, options.ratios, options.pages, options.pictures, options.min_words)
-    return any(asked)
+    requirements = (options.terms, options.ratios, options.pages, options.pictures, options.min_words)
+    return any(requirements)
 
 
 def _counts(options: ReportKind.Options, observation: Observation) -> Iterator[Requirement]:
     unread = observation.facts["unread"]
     words = AtLeast(at_least=options.min_words) if options.min_words else None
-    for name, wanted in (("pages", options.pages), ("pictures", options.pictures), ("words", words)):
+    for name, bounds in (("pages", options.pages), ("pictures", options.pictures), ("words", words)):
         quantity = observation.quantities.get(name)
-        if wanted is None:
+        if bounds is None:
             continue
         if quantity is None or (name == "words" and unread):
             yield _unread(observation.facts)
@@ -182,9 +186,9 @@ def _counts(options: ReportKind.Options, observation: Observation) -> Iterator[R
             count = int(quantity.value or 0)
             certain = name == "pages" or not observation.facts.get(MAY_HOLD[name], True)
             counted = f"{count} {name}" if certain else f"{count} {name} that a program finds"
-            missed = f"it has {counted}, and should have {wanted.at_least} at least"
+            missed = f"it has {counted}, and should have {bounds.at_least} at least"
             lost = False if certain else None
-            yield Requirement(met=True if count >= wanted.at_least else lost, missed=missed)
+            yield Requirement(met=True if count >= bounds.at_least else lost, missed=missed)
 
 
 def _terms(options: ReportKind.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
@@ -221,7 +225,7 @@ def _unread(facts: Mapping[str, Any]) -> Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Range:
-    """What a number may be, given how it was rounded."""
+    """The bounds of a rounded number."""
 
     low: float
     high: float
@@ -249,7 +253,7 @@ class _Ratios:
                 yield _unread(self._facts) if self._facts["unread"] else self._judge(ratio)
 
     def _concealed(self, ratio: ClaimedRatio) -> list[str]:
-        """What the ratio needs and only text holds that no reader sees."""
+        """List the times and claims of a ratio that only invisible text holds."""
         names = _concealed_names(self._facts, "times")
         times = [f"time of {_either(name)}" for name in ratio.of if name in names]
         return [*times, *(["speedup"] if ratio.claim in _concealed_names(self._facts, "claims") else [])]
@@ -266,25 +270,25 @@ class _Ratios:
             if quotients and not any(claim.meets(quotient, self._tolerance) for quotient in quotients)
         )
 
-    def beyond(self, one: MeasuredTime, seen: Observation | None) -> str:
+    def beyond(self, rule: MeasuredTime, observation: Observation | None) -> str:
         """How far a claim is from what was measured; empty if it is near, or nothing was measured or read."""
-        measured = _measured(seen)
+        measured = _measured(observation)
         if measured is None or self._facts["unread"]:
             return ""
-        ratio = next(ratio for ratio in self._ratios if ratio.of == one.of)
+        ratio = next(ratio for ratio in self._ratios if ratio.of == rule.of)
         claims: list[_Range] = [*self._explained(ratio)] or [*_multiples(self._claims(ratio))]
-        near = _Range(low=measured / one.within, high=measured * one.within, written="")
+        near = _Range(low=measured / rule.within, high=measured * rule.within, written="")
         if not claims or any(claim.meets(near, 0.0) for claim in claims):
             return ""
-        told = " or ".join(dict.fromkeys(claim.written for claim in claims[:3]))
+        claimed = " or ".join(dict.fromkeys(claim.written for claim in claims[:3]))
         slow, fast = map(_either, ratio.of)
         return (
-            f"claims {told} for {slow} over {fast}, more than a factor of {one.within:g} away from "
-            f"the {measured:.3g} that {one.by} measured"
+            f"claims {claimed} for {slow} over {fast}, more than a factor of {rule.within:g} away from "
+            f"the {measured:.3g} that {rule.by} measured"
         )
 
     def _explained(self, ratio: ClaimedRatio) -> Iterator[_Range]:
-        """What the claims say that follow from this ratio's own times, the slower over the faster."""
+        """Yield the claims that follow from this ratio's own times, as the slower over the faster."""
         for quotient in self._quotients(ratio):
             for claim in self._claims(ratio):
                 if claim.meets(quotient, self._tolerance):
@@ -307,8 +311,8 @@ class _Ratios:
             missed = f"the times of {slow} and {fast} are rounded so much that they give no ratio"
             return Requirement(met=None, missed=missed)
         met = any(claim.meets(quotient, self._tolerance) for claim in claims for quotient in quotients)
-        told = " or ".join(claim.written for claim in _multiples(claims)[:3])
-        missed = f"its times of {slow} and {fast} give {quotients[0].written}, and it claims {told}"
+        claimed = " or ".join(claim.written for claim in _multiples(claims)[:3])
+        missed = f"its times of {slow} and {fast} give {quotients[0].written}, and it claims {claimed}"
         contradicts = False if self._facts["latin"] else None  # or its sentences were read the wrong way
         return Requirement(met=True if met else contradicts, missed=missed)
 
@@ -348,7 +352,7 @@ class _Claim(_Range):
 
 
 def _multiples(claims: Iterable[_Claim]) -> list[_Claim]:
-    """Those that are written as multiples (56x), or all if none is."""
+    """Return the claims written as multiples (56x), or all if none is."""
     every = list(claims)
     return [claim for claim in every if claim.multiple] or every
 
@@ -357,13 +361,13 @@ def _either(words: str) -> str:
     return words.replace("|", " or ")
 
 
-def _measured(seen: Observation | None) -> float | None:
+def _measured(observation: Observation | None) -> float | None:
     """The ratio that another item measured; None if it did not, in a simulator, or on wrong results."""
-    if seen is None or seen.outcome is not Outcome.OBSERVED or seen.simulated:
+    if observation is None or observation.outcome is not Outcome.OBSERVED or observation.simulated:
         return None
-    if any(case.agrees and not any(case.agrees.values()) for case in seen.cases):
+    if any(case.agrees and not any(case.agrees.values()) for case in observation.cases):
         return None
-    ratio = seen.quantities.get("ratio")
+    ratio = observation.quantities.get("ratio")
     if ratio is None or ratio.taken_by != "worker" or not isinstance(ratio.value, int | float):
         return None
     return float(ratio.value) if ratio.value > 0 else None

@@ -28,11 +28,15 @@ def award_requirements(
     total = len(requirements)
     if not total:
         return Award(fraction=1.0, reason="nothing is required", flags=flags)
-    met = sum(one.met is True for one in requirements)
+    met = sum(requirement.met is True for requirement in requirements)
     counted = f"{met} of {total} requirements are met"
     # One cause, such as a file that cannot be read, is one sentence however many requirements it costs.
-    missed = "; ".join(dict.fromkeys(one.missed for one in requirements if one.met is False))
-    unseen = "; ".join(dict.fromkeys(one.missed for one in requirements if one.met is None))
+    missed = "; ".join(
+        dict.fromkeys(requirement.missed for requirement in requirements if requirement.met is False)
+    )
+    unseen = "; ".join(
+        dict.fromkeys(requirement.missed for requirement in requirements if requirement.met is None)
+    )
     if unseen and not (missed and credit == "all"):
         return Award(fraction=0.0, reason=f"{unseen}; a person must look", flags=flags, undecided=True)
     if met == total:

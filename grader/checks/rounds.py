@@ -9,7 +9,7 @@ from itertools import count
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any
 
-from grader.checks.waiting import waited
+from grader.checks.waiting import NOT_TIMED, TRIED_AGAIN, waited
 from grader.contracts.call import Call, InputCase
 from grader.contracts.context import KERNEL_RAN, OTHERS_RAN, CheckContext, Subject
 from grader.errors import CourseError, ReferenceFailedError
@@ -80,7 +80,7 @@ class Schedule:
     def enough(self, rounds: Rounds, begun: int, spent_s: float) -> bool:
         """Whether to stop after `begun` rounds and `spent_s` seconds, whatever a submission does."""
         late = spent_s > self.budget_s and not rounds.undecided
-        if rounds.quiet >= self.least:
+        if rounds.undisturbed >= self.least:
             return late or self.decided(rounds)
         return begun > self.least and late
 
@@ -91,7 +91,7 @@ Round = tuple[Mapping[str, Call], Call]
 
 @dataclass(slots=True, kw_only=True)
 class Rounds:
-    """What the rounds gave. A round in which the machine was busy otherwise is counted and thrown away."""
+    """Samples of the undisturbed rounds; of others, in which the machine was busy, only the number."""
 
     samples: dict[str, list[float]]
     """Seconds by runner; the rounds stand at the same places."""
@@ -110,31 +110,32 @@ class Rounds:
     """The runner of that call, or of the one that did not return."""
 
     _open: list[Round] = field(default_factory=list)
-    """Rounds of which it cannot be told yet whether they were quiet."""
+    """Rounds of which it is not clear yet whether they were undisturbed."""
 
     @property
-    def quiet(self) -> int:
-        """How many rounds count."""
+    def undisturbed(self) -> int:
+        """The number of rounds that count."""
         return min(map(len, self.samples.values()))
 
     @property
     def undecided(self) -> bool:
-        """Whether it will soon be told of some rounds whether they count."""
+        """Whether it is not clear yet of some rounds whether they count."""
         return bool(self._open)
 
     def enough(self, least: int) -> bool:
-        """Whether there is no need to find out whose doing a disturbance of the cores is."""
+        """Tell whether nobody needs to find the cause of a disturbance of the cores."""
         on_cores = self.disturbances and self.disturbances <= {OTHERS_RAN, KERNEL_RAN, LOOP_WAITED}
-        return bool(self.quiet >= least or self.failed or self.wrong or not on_cores)
+        return bool(self.undisturbed >= least or self.failed or self.wrong or not on_cores)
 
     @property
     def noise(self) -> str:
-        """What to say where too few rounds were quiet."""
+        """The note of an item of which too few rounds were undisturbed."""
         why = f" ({'; '.join(sorted(self.disturbances))})" if self.disturbances else ""
-        return f"noisy: only {self.quiet} rounds were quiet, {self.disturbed} were not{why}"
+        busy = f"the machine was busy in {self.disturbed} of {self.disturbed + self.undisturbed} rounds"
+        return f"{NOT_TIMED}: {busy}{why}; {TRIED_AGAIN}"
 
     def add(self, calls: Mapping[str, Call], again: Call, disturbance: str | None) -> None:
-        """Note a round, and what disturbed it: None if that shows later, together with later rounds."""
+        """Record a round and its disturbance: None if that shows later, together with later rounds."""
         self._open.append((calls, again))
         if disturbance is None:
             return
@@ -142,8 +143,8 @@ class Rounds:
             self.disturbed += len(self._open)
             self.disturbances.add(disturbance)
         else:
-            for one in self._open:
-                self._count(*one)
+            for open_calls, open_again in self._open:
+                self._count(open_calls, open_again)
         self._open.clear()
 
     def _count(self, calls: Mapping[str, Call], again: Call) -> None:
@@ -275,7 +276,7 @@ def _brief_reference(runners: Mapping[str, Runner], seconds: Mapping[str, float]
 def _draws(
     context: CheckContext, family: str, number: int, oracle: Callable[..., Any], *, lead: int, most: int
 ) -> list[_Draw]:
-    """What is drawn for a round: enough for `lead` calls that are not counted and up to `most` that are.
+    """Draw the inputs of a round: enough for `lead` calls that are not counted and up to `most` that are.
 
     One is counted in any case, whatever it takes.
     """
@@ -292,9 +293,9 @@ class _Draw:
 
     def __init__(self, context: CheckContext, family: str, number: int, oracle: Callable[..., Any]) -> None:
         self.case = _only_case(context, family, number)
-        self.wanted = oracle(*self.case.args, **dict(self.case.kwargs))
+        self.expected = oracle(*self.case.args, **dict(self.case.kwargs))
         # the inputs twice, what is expected, and what two programs give, twice as well
-        self.size = 2 * _bytes([list(self.case.args), dict(self.case.kwargs)]) + 5 * _bytes(self.wanted)
+        self.size = 2 * _bytes([list(self.case.args), dict(self.case.kwargs)]) + 5 * _bytes(self.expected)
 
 
 def _repeats(seconds: Mapping[str, float], loop: str) -> dict[str, int]:
@@ -317,13 +318,13 @@ def _only_case(context: CheckContext, family: str, number: int) -> InputCase:
 
 def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
     """Note what spoils the rounds: a call that did not return, or one whose own output is wrong."""
-    case, wanted = draw.case, draw.wanted
+    case, expected = draw.case, draw.expected
     if call.outcome is not Outcome.OBSERVED:
         if runner.ours:
             raise ReferenceFailedError(f"reference: {runner.function}: {call.note}")
         rounds.failed = call
         return
-    compared = compare(call.value, wanted)
+    compared = compare(call.value, expected)
     if compared.agrees:
         return
     if runner.ours:
@@ -334,7 +335,7 @@ def _judge(rounds: Rounds, runner: Runner, draw: _Draw, call: Call) -> None:
         agrees={"expected": False},
         called=call_text(runner.function, case),
         returned=value_text(call.value),
-        expected=value_text(wanted),
+        expected=value_text(expected),
         note=compared.note,
         symptom=compared.symptom,
         quantities={"wall_s": Quantity(value=call.wall_s, unit="s")},
@@ -356,7 +357,7 @@ def _cpu_s(call: Call) -> float:
 
 
 def _waited(call: Call) -> str:
-    """That a loop had to wait, though it should have had its core for itself; empty if it had not."""
+    """Return the words for a loop that waited for a core which it should have had alone; empty otherwise."""
     if call.cpu_s is not None and waited(call.wall_s, call.cpu_s):
         return LOOP_WAITED
     return ""

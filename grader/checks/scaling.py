@@ -95,27 +95,27 @@ class Scaling(CheckKind):
         """Warm up on other data, then time round after round until the intervals decide or time is up."""
         from grader.checks.control import beside_the_reference
 
-        there = tuple(count for count in options.cores if count <= context.cores)
-        if not there:
+        counts = tuple(count for count in options.cores if count <= context.cores)
+        if not counts:
             return _ended(context, Outcome.NOT_OBSERVED, _lacking(options.cores[0], context.cores))
         oracle = context.expected(options.expected or function_name(options.of))
         return beside_the_reference(
-            lambda: self._observe(options, context, there, oracle),
+            lambda: self._observe(options, context, counts, oracle),
             context,
-            partial(_runners, options.of, there, context),
+            partial(_runners, options.of, counts, context),
             options.inputs,
             oracle,
-            loop=_reference(there[0]),
+            loop=_reference(counts[0]),
         )
 
     def _observe(
-        self, options: Options, context: CheckContext, there: tuple[int, ...], oracle: Callable[..., Any]
+        self, options: Options, context: CheckContext, counts: tuple[int, ...], oracle: Callable[..., Any]
     ) -> Observation:
         from grader.checks.control import busy_by_itself, measured_again
         from grader.checks.rounds import Schedule, timed_rounds
 
         with ExitStack() as children:
-            runners = _runners(options.of, there, context, children, beside=True)
+            runners = _runners(options.of, counts, context, children, beside=True)
             for name, runner in runners.items():
                 imported = runner.subject.imported
                 if imported.outcome is not Outcome.OBSERVED:
@@ -126,12 +126,12 @@ class Scaling(CheckKind):
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
-                decided=lambda rounds: _decided(options, rounds.samples, there),
+                decided=lambda rounds: _decided(options, rounds.samples, counts),
             )
-            loop = _reference(there[0])
+            loop = _reference(counts[0])
             rounds = timed_rounds(context, runners, options.inputs, oracle, loop=loop, schedule=schedule)
-            output = "".join(runners[str(count)].subject.output for count in there)
-        start = partial(_runners, options.of, there, context)
+            output = "".join(runners[str(count)].subject.output for count in counts)
+        start = partial(_runners, options.of, counts, context)
         rounds, by_itself = measured_again(
             rounds, context, start, options.inputs, oracle, loop=loop, schedule=schedule
         )
@@ -140,19 +140,19 @@ class Scaling(CheckKind):
         if rounds.failed:
             note = f"{_on(rounds.spoiled_by)}: {rounds.failed.note}"
             return _ended(context, rounds.failed.outcome, note, output)
-        if not rounds.wrong and rounds.quiet < options.rounds:
+        if not rounds.wrong and rounds.undisturbed < options.rounds:
             return _ended(context, Outcome.NOT_OBSERVED, rounds.noise, fault=Fault.MACHINE)
-        missing = "" if rounds.wrong else _missing(options, there)
+        missing = "" if rounds.wrong else _missing(options, counts)
         return Observation(
             item=context.item,
             # what was asked for is tried again, on a machine that may have the cores
             outcome=Outcome.NOT_OBSERVED if missing else Outcome.OBSERVED,
             note=missing,
-            cases=(_where(rounds.wrong, rounds.spoiled_by, there[0]),) if rounds.wrong else (),
-            quantities=dict(_quantities(rounds, there)),
+            cases=(_where(rounds.wrong, rounds.spoiled_by, counts[0]),) if rounds.wrong else (),
+            quantities=dict(_quantities(rounds, counts)),
             facts={
-                "cores": list(there),
-                "left_out": [count for count in options.cores if count not in there],
+                "cores": list(counts),
+                "left_out": [count for count in options.cores if count not in counts],
                 "samples": rounds.samples,
                 "cpu": rounds.cpu,
                 "first_call_s": rounds.first_call_s,
@@ -165,33 +165,33 @@ class Scaling(CheckKind):
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points if every result is right and every number of cores that is asked for is enough."""
         del related
-        if given := award_given(observation):
-            return given
+        if by_hand := award_given(observation):
+            return by_hand
         if observation.cases:
             wrong = observation.cases[0]
             return Award(fraction=0.0, reason=f"{wrong.name}: the result is wrong: {wrong.note}")
         facts = observation.facts
-        there: Sequence[int] = facts["cores"]
+        counts: Sequence[int] = facts["cores"]
         samples: Samples = facts["samples"]
-        fewest = there[0]
-        factors = {count: _factor(samples, fewest, count) for count in there[1:]}
-        told = _told(factors, fewest)
-        asked = {int(count): factor for count, factor in sorted(options.at_least.items())}
-        if missing := _missing(options, there):
-            return Award(fraction=0.0, reason=f"{missing}; {told}", undecided=True, again=True)
+        fewest = counts[0]
+        factors = {count: _factor(samples, fewest, count) for count in counts[1:]}
+        summary = _factors_in_words(factors, fewest)
+        at_least = {int(count): factor for count, factor in sorted(options.at_least.items())}
+        if missing := _missing(options, counts):
+            return Award(fraction=0.0, reason=f"{missing}; {summary}", undecided=True, again=True)
         flags: tuple[str, ...] = ()
         if facts.get("quiet_untold"):
             flags = ("quiet_untold: it could not be told whether other work ran beside it",)
-        for count, least in asked.items():
+        for count, least in at_least.items():
             factor = factors[count]
             if factor.high < least:
                 return _too_slow(samples, fewest, count, least, flags)
             if uneven := _uneven(samples, facts["cpu"], fewest, count, least):
-                reason = f"a person looks at what the program does on {_cores(fewest)}; {told}"
+                reason = f"a person looks at what the program does on {_cores(fewest)}; {summary}"
                 return Award(fraction=0.0, reason=reason, flags=(*flags, uneven), undecided=True)
             if factor.low < least:
                 flags = (*flags, f"near_threshold: on {count} cores, {least:g} lies within the interval")
-        return Award(fraction=1.0, reason=told, flags=flags)
+        return Award(fraction=1.0, reason=summary, flags=flags)
 
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
         """Draw the time over the number of cores, with the thresholds that now hold."""
@@ -212,14 +212,14 @@ def _cores(count: int) -> str:
     return f"{count} core" if count == 1 else f"{count} cores"
 
 
-def _lacking(wanted: int, had: int) -> str:
-    return f"needs {_cores(wanted)} for itself; this machine had {had}"
+def _lacking(needed: int, had: int) -> str:
+    return f"needs {_cores(needed)} for itself; this machine had {had}"
 
 
-def _missing(options: Scaling.Options, there: Sequence[int]) -> str:
-    """That numbers of cores are asked for which were not there; empty if there are none."""
-    missing = [int(count) for count in options.at_least if int(count) not in there]
-    return _lacking(max(missing), there[-1]) if missing else ""
+def _missing(options: Scaling.Options, counts: Sequence[int]) -> str:
+    """Return the sentence on required numbers of cores that the machine lacks; empty if it has all."""
+    missing = [int(count) for count in options.at_least if int(count) not in counts]
+    return _lacking(max(missing), counts[-1]) if missing else ""
 
 
 def _on(runner: str) -> str:
@@ -228,14 +228,14 @@ def _on(runner: str) -> str:
 
 
 def _runners(
-    of: str, there: Sequence[int], context: CheckContext, children: ExitStack, *, beside: bool
+    of: str, counts: Sequence[int], context: CheckContext, children: ExitStack, *, beside: bool
 ) -> dict[str, Runner]:
     """For each number of cores a child of the reference and, if `beside`, one of the submission."""
     from grader.checks.rounds import Runner
 
     module, _, function = of.rpartition(".")
     runners: dict[str, Runner] = {}
-    for count in there:
+    for count in counts:
         for name, start, ours in (
             (_reference(count), context.reference, True),
             (str(count), context.subject, False),
@@ -265,16 +265,16 @@ def _where(wrong: Case, runner: str, fewest: int) -> Case:
     )
 
 
-def _quantities(rounds: Rounds, there: Sequence[int]) -> Iterator[tuple[str, Quantity]]:
-    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+def _quantities(rounds: Rounds, counts: Sequence[int]) -> Iterator[tuple[str, Quantity]]:
+    yield "rounds", Quantity(value=rounds.undisturbed, unit="rounds")
     yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
-    if not rounds.quiet:
+    if not rounds.undisturbed:
         return
     yield "identity_s", Quantity(value=median(rounds.identity_s), unit="s")
-    for count in there:
+    for count in counts:
         yield f"seconds_{count}", Quantity(value=median(rounds.samples[str(count)]), unit="s")
-    for count in there[1:]:
-        yield f"factor_{count}", Quantity(value=_factor(rounds.samples, there[0], count).middle)
+    for count in counts[1:]:
+        yield f"factor_{count}", Quantity(value=_factor(rounds.samples, counts[0], count).middle)
 
 
 def _factor(samples: Samples, fewest: int, count: int, of: str = "") -> Interval:
@@ -283,14 +283,16 @@ def _factor(samples: Samples, fewest: int, count: int, of: str = "") -> Interval
     return median_interval([few / more for few, more in pairs])
 
 
-def _told(factors: Mapping[int, Interval], fewest: int) -> str:
+def _factors_in_words(factors: Mapping[int, Interval], fewest: int) -> str:
     """`right on 1, 2, 4 cores; 1.9 times faster on 2 than on 1, 3.4 times on 4`."""
     if not factors:
         return f"right on {_cores(fewest)}"
     counts = ", ".join(map(str, (fewest, *factors)))
-    told = [f"{factor.middle:.3g} times on {count}" for count, factor in factors.items()]
-    told[0] = told[0].replace(" times on ", " times faster on ") + f" than on {fewest}"
-    return f"right on {counts} cores; {', '.join(told)}"
+    factors_in_words = [f"{factor.middle:.3g} times on {count}" for count, factor in factors.items()]
+    factors_in_words[0] = (
+        factors_in_words[0].replace(" times on ", " times faster on ") + f" than on {fewest}"
+    )
+    return f"right on {counts} cores; {', '.join(factors_in_words)}"
 
 
 def _too_slow(samples: Samples, fewest: int, count: int, least: float, flags: tuple[str, ...]) -> Award:
@@ -310,7 +312,7 @@ def _too_slow(samples: Samples, fewest: int, count: int, least: float, flags: tu
 
 
 def _uneven(samples: Samples, cpu: Samples, fewest: int, count: int, least: float) -> str:
-    """What a person should look at if only the time on the fewest cores makes the factor; else empty.
+    """Return a flag if only the time on the fewest cores makes the factor; empty otherwise.
 
     A parallel program computes about as long in all, on however many cores, and on one core it does nothing
     but compute. So its time there is believed up to what it computes, there and on more cores.
@@ -333,11 +335,11 @@ def _uneven(samples: Samples, cpu: Samples, fewest: int, count: int, least: floa
     )
 
 
-def _decided(options: Scaling.Options, samples: Samples, there: Sequence[int]) -> bool:
+def _decided(options: Scaling.Options, samples: Samples, counts: Sequence[int]) -> bool:
     """Whether further rounds could not change the verdict."""
     intervals = [
-        (_factor(samples, there[0], int(count)), least)
+        (_factor(samples, counts[0], int(count)), least)
         for count, least in options.at_least.items()
-        if int(count) in there
+        if int(count) in counts
     ]
     return all(factor.high < least or factor.low >= least for factor, least in intervals)

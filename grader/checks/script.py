@@ -86,7 +86,7 @@ class Script(CheckKind):
 
 
 def _wrong(options: Script.Options, observation: Observation) -> Iterator[str]:
-    seen = {name: quantity.value for name, quantity in observation.quantities.items()}
-    if seen["exit_status"] != options.exit_status:
-        yield f"ended with status {seen['exit_status']} instead of {options.exit_status}"
-    yield from beyond(options.numbers, seen, options.at_least, options.at_most)
+    values = {name: quantity.value for name, quantity in observation.quantities.items()}
+    if values["exit_status"] != options.exit_status:
+        yield f"ended with status {values['exit_status']} instead of {options.exit_status}"
+    yield from beyond(options.numbers, values, options.at_least, options.at_most)

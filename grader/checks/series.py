@@ -107,16 +107,16 @@ class SeriesProof:
 
     @property
     def series(self) -> Series:
-        """What all of it showed."""
+        """Return the series of all records."""
         order = (Proven.HOST, Proven.UNCLEAR, Proven.DEVICE)
-        worst = min(self._shown, key=lambda one: order.index(one[0]), default=(None, ""))
+        worst = min(self._shown, key=lambda entry: order.index(entry[0]), default=(None, ""))
         traces = self._traces
         seconds = [_kernels_s(trace) for trace in traces]
-        known = [one for one in seconds if one is not None]
+        values = [entry for entry in seconds if entry is not None]
         return Series(
             calls=len(self._seconds),
             launches=min(map(self._launches, traces), default=0),
-            kernels_s=median_low(known) if known and len(known) == len(seconds) else None,
+            kernels_s=median_low(values) if values and len(values) == len(seconds) else None,
             to_device_bytes=min((_bytes(trace, "host_to_device") for trace in traces), default=0),
             to_host_bytes=min((_bytes(trace, "device_to_host") for trace in traces), default=0),
             bus_to_device_bytes=self._bus(0),
@@ -133,8 +133,8 @@ class SeriesProof:
 
     def _bus(self, direction: int) -> int | None:
         """The least of a burst; None where that is not known of all."""
-        known = [bus[direction] for bus in self._buses if bus is not None]
-        return min(known) if known and len(known) == len(self._buses) else None
+        values = [bus[direction] for bus in self._buses if bus is not None]
+        return min(values) if values and len(values) == len(self._buses) else None
 
     def _launches(self, trace: Trace) -> int:
         """Without CUPTI, by numba's own account."""
@@ -197,21 +197,21 @@ class SeriesProof:
 
 
 def series_of(proofs: Sequence[SeriesProof], controls: Sequence[SeriesProof]) -> Series | None:
-    """What the last measurement showed, or an earlier one in which the CPU did the work; None without any.
+    """Return the last series, or an earlier one in which the CPU did the work; None without any.
 
     `controls` are of the reference beside them: a bus whose count does not show their copies tells nothing.
     """
     every = [proof.series for proof in proofs]
     if not every:
         return None
-    chosen = next((one for one in every if one.proof is Proven.HOST), every[-1])
+    chosen = next((entry for entry in every if entry.proof is Proven.HOST), every[-1])
     if all(_counts_copies(control.series) for control in controls):
         return chosen
     return replace(chosen, bus_to_device_bytes=None, bus_to_host_bytes=None)
 
 
 def _carried(then: tuple[int, int] | None, now: tuple[int, int] | None, calls: int) -> tuple[int, int] | None:
-    """What the bus carried for each of so many calls, to the device and from it."""
+    """Return the bytes on the bus for each call, to the device and from it."""
     if then is None or now is None:
         return None
     return (now[0] - then[0]) % BUS_WRAPS // calls, (now[1] - then[1]) % BUS_WRAPS // calls
@@ -227,7 +227,7 @@ def _counts_copies(series: Series) -> bool:
 
 
 def contradiction(call: Call, trace: Trace) -> str:
-    """What in the record of a timed call cannot be true together with what was asked from outside."""
+    """Return how a timed call's record contradicts the launches counted outside; empty if it does not."""
     by_numba = trace.framework_launches
     if by_numba is None:
         return ""
@@ -240,7 +240,7 @@ def contradiction(call: Call, trace: Trace) -> str:
 
 def _kernels_s(trace: Trace) -> float | None:
     seconds = [launch.seconds for launch in trace.launches]
-    return None if None in seconds else sum(one for one in seconds if one is not None)
+    return None if None in seconds else sum(entry for entry in seconds if entry is not None)
 
 
 def _bytes(trace: Trace, direction: str) -> int:

@@ -90,13 +90,13 @@ class Source(CheckKind):
         call = context.tool(self.tool, file, function)
         if call.outcome is not Outcome.OBSERVED:
             return refusal(context, f"{file} cannot be looked at: it takes too much time or memory", call)
-        found: dict[str, Any] = call.value
-        if "problem" in found:
-            place = f"{file}:{found['line']}" if found["line"] else file
-            return refusal(context, f"{place}: {found['problem']}")
-        if "names" in found:
-            return refusal(context, f"{file} has no function {function}{_similar(function, found['names'])}")
-        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=found, seed=context.seed)
+        facts: dict[str, Any] = call.value
+        if "problem" in facts:
+            place = f"{file}:{facts['line']}" if facts["line"] else file
+            return refusal(context, f"{place}: {facts['problem']}")
+        if "names" in facts:
+            return refusal(context, f"{file} has no function {function}{_similar(function, facts['names'])}")
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts, seed=context.seed)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """All points unless the rubric lets the source decide, and a rule is broken without a doubt."""
@@ -124,7 +124,7 @@ def _broken(options: Source.Options, facts: Mapping[str, Any]) -> Iterator[tuple
             place = f"{options.file}:{use['line']}"
             yield f"{place}: uses {use['name'].lstrip('.')}: {use['text']}", use.get("certain", False)
     for text in options.require_decorator:
-        if not any(_has(facts["decorators"], *wanted) for wanted in _decorators(text)):
+        if not any(_has(facts["decorators"], *decorator) for decorator in _decorators(text)):
             yield f"{what} is not decorated with {text.replace('|', ' or ')}", True
     if facts["loops"] < options.require_loops:
         yield f"{what} has loops nested {facts['loops']} deep, not {options.require_loops}", False
@@ -142,7 +142,9 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _has(decorators: Sequence[Mapping[str, Any]], name: str, keywords: Mapping[str, str]) -> bool:
-    return any(one["name"] == name and keywords.items() <= one["keywords"].items() for one in decorators)
+    return any(
+        entry["name"] == name and keywords.items() <= entry["keywords"].items() for entry in decorators
+    )
 
 
 def _decorators(text: str) -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -162,7 +162,7 @@ class Speedup(CheckKind):
                     rounds.cpu,
                     rounds.first_call_s,
                     at_least=options.at_least,
-                    calm_rounds=0 if watched is None else options.rounds,
+                    undisturbed_rounds=0 if watched is None else options.rounds,
                 ),
             )
             rounds = timed_rounds(context, runners, options.inputs, oracle, loop=LOOP, schedule=schedule)
@@ -188,7 +188,7 @@ class Speedup(CheckKind):
         quantities = dict(_quantities(options, rounds, facts))
         noise = ""
         if not rounds.wrong:
-            few = rounds.quiet < options.rounds
+            few = rounds.undisturbed < options.rounds
             noise = rounds.noise if few else _measured(options, facts).ratio.noise(options.at_least)
         if noise:
             return Observation(
@@ -214,27 +214,29 @@ class Speedup(CheckKind):
         del related
         if award := award_given(observation) or _unfit(observation):
             return award
-        seen = _measured(options, observation.facts)
-        flags = tuple(_flags(options, seen, observation.facts))
-        if reason := _open(options, seen):
+        timing = _measured(options, observation.facts)
+        flags = tuple(_flags(options, timing, observation.facts))
+        if reason := _open(options, timing):
             return Award(fraction=0.0, reason=reason, undecided=True, again=True, flags=flags)
-        ratio, reaches = seen.ratio.interval, seen.ratio.reaches(options.at_least)
-        told = f"{number(ratio.middle)} times faster (between {number(ratio.low)} and {number(ratio.high)})"
-        told += _over(options, seen)
+        ratio, reaches = timing.ratio.interval, timing.ratio.reaches(options.at_least)
+        summary = (
+            f"{number(ratio.middle)} times faster (between {number(ratio.low)} and {number(ratio.high)})"
+        )
+        summary += _over(options, timing)
         if reaches is False:
-            reason = f"{told}; at least {options.at_least:g} are needed"
+            reason = f"{summary}; at least {options.at_least:g} are needed"
             return Award(fraction=0.0, reason=reason, flags=flags)
         watched = watched_of(observation.facts)
         if watched is not None and (award := unproven(watched)):
             return award
-        if doubt := implausible(seen, observation.facts, times=options.plausible):
-            flags = (*flags, f"implausible: {told}; {doubt}")
+        if doubt := implausible(timing, observation.facts, times=options.plausible):
+            flags = (*flags, f"implausible: {summary}; {doubt}")
             return Award(
-                fraction=0.0, reason=f"a person looks first: {told}; {doubt}", flags=flags, undecided=True
+                fraction=0.0, reason=f"a person looks first: {summary}; {doubt}", flags=flags, undecided=True
             )
         if reaches is None:
             flags = (*flags, f"near_threshold: {options.at_least:g} lies within the interval")
-        return Award(fraction=1.0, reason=told, flags=flags)
+        return Award(fraction=1.0, reason=summary, flags=flags)
 
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
         """Draw the ratio against its threshold, the times behind it, and what the GPU did."""
@@ -264,20 +266,20 @@ def _measured(options: Speedup.Options, facts: Mapping[str, Any]) -> MeasuredRat
         facts["samples"],
         facts["cpu"],
         facts.get("first_call_s", {}),
-        calm_rounds=0 if watched_of(facts) is None else options.rounds,
+        undisturbed_rounds=0 if watched_of(facts) is None else options.rounds,
     )
 
 
-def _over(options: Speedup.Options, seen: MeasuredRatio) -> str:
+def _over(options: Speedup.Options, timing: MeasuredRatio) -> str:
     """Say over which slow function the ratio is, where that is not the one that the student wrote."""
-    if seen.slower <= _NOTICED:
+    if timing.slower <= _NOTICED:
         return ""
     function = function_name(options.over)
-    return f" than the course's own {function}, which is {seen.slower:.3g} times as fast as yours"
+    return f" than the course's own {function}, which is {timing.slower:.3g} times as fast as yours"
 
 
 def _crossing(options: Speedup.Options, context: CheckContext, oracle: Callable[..., Any]) -> dict[str, Any]:
-    """What must be copied to and from the GPU in a call; empty where the bus is not known."""
+    """Return the bytes that a call must copy to and from the GPU; empty if the bus is unknown."""
     if not context.devices or not context.bus_bytes_per_s:
         return {}
     case = context.inputs(options.inputs)[0]
@@ -285,29 +287,29 @@ def _crossing(options: Speedup.Options, context: CheckContext, oracle: Callable[
     return {CROSSING: crossing(case, result, context.bus_bytes_per_s)}
 
 
-def _open(options: Speedup.Options, seen: MeasuredRatio) -> str:
+def _open(options: Speedup.Options, timing: MeasuredRatio) -> str:
     """Why the samples cannot decide; empty if they can."""
-    reference, needed = seen.reference.interval.middle, MARGIN * options.at_least
+    reference, needed = timing.reference.interval.middle, MARGIN * options.at_least
     if reference < needed:
         return (
             f"this machine cannot decide: the reference itself is only {reference:.3g} times faster here, "
             f"and {needed:.3g} are needed to be sure"
         )
-    return seen.ratio.noise(options.at_least)
+    return timing.ratio.noise(options.at_least)
 
 
-def _flags(options: Speedup.Options, seen: MeasuredRatio, facts: Mapping[str, Any]) -> Iterator[str]:
-    """What a person should know of how it was measured."""
-    if seen.waits_s:
-        computes_s, takes_s = seen.waits_s
+def _flags(options: Speedup.Options, timing: MeasuredRatio, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield flags on the measurement."""
+    if timing.waits_s:
+        computes_s, takes_s = timing.waits_s
         yield (
             f"waiting_baseline: {options.over} computes for {computes_s:.3g} s of {takes_s:.3g} s; only that "
             "counts"
         )
-    if seen.slower > options.band:
+    if timing.slower > options.band:
         yield (
-            f"slow_baseline: {options.over} is {seen.slower:.3g} times slower than the reference's; that one "
-            "was taken instead"
+            f"slow_baseline: {options.over} is {timing.slower:.3g} times slower than the reference's; that "
+            "one was taken instead"
         )
     if facts.get("quiet_untold"):
         yield "quiet_untold: it could not be told whether other work ran beside it"
@@ -357,11 +359,11 @@ def _unusable(context: CheckContext, call: Call, output: str) -> Observation:
 def _quantities(
     options: Speedup.Options, rounds: Rounds, facts: Mapping[str, Any]
 ) -> Iterator[tuple[str, Quantity]]:
-    yield "rounds", Quantity(value=rounds.quiet, unit="rounds")
+    yield "rounds", Quantity(value=rounds.undisturbed, unit="rounds")
     yield "disturbed_rounds", Quantity(value=rounds.disturbed, unit="rounds")
     for side, first_s in rounds.first_call_s.items():
         yield f"{side}_first_call_s", Quantity(value=first_s, unit="s")
-    if not rounds.quiet:
+    if not rounds.undisturbed:
         return
     yield "identity_s", Quantity(value=median(rounds.identity_s), unit="s")
     for side, seconds in rounds.samples.items():

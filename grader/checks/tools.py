@@ -1,4 +1,4 @@
-"""What a kind records when one of our tools could not look at a file of the submission."""
+"""Observations of a file that one of our tools could not read."""
 
 from __future__ import annotations
 

@@ -77,8 +77,8 @@ def watch(
         if exchanged is None:
             return Watched(trace=trace)
         last = subject.call(function, exchanged, proof="exchange")
-        told, why = where_made(last, compared(noted, last).note, compared(exchanged, last).note)
-        return Watched(trace=trace, proof=told, unproven=why)
+        made, why = where_made(last, compared(noted, last).note, compared(exchanged, last).note)
+        return Watched(trace=trace, proof=made, unproven=why)
 
 
 def records_any_call(context: CheckContext) -> bool:
@@ -176,12 +176,12 @@ def _arrays_of(drawn: Any, noted: Any) -> Any:
 
 
 def right(oracle: Callable[..., Any], case: InputCase) -> Any:
-    """What an oracle gives for a case, of which it may change its own copy."""
+    """Call an oracle with a copy of a case, which it may change."""
     return oracle(*deepcopy(case.args), **deepcopy(dict(case.kwargs)))
 
 
 def watched_of(facts: Mapping[str, Any]) -> Watched | None:
-    """What an observation's facts hold of it; None if the call was not watched."""
+    """Decode the record among an observation's facts; None if the call was not watched."""
     plain = facts.get(WATCHED)
     return None if plain is None else from_plain(Watched, to_plain(plain), where=WATCHED)
 
@@ -226,7 +226,7 @@ def unproven(watched: Watched) -> Award | None:
 
 
 def _doubt(watched: Watched) -> str:
-    """What the timed calls leave in doubt; empty if nothing.
+    """Return a doubt that the timed calls leave; empty if there is none.
 
     An observed call of the same program is the measure: with fewer launches, with kernels that take much less
     time, or with fewer bytes copied, the result was made in another way there. Where no inputs can be
@@ -280,7 +280,7 @@ def off_the_device(watched: Watched) -> Award | None:
 
 
 def trace_quantities(trace: Trace) -> Iterator[tuple[str, Quantity]]:
-    """What a page shows of a trace."""
+    """Yield the quantities of a trace."""
     if not trace.complete:
         return
     yield "launches", Quantity(value=trace.launch_count, unit="launches")

@@ -55,6 +55,7 @@ class Ended:
 
 
 Event: TypeAlias = Records | Waits | Ended
+"""One entry of the stream of a session."""
 
 
 class Session(Protocol):

@@ -21,6 +21,7 @@ class Promise(StrEnum):
 
 
 EVERY_PROMISE = frozenset(Promise)
+"""The promises of a sandbox that keeps all of them."""
 
 
 class Launched(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from grader.matching.criteria import ChoiceMatch, Match, NumberMatch
@@ -13,7 +13,7 @@ from grader.matching.shapes import shapes_in
 from grader.matching.terms import find_term, sentences_with
 from grader.matching.units import unit_named
 
-NEGATED = "stands beside a negation"
+NEGATED = "stands beside a negation or in a question"
 _CLAUSE_ENDS = frozenset(",;|\t/") | frozenset("，、；")  # noqa: RUF001 - they end Chinese clauses
 _CLAUSE_WORDS = frozenset({"and", "und", "et", "y", "和", "while", "whereas"})
 _LABEL = 24
@@ -120,7 +120,7 @@ def _number(meant: NumberMatch, match: Match, passage: Passage) -> Finding:
         return _sure(passage, spans, "can be read as another number")
     if meant.unit and not all(_has_unit(n, meant) for n in right):
         return _sure(passage, spans, "has no unit")
-    return _sure(passage, spans, "")
+    return _sure(passage, spans, "is compared or referred to" if any(n.qualified for n in right) else "")
 
 
 def _is_pronoun(passage: Passage, number: WrittenNumber, meant: NumberMatch) -> bool:
@@ -135,7 +135,7 @@ def _basic(number: NumberMatch) -> float:
 def _of_unit(of: NumberMatch, numbers: Iterable[WrittenNumber]) -> list[WrittenNumber]:
     """Return the numbers in the unit that is asked for, and bare ones that may have lost theirs."""
     if not of.unit:
-        return list(numbers)
+        return [number for number in numbers if unit_named(number.unit) is None]
     result = []
     for number in numbers:
         if _has_unit(number, of):
@@ -144,7 +144,7 @@ def _of_unit(of: NumberMatch, numbers: Iterable[WrittenNumber]) -> list[WrittenN
             unit = unit_named(of.unit)
             factor = unit.factors[0] if unit else 1.0
             values = frozenset(value * factor for value in number.values)
-            result.append(WrittenNumber(values, "", number.start, number.end, number.end))
+            result.append(replace(number, values=values))
     return result
 
 
@@ -153,6 +153,8 @@ def _has_unit(number: WrittenNumber, of: NumberMatch) -> bool:
     if unit:
         written = unit_named(number.unit)
         return written is not None and written.dimension == unit.dimension
+    if not number.unit:
+        return True  # a count without its noun
     words = {words_of(word.strip()) for word in of.unit.split("|")} | {
         (word.strip(),) for word in of.unit.split("|")
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.matching.passage import Passage
 from grader.matching.units import unit_named
@@ -18,6 +18,16 @@ _NUMBER = re.compile(
 _UNIT = re.compile(r"[^\S\n]{0,2}[-‐‑]?[^\S\n]?(?P<unit>%|[^\W\d_]{1,20}(?:/s)?)")  # noqa: RUF001 - all join words
 _MARKER = re.compile(r"[^\S\n]{0,20}[-*•]?[^\S\n]?\(?\d{1,3}[.):](?=[^\S\n]{1,20}\S)")
 """The number of a list entry, at the beginning of a line."""
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
+_BOUNDS = frozenset("<>≤≥±")
+_POWERS = frozenset("^!+‰°²³¹⁰⁴⁵⁶⁷⁸⁹½¼¾")
+_COMPARED = frozenset(
+    """
+    less fewer more greater larger smaller over under below above than most least minus plus exceeding up
+    weniger mehr grosser größer kleiner hochstens höchstens mindestens uber über unter menos mas más moins
+    """.split()  # noqa: SIM905 - a list of words
+)
+_COMPARED_BEHIND = frozenset({"more", "fewer", "less", "minus", "plus", "mehr", "weniger", "times", "mal"})
 _LABELS = frozenset(
     """
     page seite p question frage q part task aufgabe exercise chapter section figure fig table
@@ -52,7 +62,7 @@ _ONE = frozenset({"one", "ein", "eine", "eins", "un", "une", "uno", "una", "一"
 _SIGNS = {sign: value for value, sign in enumerate("〇一二三四五六七八九十")}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenNumber:
     """A number in a text."""
 
@@ -63,6 +73,8 @@ class WrittenNumber:
     start: int
     end: int
     unit_end: int
+    qualified: bool = False
+    """Whether it is a bound, a reference in brackets, a power or the like, and not surely meant."""
 
     def agrees(self, value: float, tolerance: float) -> bool | None:
         """Tell whether it is this value; None if only one of its readings is."""
@@ -82,7 +94,7 @@ def in_unit(number: WrittenNumber, unit: str) -> WrittenNumber | None:
     if unit_meant is None or unit_written is None or unit_meant.dimension != unit_written.dimension:
         return None
     values = frozenset(value * factor for value in number.values for factor in unit_written.factors)
-    return WrittenNumber(values, number.unit, number.start, number.unit_end, number.unit_end)
+    return replace(number, values=values, end=number.unit_end)
 
 
 def _digits(passage: Passage) -> Iterator[WrittenNumber]:
@@ -94,15 +106,31 @@ def _digits(passage: Passage) -> Iterator[WrittenNumber]:
         before += max(0, match.start() - 3)
         if before in labelled or any(end in markers for end in range(match.end(), match.end() + 2)):
             continue
-        unit = _UNIT.match(text, match.end())
+        if _ORDINAL.match(text, match.end()):
+            continue
         for values in _readings(match):
-            yield WrittenNumber(
-                values,
-                unit["unit"] if unit else "",
-                match.start(),
-                match.end(),
-                unit.end() if unit else match.end(),
-            )
+            yield _written(passage, values, match.start(), match.end())
+
+
+def _written(passage: Passage, values: frozenset[float], start: int, end: int) -> WrittenNumber:
+    unit = _UNIT.match(passage.text, end)
+    return WrittenNumber(
+        values=values,
+        unit=unit["unit"] if unit else "",
+        start=start,
+        end=end,
+        unit_end=unit.end() if unit else end,
+        qualified=_is_qualified(passage, start, end),
+    )
+
+
+def _is_qualified(passage: Passage, start: int, end: int) -> bool:
+    text = passage.text
+    before, behind = text[max(0, start - 3) : start].rstrip(), text[end : end + 3]
+    reference = before.endswith("[") and behind.startswith("]") and len(text.strip()) > end - start + 2
+    signs = before[-1:] in _BOUNDS or behind[:1] in _POWERS
+    before_it, behind_it = passage.words_before(start, 4), passage.words_behind(end, 3)
+    return reference or signs or bool(before_it & _COMPARED or behind_it & _COMPARED_BEHIND)
 
 
 def _readings(match: re.Match[str]) -> Iterator[frozenset[float]]:
@@ -142,11 +170,7 @@ def _words(passage: Passage) -> Iterator[WrittenNumber]:
         value = _WORDS.get(token.word, 1 if token.word in _ONE else _SIGNS.get(token.word))
         if value is None:
             continue
-        unit = _UNIT.match(passage.text, token.end)
-        values = frozenset({float(value)})
-        yield WrittenNumber(
-            values, unit["unit"] if unit else "", token.start, token.end, unit.end() if unit else token.end
-        )
+        yield _written(passage, frozenset({float(value)}), token.start, token.end)
 
 
 def is_article(passage: Passage, number: WrittenNumber) -> bool:

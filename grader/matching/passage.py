@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,6 +33,7 @@ _LATIN_ENDS = 0x250
 _END = re.compile(r"(?<![.!?;])[.!?;]++(?=\s|$)|[。！？；।]|\n")  # noqa: RUF001 - they end Chinese sentences
 _ENDS_LINE = frozenset(".!?;。！？；|")  # noqa: RUF001 - they end Chinese sentences
 _COLONS = re.compile("[:：\\t]")  # noqa: RUF001 - as above
+_ASKS = frozenset("?？")  # noqa: RUF001 - as above
 _MARKUP = " `*_\"'("
 _LONGEST_MARKUP = 8
 _HEADING = re.compile(r"[:：]\**[^\S\n]*$")  # noqa: RUF001 - as above
@@ -89,6 +90,11 @@ class Passage:
             for sentence in self.sentences
         ]
         self._negators = tuple(_negators(self))
+        self._questions = frozenset(
+            index
+            for index, s in enumerate(self.sentences)
+            if self.text[s.start : s.end].rstrip()[-1:] in _ASKS
+        )
 
     def sentence_at(self, position: int) -> int:
         """Return the index of the sentence that a position lies in."""
@@ -104,9 +110,22 @@ class Passage:
         return frozenset({index, *self.sentences[index].headings})
 
     def negated(self, spans: Sequence[Span]) -> frozenset[int]:
-        """Return the indexes of sentences with a negation outside of the matched `spans`."""
+        """Return the indexes of questions, and of sentences with a negation outside of the `spans`."""
         inside = {position for start, end in _merged(spans) for position in range(start, end)}
-        return frozenset(self.sentence_at(start) for start, _ in self._negators if start not in inside)
+        negated = {self.sentence_at(start) for start, _ in self._negators if start not in inside}
+        return self._questions | negated
+
+    def words_before(self, position: int, count: int) -> frozenset[str]:
+        """Return the last words before a position, of the same sentence."""
+        index = bisect_left(self._starts, position)
+        first = max(index - count, self.sentences[self.sentence_at(position)].first)
+        return frozenset(token.word for token in self.tokens[first:index])
+
+    def words_behind(self, position: int, count: int) -> frozenset[str]:
+        """Return the first words at or behind a position, of the same sentence."""
+        index = bisect_left(self._starts, position)
+        last = min(index + count, self.sentences[self.sentence_at(max(0, position - 1))].last)
+        return frozenset(token.word for token in self.tokens[index:last])
 
 
 @lru_cache(maxsize=4096)

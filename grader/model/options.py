@@ -41,9 +41,8 @@ def option(
 
 def without_secrets(options: Any) -> Any:
     """Return options whose secret values are their defaults."""
-    if not is_dataclass(options) or isinstance(options, type):
-        return options
-    secrets = {f.name: _default(f) for f in fields(options) if f.metadata.get("secret")}
+    keys = fields(options) if is_dataclass(options) else ()
+    secrets = {key.name: _default(key) for key in keys if key.metadata.get("secret")}
     return replace(options, **secrets) if secrets else options
 
 

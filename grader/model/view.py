@@ -13,6 +13,7 @@ from grader.model.score import Scorecard
 from grader.text import one_line
 
 Audience = Literal["staff", "student"]
+"""The readers of a view."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

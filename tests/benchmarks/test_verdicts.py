@@ -221,7 +221,10 @@ ITEM = {"status": "pending", "outcome": "not_observed", "reason": "r", "flags": 
 
 @pytest.mark.parametrize(
     ("note", "verdict"),
-    [("noisy: only 3 rounds were quiet", "noisy"), ("needs 1 GPU; this machine has none", "pending")],
+    [
+        ("not timed: the machine was busy in 3 of 6 rounds", "noisy"),
+        ("needs 1 GPU; this machine has none", "pending"),
+    ],
 )
 def test_what_is_open_because_of_noise_is_told_from_what_is_open_otherwise(note, verdict):
     seen = Observation(item="speedup", outcome=Outcome.NOT_OBSERVED, note=note)

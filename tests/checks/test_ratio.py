@@ -21,18 +21,18 @@ def samples(slow_s, fast_s=FAST_S, reference_slow_s=SLOW_S):
     }
 
 
-def seen(taken, *, calm_rounds=6, first_s=SLOW_S):
+def seen(taken, *, undisturbed_rounds=6, first_s=SLOW_S):
     first = {"over": first_s, "reference_over": first_s}
-    return measured(taken, taken, first, calm_rounds=calm_rounds)
+    return measured(taken, taken, first, undisturbed_rounds=undisturbed_rounds)
 
 
-@pytest.mark.parametrize("calm_rounds", [6, 0])
+@pytest.mark.parametrize("undisturbed_rounds", [6, 0])
 @pytest.mark.parametrize(("fast_s", "reaches"), [(0.0036, True), (0.0040, False)])
-def test_on_a_quiet_machine_all_rounds_count(calm_rounds, fast_s, reaches):
-    ratio = seen(samples(SLOW_S, fast_s), calm_rounds=calm_rounds).ratio
+def test_on_a_quiet_machine_all_rounds_count(undisturbed_rounds, fast_s, reaches):
+    ratio = seen(samples(SLOW_S, fast_s), undisturbed_rounds=undisturbed_rounds).ratio
     assert ratio.reaches(AT_LEAST) is reaches
     assert ratio.interval.middle == pytest.approx(SLOW_S / fast_s)
-    assert ratio.calm == ROUNDS
+    assert ratio.undisturbed == ROUNDS
     assert ratio.noise(AT_LEAST) == ""
 
 
@@ -48,10 +48,12 @@ def test_a_slowed_loop_gives_no_ratio_away(slow_s):
     taken = samples(slow_s, reference_slow_s=slow_s)
     ratio = seen(taken).ratio
     assert ratio.reaches(AT_LEAST) is None
-    assert ratio.noise(AT_LEAST).startswith("noisy: ")
-    assert seen(taken, calm_rounds=0).ratio.interval.high >= AT_LEAST, "it would not have been given away"
+    assert ratio.noise(AT_LEAST).startswith("not timed: ")
+    assert seen(taken, undisturbed_rounds=0).ratio.interval.high >= AT_LEAST, (
+        "it would not have been given away"
+    )
     first = {"over": SLOW_S, "reference_over": SLOW_S}
-    assert not decided(taken, taken, first, at_least=AT_LEAST, calm_rounds=6)
+    assert not decided(taken, taken, first, at_least=AT_LEAST, undisturbed_rounds=6)
 
 
 @pytest.mark.parametrize("both", [True, False])
@@ -66,8 +68,8 @@ def test_rounds_in_which_the_references_loop_was_slowed_do_not_count(both):
     taken["reference_of"] = [FAST_S / 4] * 11
     found = seen(taken)
     assert found.ratio.reaches(AT_LEAST) is False
-    assert (found.ratio.calm, found.ratio.interval.high) == (6, pytest.approx(SLOW_S / FAST_S))
-    assert decided(taken, taken, {}, at_least=AT_LEAST, calm_rounds=6)
+    assert (found.ratio.undisturbed, found.ratio.interval.high) == (6, pytest.approx(SLOW_S / FAST_S))
+    assert decided(taken, taken, {}, at_least=AT_LEAST, undisturbed_rounds=6)
 
 
 def test_a_slowed_loop_takes_nothing_from_who_is_fast_enough_anyway():
@@ -100,10 +102,10 @@ def test_a_first_call_that_compiles_is_not_the_least():
     assert seen(samples(SLOW_S), first_s=3.0).ratio.interval.middle == pytest.approx(SLOW_S / FAST_S)
 
 
-@pytest.mark.parametrize("calm_rounds", [6, 0])
+@pytest.mark.parametrize("undisturbed_rounds", [6, 0])
 @pytest.mark.parametrize("times", [1.2, 1.9, 10])
-def test_a_slow_function_that_is_slower_than_the_references_gains_nothing(times, calm_rounds):
-    measurement = seen(samples(times * SLOW_S), calm_rounds=calm_rounds)
+def test_a_slow_function_that_is_slower_than_the_references_gains_nothing(times, undisturbed_rounds):
+    measurement = seen(samples(times * SLOW_S), undisturbed_rounds=undisturbed_rounds)
     assert measurement.slower == pytest.approx(times)
     assert measurement.ratio.interval.middle == pytest.approx(SLOW_S / FAST_S)
     assert measurement.ratio.reaches(AT_LEAST) is False
@@ -115,14 +117,16 @@ def test_a_slow_function_that_is_faster_than_the_references_is_compared_with():
     assert measurement.ratio.interval.middle == pytest.approx(SLOW_S / 2 / 0.003)
 
 
-@pytest.mark.parametrize("calm_rounds", [6, 0])
-def test_a_slow_function_that_is_slow_in_some_rounds_gains_nothing_and_leaves_nothing_open(calm_rounds):
+@pytest.mark.parametrize("undisturbed_rounds", [6, 0])
+def test_a_slow_function_that_is_slow_in_some_rounds_gains_nothing_and_leaves_nothing_open(
+    undisturbed_rounds,
+):
     """An interval over its own times would hold the threshold, and those rounds would not count."""
     taken = samples([SLOW_S] * 5 + [5 * SLOW_S] * 3)
-    ratio = seen(taken, calm_rounds=calm_rounds).ratio
+    ratio = seen(taken, undisturbed_rounds=undisturbed_rounds).ratio
     assert ratio.reaches(AT_LEAST) is False
-    assert ratio.calm == ROUNDS
-    assert decided(taken, taken, {}, at_least=AT_LEAST, calm_rounds=calm_rounds)
+    assert ratio.undisturbed == ROUNDS
+    assert decided(taken, taken, {}, at_least=AT_LEAST, undisturbed_rounds=undisturbed_rounds)
 
 
 def test_a_program_does_not_choose_the_rounds_that_count_by_slowing_its_loop():
@@ -143,12 +147,12 @@ DRIVER_AT_WORK = {
 
 
 def test_what_a_busy_driver_slowed_is_not_too_slow():
-    found = measured(DRIVER_AT_WORK, DRIVER_AT_WORK, {}, calm_rounds=6)
+    found = measured(DRIVER_AT_WORK, DRIVER_AT_WORK, {}, undisturbed_rounds=6)
     assert found.ratio.reaches(1.5) is None
     noise = found.ratio.noise(1.5)
-    assert noise.startswith("noisy: 6 of 6 rounds were slowed by something that cannot be seen (")
-    assert noise.endswith("; 1.5 lies between what is sure, 0.122, and what may be, 4.91")
-    assert not decided(DRIVER_AT_WORK, DRIVER_AT_WORK, {}, at_least=1.5, calm_rounds=6)
+    assert noise.startswith("not timed: 6 of 6 rounds were disturbed by something that cannot be seen (")
+    assert "; 1.5 lies within what is possible, 0.122 to 4.91; nothing is lost" in noise
+    assert not decided(DRIVER_AT_WORK, DRIVER_AT_WORK, {}, at_least=1.5, undisturbed_rounds=6)
     assert found.ratio.interval.low < 0.6, "nor is it given away"
     assert found.ratio.reaches(20) is False, "and so much it cannot be"
 
@@ -158,7 +162,7 @@ def test_rounds_in_which_the_gpu_was_slowed_do_not_count(fast_s, reaches):
     taken = samples([SLOW_S] * 9, fast_s=[fast_s] * 6 + [5 * fast_s] * 3, reference_slow_s=[SLOW_S] * 9)
     taken["reference_of"] = [0.001] * 6 + [0.005] * 3
     ratio = seen(taken).ratio
-    assert (ratio.reaches(AT_LEAST), ratio.calm) == (reaches, 6)
+    assert (ratio.reaches(AT_LEAST), ratio.undisturbed) == (reaches, 6)
 
 
 def test_who_is_fast_enough_although_the_gpu_was_slowed_is_fast_enough():
@@ -179,4 +183,4 @@ def test_a_call_of_two_milliseconds_that_takes_three_was_not_slowed():
     taken = samples(SLOW_S)
     taken["reference_of"] = [0.002] * 4 + [0.003, 0.0032, 0.0034, 0.0035]
     ratio = seen(taken).ratio
-    assert (ratio.reaches(AT_LEAST), ratio.calm) == (False, ROUNDS)
+    assert (ratio.reaches(AT_LEAST), ratio.undisturbed) == (False, ROUNDS)

@@ -83,7 +83,7 @@ def timed(context, runners, least=20):
 def test_the_first_calls_of_a_burst_do_not_count():
     four = runners()
     rounds = timed(PlayedContext(), four)
-    assert rounds.quiet == 20
+    assert rounds.undisturbed == 20
     for side in ("of", "reference_of"):
         assert rounds.samples[side] == [pytest.approx(CALL_S - HANDING_OVER_S)] * 20
         lengths = set(four[side].subject.bursts)

@@ -135,7 +135,7 @@ def test_a_machine_that_never_gets_quiet_leaves_it_open(context_of, monkeypatch)
     monkeypatch.setattr("grader.checks.rounds._waited", lambda call: "a loop had to wait")
     observation = Scaling().observe(replace(OPTIONS, budget_s=0.1), context_of())
     assert (observation.outcome, observation.fault) == (Outcome.NOT_OBSERVED, Fault.MACHINE)
-    assert observation.note.startswith("noisy: ")
+    assert observation.note.startswith("not timed: ")
 
 
 def stored(own, reference=(8.0, 4.0, 2.0), cpu=None) -> Observation:

@@ -311,3 +311,13 @@ def test_hostile_answers_are_text_in_each_place(homework, evil):
         page = (homework.course.results() / place / "report.html").read_text()
         assert "<script>" not in page
         assert "\x1b" not in page
+
+
+def test_imported_points_are_recorded_in_a_gradebook(homework):
+    homework.grade(RIGHT, "ann", "--gradebook", "book.db")
+    rows = homework.export()
+    rows["ann", "memories"]["points"] = "4"
+    rows["ann", "style"]["points"] = "1"
+    assert homework.load(rows, "--gradebook", "book.db").returncode == 0
+    shown = homework.course.run("history", "ann", "--gradebook", "book.db")
+    assert "7 / 8" in shown.stdout, shown.stdout + shown.stderr

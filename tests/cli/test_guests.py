@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -263,76 +266,49 @@ def test_an_exporter_that_cannot_be_is_told_and_takes_neither_help_nor_our_own_t
     assert "guest" not in done.stderr
 
 
-PLATFORM = """
-import json
-from dataclasses import dataclass
-from decimal import Decimal
-from pathlib import Path
+EXAMPLE = Path(__file__).parents[2] / "examples" / "lectern"
 
-from grader.api import hookimpl
 
-@hookimpl
-def grader_platforms():
-    from grader.contracts.platform import (
-        Answer, Person, Platform, PlatformGrade, PlatformOptions, Receipt, Target
-    )
-    from grader.model.options import option
-
-    @dataclass(frozen=True, kw_only=True)
-    class LecternOptions(PlatformOptions):
-        '''Where the assignments are on Lectern.'''
-
-        file: str = option("A file instead of a server.")
-
-    class Lectern(Platform):
-        name = "{name}"
-        title = "Lectern"
-        Options = LecternOptions
-
-        def __init__(self, file):
-            self.file = file
-
-        @classmethod
-        def connect(cls, options, assignment, token):
-            assert (token, options.assignments[assignment]) == ("t0ken", 7)
-            return cls(Path(options.file))
-
-        def target(self):
-            return Target(key="lectern 7", title="HW1", possible=Decimal(3), takes_comments=False)
-
-        def grades(self):
-            rows = enumerate(json.loads(self.file.read_text()).items())
-            return tuple(
-                PlatformGrade(
-                    person=Person(row=row, name="", id=who, ids=(("student", who),)),
-                    points=None if points is None else Decimal(points),
-                    shown=points or "",
-                    by_us=True,
-                )
-                for row, (who, points) in rows
-            )
-
-        def apply(self, changes):
-            grades = json.loads(self.file.read_text())
-            for change in changes:
-                grades[change.id] = str(change.points)
-                self.file.write_text(json.dumps(grades))
-                yield Receipt(student=change.student, answer=Answer.THERE)
-
-    return [Lectern]
-"""
+def install_example(folder):
+    """Lay `examples/lectern` down as an installer would, but for a link in place of a copy."""
+    environment = install(folder, "lectern", None)
+    site = Path(environment["PYTHONPATH"])
+    (site / "lectern").symlink_to(EXAMPLE / "lectern")
+    entry_points = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]["entry-points"]
+    lines = "".join(f"{name} = {value}\n" for name, value in entry_points["grader"].items())
+    (site / "lectern-1.dist-info" / "entry_points.txt").write_text(f"[grader]\n{lines}")
+    return environment
 
 
 @pytest.fixture
 def lectern(course, tmp_path):
     """A course with a grade of ann, on a platform that an installed plugin brings; what to post by."""
-    environment = install(tmp_path, "guest", PLATFORM.format(name="lectern")) | {"LECTERN_TOKEN": "t0ken"}
+    environment = install_example(tmp_path) | {"LECTERN_TOKEN": "t0ken"}
     file = tmp_path / "grades.json"
     file.write_text('{"ann": null, "ben": "2"}')
     keys = f"{{url: 'https://lectern.edu', assignments: {{tiny: 7}}, file: '{file}'}}"
     assert course.run("run", course.submit(), "--gradebook", "gradebook.db").returncode == 0
     course.write("course.yaml", f"title: x\nlectern: {keys}\n")
     return file, environment
+
+
+def test_the_example_package_brings_a_class_for_each_contract(course, tmp_path):
+    listed = json.loads(course.run("plugins", "--json", **install_example(tmp_path)).stdout)
+    brought = {"checks": "keeps_inputs", "reports": "summary", "engines": "one_by_one"}
+    brought |= {"platforms": "lectern", "exporters": "lectern"}
+    assert {registry: name for registry, name in brought.items() if name not in listed[registry]} == {}
+
+
+def test_the_kind_of_the_example_is_observed_by_its_engine_and_shown_by_its_report(course, tmp_path):
+    environment = install_example(tmp_path)
+    item = {"id": "keeps", "title": "double keeps its argument", "points": 2, "check": "keeps_inputs"}
+    course.rubric(item | {"of": "work.double", "inputs": "numbers"})
+    done = course.run("run", course.submit(), "--engine", "one_by_one", **environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert course.points() == {"keeps": 2}
+    cases = r"(\d+) of \1 calls left their arguments as they were"
+    summary = (course.results() / "summary.txt").read_text()
+    assert re.fullmatch(rf"2 / 2  double keeps its argument: {cases}\n2 / 2  final\n", summary)
 
 
 def test_an_installed_platform_is_a_command_that_posts(course, lectern):
@@ -380,6 +356,20 @@ def test_the_keys_of_an_installed_platform_are_checked_where_they_are(course, le
     assert line(whole, **environment | {"LECTERN_TOKEN": ""})[1].startswith("LECTERN_TOKEN: is not set; ")
     code, problem = line(whole)
     assert (code, "lectern: unknown key" in problem) == (4, True)
+
+
+PLATFORM = """
+from grader.api import hookimpl
+
+@hookimpl
+def grader_platforms():
+    from grader.lms.canvas.poster import CanvasPlatform
+
+    class Named(CanvasPlatform):
+        name = "{name}"
+
+    return [Named]
+"""
 
 
 @pytest.mark.parametrize(

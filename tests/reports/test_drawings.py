@@ -10,7 +10,18 @@ from pathlib import Path
 import pytest
 
 from grader import reports
-from grader.model.drawing import Advice, Bar, Bars, Breakdown, CurveLine, Curves, Gauge, Paragraph, ValueTable
+from grader.model.drawing import (
+    Advice,
+    Bar,
+    Bars,
+    Breakdown,
+    CurveLine,
+    Curves,
+    Gauge,
+    Paragraph,
+    Pictures,
+    ValueTable,
+)
 from grader.model.observation import Outcome, Quantity
 from grader.plugins import Plugins
 from grader.reports import layout
@@ -165,3 +176,11 @@ def test_the_end_of_a_program_is_advised_on_for_any_kind(make, views):
     card = make.graded([make.item("a", "A")], [late])
     view = staff_view(card.rubric, card.evidence, card.scorecard, kinds={"share": Bandwidth()})
     assert document(view)["items"][0]["look_at"].startswith("Loops, and waiting")
+
+
+def test_a_picture_is_whole_however_long_its_text_is(views):
+    png = "iVBORw0KGgo" + "A" * 30_000
+    (staff, _) = views(Pictures(title="Page 1", pictures=(png, '"><script>')))
+    source = Html().render(staff)
+    assert f'src="data:image/png;base64,{png}"' in source
+    assert "<script" not in source
