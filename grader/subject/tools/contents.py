@@ -71,6 +71,13 @@ class Contents:
         more = {"number": number[:20], "level": min(level, 99), "series": series}
         self.blocks.append(block | {key: value for key, value in more.items() if value})
 
+    def start_of(self, text: str) -> str:
+        """Return as much of a text as is read of one document; what is more is said to be left out."""
+        if len(text) > CHARACTERS or text.count("\n") > BLOCKS:
+            self.incomplete = "only its first part is read, for it is too long"
+            text = "\n".join(text[:CHARACTERS].split("\n", BLOCKS)[:BLOCKS])
+        return text
+
     def hide(self, how: str, text: str, *, count: int = 0) -> None:
         """Note text that no reader sees; `count` is how many words it has, if these are the first."""
         words = _WORD.findall(_CONTROLS.sub(" ", text[:CHARACTERS]))
@@ -108,7 +115,9 @@ class Contents:
 
     def _visible(self, text: str) -> str:
         """Return the text as it shows; what shows as nothing is counted, and told if it holds a message."""
-        text = text[:BLOCK_CHARACTERS]
+        if len(text) > BLOCK_CHARACTERS:
+            self.incomplete = "a paragraph of it is too long, and only its first part is read"
+            text = text[:BLOCK_CHARACTERS]
         for tags in _TAGS.findall(text):
             self.hide("characters without width", "".join(chr(ord(letter) - 0xE0000) for letter in tags))
         if _REVERSED.search(text):

@@ -220,25 +220,24 @@ def _beside(path: str, address: str) -> bytes:
 
 
 def _decoded(path: str, contents: Contents) -> str:
-    """Read a text of at most four bytes a character; a file of other data is none.
+    """Read a text, of which no more than its first part is taken.
 
     Raises:
         UnreadableError: it is no text.
     """
     with open(path, "rb") as file:
-        content = file.read(CHARACTERS * 4 + 1)
-    if len(content) > CHARACTERS * 4:
-        contents.incomplete = "only its first part is read, for it is too long"
+        content = file.read(4 * CHARACTERS)
+        cut = bool(file.read(1))
     encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    try:
-        text = content[: CHARACTERS * 4].decode(encoding)
-    except UnicodeDecodeError:
-        text = content[: CHARACTERS * 4].decode(encoding if encoding == "utf-16" else "cp1252", "replace")
-        if encoding != "utf-16" and _is_utf_8(content):
-            text = content[: CHARACTERS * 4].decode("utf-8-sig", "replace")
+    if encoding == "utf-8-sig" and not _is_utf_8(content):
+        encoding = "cp1252"
+    text = content.decode(encoding, "replace")
     if "\0" in text:
         raise UnreadableError("is no text, but other data; hand in a PDF, a .docx, .ipynb, .md or .txt file")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if cut:
+        contents.incomplete = "only its first part is read, for it is too long"
+    return contents.start_of(text)
 
 
 def _is_utf_8(content: bytes) -> bool:

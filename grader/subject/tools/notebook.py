@@ -80,7 +80,7 @@ def _add_cell(contents: Contents, cell: Mapping[str, Any]) -> None:
         contents.hide("a hidden cell", source)
     elif cell.get("cell_type") == "markdown":
         attachments = cell.get("attachments")
-        add_markdown(contents, source, lambda address: _attached(attachments, address))
+        add_markdown(contents, contents.start_of(source), lambda address: _attached(attachments, address))
     else:
         contents.add(source, "code" if cell.get("cell_type") == "code" else "paragraph")
     outputs = cell.get("outputs")

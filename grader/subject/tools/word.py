@@ -56,15 +56,17 @@ def read_word(path: str) -> Contents:
 
     try:
         opened = docx.Document(path)
-        body, part = opened.element.body, opened.part
+        body, part, paper = opened.element.body, opened.part, _paper(opened)
     except MemoryError:
         raise
     except Exception:  # python-docx raises whatever a damaged file makes it stumble over
         problem = "is a damaged Word document, or of another kind; save it as .docx or PDF"
         raise UnreadableError(problem) from None
+    if body is None:
+        raise UnreadableError("has nothing in it; save it again as .docx or PDF")
     contents = Contents("docx")
     with suppress(FullError):
-        _WordBlocks(contents, part, opened.element).add_body(body, Ground(luminance=_paper(part, opened)))
+        _WordBlocks(contents, part, opened.element).add_body(body, Ground(luminance=paper))
     _report_hidden_parts(contents, part)
     return contents
 
@@ -90,12 +92,12 @@ def _inspect(path: str) -> None:
         raise UnreadableError(f"unpacks to more than {UNPACKED_BYTES >> 20} MiB; make its pictures smaller")
 
 
-def _paper(part: Any, opened: Any) -> float | None:
+def _paper(opened: Any) -> float | None:
     """Return the luminance of the pages."""
     settings = opened.settings.element
     if settings.find(f"{W}displayBackgroundShape") is None:
         return 255.0
-    background = part.element.find(f"{W}background")
+    background = opened.element.find(f"{W}background")
     if background is None:
         return 255.0
     colour = background.get(f"{W}color") or ""

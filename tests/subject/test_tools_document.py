@@ -1,0 +1,687 @@
+"""What the tool reads out of documents of each format, what it reports as hidden, and what it refuses."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import docx
+import msgspec
+import nbformat.v4 as notebook
+import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+from docx.shared import Pt, RGBColor
+from PIL import Image
+
+from grader.model.document import THUMBNAIL_BYTES, Document
+from grader.packing.pdf import pdf
+from grader.subject.tools import document as tool
+from grader.subject.tools import pdf_pages, word
+from grader.subject.tools.thumbnails import thumbnail
+
+DOCUMENTS = Path(__file__).with_name("documents")
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content: bytes | str, name: str) -> Document:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return decoded(path)
+
+    return read
+
+
+def decoded(path: Path) -> Document:
+    return msgspec.convert({**tool.main(str(path)), "path": path.name}, Document)
+
+
+def texts(document: Document) -> list[str]:
+    assert document.problem == ""
+    return [block.text for block in document.blocks]
+
+
+def hidden(document: Document) -> list[tuple[str, str]]:
+    return [(text.how, text.begins) for text in document.hidden]
+
+
+def png(side: int = 40) -> bytes:
+    whole = io.BytesIO()
+    Image.effect_noise((side, side), 90).save(whole, "PNG")
+    return whole.getvalue()
+
+
+def saved(document) -> bytes:
+    whole = io.BytesIO()
+    document.save(whole)
+    return whole.getvalue()
+
+
+def element(document, xml: str):
+    """Append an element to the body of a Word document."""
+    made = parse_xml(xml.replace(" ", f" {nsdecls('w', 'wp', 'a', 'pic', 'r')} ", 1))
+    document.element.body.insert(len(document.element.body) - 1, made)
+    return made
+
+
+def paragraph(inside: str) -> str:
+    return f"<w:p ><w:r><w:t>before </w:t></w:r>{inside}<w:r><w:t> after</w:t></w:r></w:p>"
+
+
+class TestMarkdown:
+    def test_blocks(self, read):
+        found = read(
+            "# T\n\nA\nB\n\n3. c\n   - d\n4. e\n\n| q | a |\n|--|--|\n| 1 | x |\n\n```py\n# Q1\n```\n", "a.md"
+        )
+        assert [(b.kind, b.number, b.level, b.text) for b in found.blocks] == [
+            ("heading", "", 1, "T"),
+            ("paragraph", "", 0, "A\nB"),
+            ("list", "3", 1, "c"),
+            ("list", "", 2, "d"),
+            ("list", "4", 1, "e"),
+            ("table", "", 0, "q\ta"),
+            ("table", "", 0, "1\tx"),
+            ("code", "", 0, "# Q1"),
+        ]
+
+    def test_numbers_are_those_typed_or_counted_where_all_are_alike(self, read):
+        assert [b.number for b in read("1. a\n3. b\n7. c\n", "a.md").blocks] == ["1", "3", "7"]
+        assert [b.number for b in read("1. a\n1. b\n1. c\n", "a.md").blocks] == ["1", "2", "3"]
+
+    @pytest.mark.parametrize(
+        ("text", "how"),
+        [
+            ("a <!-- secret words --> b", "an HTML comment"),
+            ("a\n\n<!-- secret\nwords -->\n\nb", "an HTML comment"),
+            ("a <span style='display: none'>secret words</span> b", "HTML that hides it"),
+            ("a\n\n<div style='display:none'>\n\nsecret words\n\n</div>\n\nb", "HTML that hides it"),
+            ("a <b hidden>secret words</b> b", "HTML that hides it"),
+            ("a <font style='COLOR:#FFF'>secret words</font> b", "HTML that hides it"),
+            ("a <i style='font-size:0'>secret words</i> b", "HTML that hides it"),
+            ("a <i style='visibility:hidden'>secret words</i> b", "HTML that hides it"),
+            ("a\n\n<script>\nsecret words\n</script>\n\nb", "an element that shows nothing"),
+            ("a\n\n[//]: # (secret words)\n\nb", "a link that is not shown"),
+            ("a \U000e0073\U000e0065\U000e0063\U000e0072\U000e0065\U000e0074 b", "characters without width"),
+        ],
+    )
+    def test_what_is_hidden_is_left_out_and_reported(self, read, text, how):
+        found = read(text, "a.md")
+        assert "secret" not in "".join(texts(found))
+        assert "".join(texts(found)).replace("\n", "").split() in (["a", "b"], ["ab"])
+        assert [(h, begins.split()[0]) for h, begins in hidden(found)] == [(how, "secret")]
+
+    def test_characters_without_width_split_no_word(self, read):
+        found = read("1\u200b.\u200b a\ufeffllo\u00adcate " + "\u200b" * 20, "a.md")
+        assert texts(found) == ["1. allocate"]
+        assert hidden(found) == [("24 characters without width", "")]
+
+    def test_letters_in_another_order_are_reported(self, read):
+        assert hidden(read("a \u202edesrever\u202c", "a.md")) == [
+            ("characters that turn the order of others round", "")
+        ]
+
+    def test_details_can_be_opened_and_are_visible(self, read):
+        assert "inside" in "".join(texts(read("<details><summary>s</summary>inside</details>", "a.md")))
+
+    def test_pictures_of_its_own_folder(self, read, tmp_path):
+        (tmp_path / "p.png").write_bytes(png())
+        embedded = base64.b64encode(png(30)).decode()
+        found = read(f"a\n\n![](p.png)\n\nb <img src='data:image/png;base64,{embedded}'>\n", "a.md")
+        assert [(p.width, p.after, bool(p.thumbnail)) for p in found.pictures] == [
+            (40, 1, True),
+            (30, 2, True),
+        ]
+
+    @pytest.mark.parametrize(
+        "address",
+        ["http://127.0.0.1:9/p.png", "file:///etc/hostname", "/etc/hostname", "../out.png", "link.png",
+         "%2e%2e/out.png",
+         "deep/../../out.png", "folder", "missing.png", "a%00b"],
+    )  # fmt: skip
+    def test_no_other_picture_is_fetched(self, read, tmp_path, address):
+        (tmp_path.parent / "out.png").write_bytes(png())
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "deep").mkdir()
+        (tmp_path / "link.png").symlink_to(tmp_path.parent / "out.png")
+        found = read(f"a ![x]({address})", "a.md")
+        assert all((p.width, p.thumbnail) == (0, "") for p in found.pictures)
+
+
+class TestText:
+    def test_paragraphs_and_pages(self, read):
+        found = read("1. a\nb\n\n2. c\f3. d", "a.txt")
+        assert [(b.text, b.page) for b in found.blocks] == [("1. a\nb", 1), ("2. c", 1), ("3. d", 2)]
+        assert found.pages == 2
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+    def test_encodings(self, read, encoding):
+        assert texts(read("caf\xe9 \u20ac".encode(encoding), "a.txt")) == ["caf\xe9 \u20ac"]
+
+    def test_bytes_that_are_no_text(self, read):
+        assert texts(read(b"\xc3\xa9\xc3\xa9\xc3\xa9 \xff x", "a.txt")) == ["\xe9\xe9\xe9 \ufffd x"]
+        assert texts(read(b"1. a \x07\x1b[31m b", "a.txt")) == ["1. a [31m b"]
+
+
+class TestNotebook:
+    def made(self, *cells) -> str:
+        return json.dumps(notebook.new_notebook(cells=list(cells)))
+
+    def test_cells_and_outputs(self, read):
+        picture = base64.b64encode(png()).decode()
+        outputs = [
+            notebook.new_output("stream", text="printed\n"),
+            notebook.new_output("execute_result", {"text/plain": "3"}),
+            notebook.new_output("display_data", {"image/png": picture, "text/plain": "<Figure>"}),
+            notebook.new_output("display_data", {"text/html": "<b>bold</b><!-- secret -->"}),
+            notebook.new_output("error", ename="E", evalue="v", traceback=["\x1b[31mE: v\x1b[0m"]),
+        ]
+        found = read(
+            self.made(
+                notebook.new_markdown_cell("## Question 1\n\nAn answer."),
+                notebook.new_code_cell("# Q2\nx", outputs=outputs),
+                notebook.new_raw_cell("raw"),
+            ),
+            "a.ipynb",
+        )
+        assert [(b.kind, b.text) for b in found.blocks] == [
+            ("heading", "Question 1"),
+            ("paragraph", "An answer."),
+            ("code", "# Q2\nx"),
+            ("output", "printed"),
+            ("output", "3"),
+            ("output", "bold"),
+            ("output", "E: v"),
+            ("paragraph", "raw"),
+        ]
+        assert [(p.width, p.after) for p in found.pictures] == [(40, 5)]
+        assert hidden(found) == [("an HTML comment", "secret")]
+
+    @pytest.mark.parametrize(
+        "metadata",
+        [
+            {"jupyter": {"source_hidden": True}},
+            {"tags": ["hide-input"]},
+            {"tags": ["remove-cell"]},
+            {"hide_input": True},
+        ],
+    )
+    @pytest.mark.parametrize("make", [notebook.new_code_cell, notebook.new_markdown_cell])
+    def test_hidden_cells(self, read, metadata, make):
+        found = read(self.made(make("secret words", metadata=metadata)), "a.ipynb")
+        assert (texts(found), hidden(found)) == ([], [("a hidden cell", "secret words")])
+
+    def test_hidden_outputs(self, read):
+        outputs = [notebook.new_output("stream", text="secret")]
+        cell = notebook.new_code_cell("x", outputs=outputs, metadata={"jupyter": {"outputs_hidden": True}})
+        found = read(self.made(cell), "a.ipynb")
+        assert (texts(found), hidden(found)) == (["x"], [("a hidden output", "secret")])
+
+    def test_a_picture_attached_to_a_cell(self, read):
+        attached = {"p.png": {"image/png": base64.b64encode(png()).decode()}}
+        cell = notebook.new_markdown_cell("![x](attachment:p.png)", attachments=attached)
+        assert [p.width for p in read(self.made(cell), "a.ipynb").pictures] == [40]
+
+    def test_an_old_notebook(self, read):
+        cells = [{"cell_type": "markdown", "source": ["1. a\n", "b"], "metadata": {}}]
+        old = {
+            "nbformat": 3,
+            "nbformat_minor": 0,
+            "metadata": {},
+            "worksheets": [{"cells": cells, "metadata": {}}],
+        }
+        assert texts(read(json.dumps(old), "a.ipynb")) == ["a\nb"]
+
+
+class TestWord:
+    def test_blocks(self, read):
+        made = docx.Document()
+        made.add_heading("T", 0)
+        made.add_heading("S", 2)
+        for text in ("a", "b"):
+            made.add_paragraph(text, style="List Number")
+        made.add_paragraph("c", style="List Bullet")
+        table = made.add_table(1, 2)
+        table.cell(0, 0).text, table.cell(0, 1).text = "1", "x\ny"
+        made.add_picture(io.BytesIO(png()))
+        made.add_paragraph("end")
+        found = read(saved(made), "a.docx")
+        assert [(b.kind, b.number, b.level, b.text) for b in found.blocks] == [
+            ("heading", "", 1, "T"),
+            ("heading", "", 2, "S"),
+            ("list", "1", 1, "a"),
+            ("list", "2", 1, "b"),
+            ("list", "", 1, "c"),
+            ("table", "", 0, "1\tx\ny"),
+            ("paragraph", "", 0, "end"),
+        ]
+        assert [(p.width, p.height, p.after, bool(p.thumbnail)) for p in found.pictures] == [
+            (40, 40, 6, True)
+        ]
+
+    @pytest.mark.parametrize(
+        ("form", "expected"),
+        [
+            ("decimal", ["1", "2", "2.1", "2.2", "3"]),
+            ("lowerLetter", ["a", "b", "b.1", "b.2", "c"]),
+            ("upperRoman", ["1", "2", "2.1", "2.2", "3"]),
+        ],
+    )
+    def test_numbers_of_lists_over_several_levels(self, read, form, expected):
+        made = docx.Document()
+        numbering = made.part.numbering_part.element
+        levels = "".join(
+            f'<w:lvl w:ilvl="{depth}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/>'
+            f'<w:lvlText w:val="({text})"/></w:lvl>'
+            for depth, kind, text in ((0, form, "%1"), (1, "decimal", "%1.%2"))
+        )
+        numbering.insert(
+            0, parse_xml(f'<w:abstractNum {nsdecls("w")} w:abstractNumId="77">{levels}</w:abstractNum>')
+        )
+        number = f'<w:num {nsdecls("w")} w:numId="77"><w:abstractNumId w:val="77"/></w:num>'
+        numbering.append(parse_xml(number))
+        for depth in (0, 0, 1, 1, 0):
+            properties = f'<w:pPr><w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="77"/></w:numPr></w:pPr>'
+            element(made, f"<w:p >{properties}<w:r><w:t>x</w:t></w:r></w:p>")
+        assert [b.number for b in read(saved(made), "a.docx").blocks] == expected
+
+    def test_a_list_that_is_restarted(self, read):
+        made = docx.Document()
+        numbering = made.part.numbering_part.element
+        abstract = numbering[0].get(docx.oxml.ns.qn("w:abstractNumId"))
+        for number, override in (
+            ("91", ""),
+            ("92", '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'),
+        ):
+            numbering.append(
+                parse_xml(
+                    f'<w:num {nsdecls("w")} w:numId="{number}">'
+                    f'<w:abstractNumId w:val="{abstract}"/>{override}</w:num>'
+                )
+            )
+        for number in ("91", "91", "92", "92"):
+            properties = f'<w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="{number}"/></w:numPr></w:pPr>'
+            element(made, f"<w:p >{properties}<w:r><w:t>x</w:t></w:r></w:p>")
+        assert [b.number for b in read(saved(made), "a.docx").blocks][2:] == ["5", "6"]
+
+    @pytest.mark.parametrize(
+        ("properties", "how"),
+        [
+            ("<w:vanish/>", "hidden text"),
+            ('<w:color w:val="FFFFFF"/>', "text in the colour of the paper"),
+            ('<w:color w:val="FAFAF0"/>', "text in the colour of the paper"),
+            ('<w:color w:themeColor="background1"/>', "text in the colour of the paper"),
+            ('<w:color w:val="000000"/><w:highlight w:val="black"/>', "text in the colour of the paper"),
+            (
+                '<w:color w:val="202020"/><w:shd w:val="clear" w:fill="000000"/>',
+                "text in the colour of the paper",
+            ),
+            ('<w:sz w:val="2"/>', "text of 1 points"),
+            ('<w:w w:val="1"/>', "text that is squeezed to lines"),
+        ],
+    )
+    def test_hidden_runs(self, read, properties, how):
+        made = docx.Document()
+        element(made, paragraph(f"<w:r><w:rPr>{properties}</w:rPr><w:t>secret words</w:t></w:r>"))
+        found = read(saved(made), "a.docx")
+        assert texts(found) == ["before after"]
+        assert hidden(found) == [(how, "secret words")]
+
+    @pytest.mark.parametrize(
+        "properties",
+        ['<w:vanish w:val="0"/>', '<w:color w:val="auto"/>', '<w:color w:val="808080"/>',
+         '<w:sz w:val="16"/>',
+         '<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="1F3864"/>',
+         '<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>',
+         '<w:color w:val="C00000"/><w:highlight w:val="yellow"/>'],
+    )  # fmt: skip
+    def test_visible_runs(self, read, properties):
+        made = docx.Document()
+        element(made, paragraph(f"<w:r><w:rPr>{properties}</w:rPr><w:t>shown</w:t></w:r>"))
+        found = read(saved(made), "a.docx")
+        assert (texts(found), hidden(found)) == (["before shown after"], [])
+
+    def test_what_hides_may_stand_in_a_style(self, read):
+        made = docx.Document()
+        style = made.styles.add_style("Quiet", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+        style.font.hidden = True
+        derived = made.styles.add_style("Quieter", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+        derived.base_style = style
+        made.styles.add_style("White", docx.enum.style.WD_STYLE_TYPE.PARAGRAPH).font.color.rgb = RGBColor(
+            255, 255, 255
+        )
+        made.add_paragraph("shown").add_run(" secret", style="Quieter")
+        made.add_paragraph("white words", style="White")
+        found = read(saved(made), "a.docx")
+        assert texts(found) == ["shown"]
+        assert hidden(found) == [
+            ("hidden text", "secret"),
+            ("text in the colour of the paper", "white words"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("inside", "how"),
+        [
+            (
+                '<w:del w:id="1" w:author="a"><w:r><w:delText>secret words</w:delText></w:r></w:del>',
+                "deleted text",
+            ),
+            (
+                '<w:moveFrom w:id="1" w:author="a"><w:r><w:t>secret words</w:t></w:r></w:moveFrom>',
+                "deleted text",
+            ),
+        ],
+    )
+    def test_deleted_text(self, read, inside, how):
+        made = docx.Document()
+        element(made, paragraph(inside))
+        found = read(saved(made), "a.docx")
+        assert texts(found) == ["before after"]
+        assert hidden(found) == [(how, "secret words")]
+
+    @pytest.mark.parametrize(
+        "inside",
+        [
+            '<w:ins w:id="1" w:author="a"><w:r><w:t>shown</w:t></w:r></w:ins>',
+            '<w:hyperlink w:anchor="x"><w:r><w:t>shown</w:t></w:r></w:hyperlink>',
+            "<w:sdt><w:sdtContent><w:r><w:t>shown</w:t></w:r></w:sdtContent></w:sdt>",
+            '<w:fldSimple w:instr="PAGE"><w:r><w:t>shown</w:t></w:r></w:fldSimple>',
+            "<w:smartTag><w:r><w:t>shown</w:t></w:r></w:smartTag>",
+        ],
+    )
+    def test_what_stands_in_other_elements(self, read, inside):
+        made = docx.Document()
+        element(made, paragraph(inside))
+        assert texts(read(saved(made), "a.docx")) == ["before shown after"]
+
+    def test_comments_and_long_headers_are_reported(self, read):
+        made = docx.Document()
+        made.add_comment(made.add_paragraph("shown").runs, text="secret words", author="a")
+        made.sections[0].header.paragraphs[0].text = "secret " * 40
+        made.sections[0].footer.paragraphs[0].text = "A name, page 1"
+        found = read(saved(made), "a.docx")
+        assert texts(found) == ["shown"]
+        assert [how for how, _ in hidden(found)] == ["a comment", "a header"]
+
+    def test_a_text_box_is_read(self, read):
+        made = docx.Document()
+        box = "<w:txbxContent><w:p><w:r><w:t>in the box</w:t></w:r></w:p></w:txbxContent>"
+        element(made, paragraph(f"<w:r><w:pict><w:shape>{box}</w:shape></w:pict></w:r>"))
+        assert texts(read(saved(made), "a.docx")) == ["before after", "in the box"]
+
+    def test_a_box_or_row_without_height_is_hidden(self, read):
+        made = docx.Document()
+        inside = "<w:txbxContent><w:p><w:r><w:t>secret</w:t></w:r></w:p></w:txbxContent>"
+        box = f'<wp:inline><wp:extent cx="100" cy="100"/>{inside}</wp:inline>'
+        element(made, paragraph(f"<w:r><w:drawing>{box}</w:drawing></w:r>"))
+        cells = "<w:tc><w:p><w:r><w:t>hush</w:t></w:r></w:p></w:tc>" * 2
+        element(
+            made,
+            f'<w:tbl ><w:tr><w:trPr><w:trHeight w:val="1" w:hRule="exact"/></w:trPr>{cells}</w:tr></w:tbl>',
+        )
+        found = read(saved(made), "a.docx")
+        assert texts(found) == ["before after"]
+        assert [how for how, _ in hidden(found)] == [
+            "a text box without height or width",
+            "a row without height",
+        ]
+
+    def test_white_text_on_dark_cells_is_visible(self, read):
+        made = docx.Document()
+        table = made.add_table(1, 2)
+        for cell, fill in zip(table.rows[0].cells, ("1F3864", "FFFFFF"), strict=True):
+            cell._tc.get_or_add_tcPr().append(
+                parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="{fill}"/>')
+            )
+            cell.paragraphs[0].add_run("words").font.color.rgb = RGBColor(255, 255, 255)
+        found = read(saved(made), "a.docx")
+        assert texts(found) == ["words"]
+        assert hidden(found) == [("text in the colour of the paper", "words")]
+
+    def test_a_formula(self, read):
+        made = docx.Document()
+        made.add_paragraph("x")
+        math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+        made.paragraphs[0]._p.append(
+            parse_xml(
+                f'<m:oMath xmlns:m="{math}"><m:f><m:num><m:r><m:t>a</m:t></m:r></m:num>'
+                "<m:den><m:r><m:t>b</m:t></m:r></m:den></m:f></m:oMath>"
+            )
+        )
+        assert texts(read(saved(made), "a.docx")) == ["x(a)/(b)"]
+
+    def test_a_linked_picture_is_not_fetched(self, read):
+        made = docx.Document()
+        relation = made.part.rels.get_or_add_ext_rel(
+            docx.opc.constants.RELATIONSHIP_TYPE.IMAGE, "http://127.0.0.1:9/p.png"
+        )
+        element(
+            made,
+            paragraph(
+                '<w:r><w:drawing><wp:inline><wp:extent cx="952500" cy="952500"/>'
+                f'<a:blip r:link="{relation}" r:embed="{relation}"/></wp:inline></w:drawing></w:r>'
+            ),
+        )
+        found = read(saved(made), "a.docx")
+        assert [(p.width, p.thumbnail) for p in found.pictures] == [(100, "")]
+
+    def test_pages_are_those_that_word_counted(self, read):
+        made = docx.Document()
+        made.add_paragraph("a")
+        element(made, "<w:p ><w:r><w:lastRenderedPageBreak/><w:t>b</w:t></w:r></w:p>")
+        found = read(saved(made), "a.docx")
+        assert [(b.text, b.page) for b in found.blocks] == [("a", 1), ("b", 2)]
+
+    def test_a_run_of_one_point(self, read):
+        made = docx.Document()
+        made.add_paragraph("shown").add_run(" secret").font.size = Pt(1)
+        assert texts(read(saved(made), "a.docx")) == ["shown"]
+
+
+class TestPdf:
+    def test_lines_pictures_and_pages(self, read):
+        found = read(pdf("1. a b c\n2. d e f\n[picture]\n3. g h i" + "\n" * 60 + "4. j k l"), "a.pdf")
+        assert [(b.text, b.page) for b in found.blocks] == [
+            ("1. a b c", 1),
+            ("2. d e f", 1),
+            ("3. g h i", 1),
+            ("4. j k l", 2),
+        ]
+        assert [(p.after, bool(p.thumbnail)) for p in found.pictures] == [(2, True)]
+        assert (found.pages, found.scanned, found.drawn) == (2, (), ())
+
+    def test_text_without_ink_is_hidden(self, read):
+        shown = pdf("The first line of the page is seen.\nsecret words follow here and there")
+        found = read(shown.replace(b"BT /F 9", b"BT 3 Tr /F 9").replace(b"BT 3 Tr", b"BT", 1), "a.pdf")
+        assert texts(found) == ["The first line of the page is seen."]
+        assert hidden(found) == [("text without ink on the page", "secret words follow here and there")]
+
+    def test_a_page_that_is_a_picture_is_a_scan(self, read):
+        found = read(pdf("[picture]"), "a.pdf")
+        assert (found.blocks, found.scanned, len(found.pictures)) == ((), (1,), 1)
+        assert found.pictures[0].thumbnail
+
+    def test_what_is_drawn_beside_the_text_is_said(self):
+        assert decoded(DOCUMENTS / "table.pdf").drawn == (1,)
+
+    def test_only_the_first_pages_are_read(self, read, monkeypatch):
+        monkeypatch.setattr(pdf_pages, "PAGES_READ", 1)
+        found = read(pdf("a b c\n" * 70), "a.pdf")
+        assert found.incomplete == "only the first 1 of its 2 pages are read"
+
+    @pytest.mark.parametrize("name", sorted(path.name for path in DOCUMENTS.glob("*.pdf")))
+    def test_the_stored_ones_are_read(self, name):
+        found = decoded(DOCUMENTS / name)
+        assert bool(found.problem) is (name == "password.pdf")
+
+
+def test_thumbnails_are_small_png():
+    found = thumbnail(noise())
+    assert len(found) <= THUMBNAIL_BYTES
+    with Image.open(io.BytesIO(found)) as picture:
+        assert picture.format == "PNG"
+        picture.load()
+
+
+def noise():
+    import numpy as np
+
+    return np.random.default_rng(1).integers(0, 256, (3000, 2000))
+
+
+def archive(**members: bytes) -> bytes:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in members.items():
+            made.writestr(name.replace("__", "/").replace("_dot_", "."), content)
+    return whole.getvalue()
+
+
+def changed(member: str, content: bytes) -> bytes:
+    """A Word document with other bytes for one of its parts."""
+    whole = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(saved(docx.Document()))) as source,
+        zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for name in source.namelist():
+            target.writestr(name, content if name == member else source.read(name))
+    return whole.getvalue()
+
+
+ENTITIES = "<!DOCTYPE x [<!ENTITY a0 'lol'>" + "".join(
+    f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10)
+)
+W_NS = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+REFUSED = {
+    "nothing.pdf": (b"", "is empty"),
+    "text.pdf": (b"1. a", "is no PDF, but text; hand in a PDF"),
+    "word.pdf": (lambda: saved(docx.Document()), "is no PDF, but a Word file or another zip"),
+    "text.docx": (b"1. a", "is no Word document (.docx), but text"),
+    "old.docx": (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "is no Word document (.docx), but an old or"),
+    "old.doc": (b"\xd0\xcf\x11\xe0" + b"\0" * 600, "is an old or an encrypted Word file"),
+    "rich.txt": (b"{\\rtf1 a}", "is an RTF file"),
+    "photo.md": (png, "is a picture"),
+    "packed.txt": (b"\x1f\x8b\x08\0", "is a compressed file"),
+    "data.txt": (b"a\0b", "is data"),
+    "late_data.txt": (b"a" * 5000 + b"\0", "is no text, but other data"),
+    "zip.docx": (lambda: archive(a=b"b"), "is a zip archive and no Word document"),
+    "nested.docx": (lambda: archive(a_dot_zip=archive(a=b"b" * 10**6)), "is a zip archive and no Word"),
+    "open.docx": (lambda: archive(mimetype=b"application/vnd.oasis.opendocument"), "is an OpenDocument file"),
+    "cut.docx": (lambda: saved(docx.Document())[:9000], "is a damaged Word document"),
+    "entities.docx": (
+        lambda: changed(
+            "word/document.xml", f"{ENTITIES}]><w:document {W_NS}><w:body>&a9;</w:body></w:document>".encode()
+        ),
+        "",
+    ),
+    "external.docx": (
+        lambda: changed(
+            "word/document.xml",
+            f"<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><w:document {W_NS}><w:body><w:p><w:r>"
+            "<w:t>&a;</w:t></w:r></w:p></w:body></w:document>".encode(),
+        ),
+        "",
+    ),
+    "deep.docx": (
+        lambda: changed("word/document.xml", (f"<w:document {W_NS}><w:body>" + "<w:ins>" * 100_000).encode()),
+        "is a damaged Word document",
+    ),
+    "macro.docx": (
+        lambda: changed(
+            "[Content_Types].xml",
+            zipfile.ZipFile(io.BytesIO(saved(docx.Document()))).read("[Content_Types].xml").replace(
+                b"wordprocessingml.document.main", b"wordprocessingml.macroEnabled.main"
+            ),
+        ),
+        "is a damaged Word document, or of another kind",
+    ),
+    "text.ipynb": (b"1. a", "is no notebook that can be opened"),
+    "json.ipynb": (b"[1]", "is no notebook that can be opened"),
+    "cells.ipynb": (b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": 3}', "is no notebook"),
+    "deep.ipynb": (b"[" * 200_000, "is no notebook that can be opened"),
+    "broken.pdf": (b"%PDF-1.7\n" + b"x" * 2000, "is damaged, and cannot be opened"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_document_ends_in_one_sentence(read, name):
+    content, sentence = REFUSED[name]
+    found = read(content() if callable(content) else content, name)
+    assert found.problem.startswith(sentence)
+    assert not (sentence and found.blocks)
+    assert "\n" not in found.problem
+    assert "root:" not in "".join(block.text for block in found.blocks)
+    assert sum(len(block.text) for block in found.blocks) < 1000
+
+
+def test_links_folders_and_pipes_are_no_documents(tmp_path):
+    (tmp_path / "own.txt").write_text("1. a")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "own.txt")
+    (tmp_path / "folder.txt").mkdir()
+    os.mkfifo(tmp_path / "pipe.txt")
+    for name in ("link.txt", "folder.txt", "pipe.txt", "missing.txt"):
+        assert decoded(tmp_path / name).problem.startswith("is no file"), name
+
+
+def test_a_package_that_is_missing_is_no_fault_of_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.docx"
+    path.write_bytes(saved(docx.Document()))
+    monkeypatch.setitem(sys.modules, "docx", None)
+    assert tool.main(str(path)) == {"package": "python-docx"}
+
+
+def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(read, monkeypatch):
+    monkeypatch.setattr(word, "UNPACKED_BYTES", 2**20)
+    found = read(changed("word/document.xml", b"<a>" + b" " * 2**20 + b"</a>"), "a.docx")
+    assert found.problem == "unpacks to more than 1 MiB; make its pictures smaller"
+
+
+def test_an_archive_of_many_members_is_not_read(read, monkeypatch):
+    monkeypatch.setattr(word, "MEMBERS", 5)
+    assert read(saved(docx.Document()), "a.docx").problem.startswith("unpacks to more than")
+
+
+def many_words() -> bytes:
+    """The main part of a Word document with 100,000 paragraphs."""
+    paragraphs = "<w:p><w:r><w:t>words</w:t></w:r></w:p>" * 100_000
+    return f"<w:document {W_NS}><w:body>{paragraphs}</w:body></w:document>".encode()
+
+
+LONG = {
+    "words.txt": lambda: b"word " * 20_000_000,
+    "lines.txt": lambda: b"1.\n" * 200_000,
+    "words.md": lambda: b"word " * 1_000_000,
+    "headings.md": lambda: b"# a\n" * 200_000,
+    "lists.md": lambda: b"1. a\n1) b\n" * 100_000,
+    "words.ipynb": lambda: json.dumps(
+        notebook.new_notebook(cells=[notebook.new_markdown_cell("word " * 500_000)])
+    ).encode(),
+    "words.docx": lambda: changed("word/document.xml", many_words()),
+}
+SCRIPT = """
+import json, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+resource.setrlimit(resource.RLIMIT_CPU, (25, 25))
+from grader.subject.tools import document
+sys.stdout.write(json.dumps(document.main(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_documents_are_cut_and_that_is_said(tmp_path, name):
+    """A process that the kernel gives 2 GiB and 25 s of a core reads a part of each."""
+    path = tmp_path / name
+    path.write_bytes(LONG[name]())
+    command = [sys.executable, "-c", SCRIPT, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = msgspec.convert({**json.loads(done.stdout), "path": name}, Document)
+    assert (found.problem, bool(found.incomplete)) == ("", True)
+    assert sum(len(block.text) for block in found.blocks) <= 400_000
