@@ -146,10 +146,10 @@ def graded(course: Path, submission: Path, part: Part, within_s: float) -> Line 
         if not run.in_time:
             return None
         (evidence,) = evidence_below(Path(out)) or (None,)
-        if not run.scores or evidence is None or not evidence.exams:
+        if not run.scores or evidence is None or not evidence.runs:
             raise SystemExit(f"{submission}: was not graded:\n{run.complaints}")
         (card,) = run.scores
-        machine = evidence.exams[-1].environment
+        machine = evidence.runs[-1].environment
         return {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine_in_words(machine),

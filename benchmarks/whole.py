@@ -2,7 +2,7 @@
 
 python benchmarks/whole.py [NAME...] [--times N] [--items]
 
-Each submission of tests/submissions is graded once without a look at the clock, since the first exam on a
+Each submission of tests/submissions is graded once without a look at the clock, since the first run on a
 machine builds what later ones find (the reference, compiled modules), and then N times. Ends with 1 if the
 median of one is over the limit. With --items it says, of the last time, what took long beside the
 submission's own program; two workers may have been at work at once.

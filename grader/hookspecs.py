@@ -75,7 +75,7 @@ def grader_sandboxes() -> Iterable[type[Sandbox]] | None:
 
     When: in the worker, once, before it starts the first server.
     Who: the built-in layers and installed plugins. The strongest that works on the machine is taken.
-    Answers: an empty list or None brings nothing. An exception ends the exam and names the plugin.
+    Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
     """
 
@@ -103,8 +103,8 @@ def grader_platforms() -> Iterable[type[Platform]] | None:
 
 
 @hookspec
-def grader_exam_started(submission: Submission, total: int) -> None:
-    """An exam is about to begin; `total` items are going to be observed.
+def grader_run_started(submission: Submission, total: int) -> None:
+    """A run is about to begin; `total` items are going to be observed.
 
     When: on the host, before the worker is started.
     Who: progress displays, logs.

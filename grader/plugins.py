@@ -67,7 +67,7 @@ class Plugins:
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._folders: dict[str, Path] = {}
-        self._telling = threading.RLock()  # whoever listens need not know that exams go on side by side
+        self._telling = threading.RLock()  # whoever listens need not know that runs go on side by side
         for name in BUILTIN:
             self._register(import_module(name), name)
         for name, load in _installed():
@@ -151,10 +151,10 @@ class Plugins:
 
         return self._registry("grader_platforms", lambda answer: _fulfilling(answer, Platform))
 
-    def exam_started(self, submission: Submission, total: int) -> None:
+    def run_started(self, submission: Submission, total: int) -> None:
         """Tell that `total` items are going to be observed."""
         with self._telling:
-            self._manager.hook.grader_exam_started(submission=submission, total=total)
+            self._manager.hook.grader_run_started(submission=submission, total=total)
 
     def observed(self, observation: Observation, title: str) -> None:
         """Tell of one more observation."""

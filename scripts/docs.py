@@ -253,7 +253,7 @@ def records() -> str:
     ]
     nouns = (
         submission.Submission,
-        evidence.Exam,
+        evidence.WorkerRun,
         observation.Observation,
         observation.Case,
         observation.Quantity,

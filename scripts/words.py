@@ -49,9 +49,6 @@ class Allowed(NamedTuple):
 BASELINE: dict[str, Allowed] = {
     "harness": Allowed(names=61, docstrings=52),
     "cli": Allowed(names=10, docstrings=2),
-    "engines": Allowed(names=0, docstrings=1),
-    "worker": Allowed(names=23, docstrings=16),
-    "grading": Allowed(names=0, docstrings=3),
 }
 BASELINE_CLASSES = frozenset(
     [

@@ -26,7 +26,7 @@ _SERVE = f"""
 import ctypes, gc, json, os, signal, socket, sys
 
 import grader.worker.__main__ as worker
-import grader.worker.exam, grader.worker.items, grader.worker.quiet, grader.harness.process_pool
+import grader.worker.run, grader.worker.items, grader.worker.quiet, grader.harness.process_pool
 from grader.checks.builtin import grader_checks
 
 grader_checks()  # imports all kinds

@@ -1,4 +1,4 @@
-"""Families of inputs for the operations, graphs and networks of dlsys, drawn anew for every exam."""
+"""Families of inputs for the operations, graphs and networks of dlsys, drawn anew for every run."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.contracts.report import Report
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Late, Line, Points, Scorecard, Standing, Total
@@ -17,7 +17,6 @@ __all__ = [
     "Award",
     "Case",
     "Evidence",
-    "Exam",
     "Fault",
     "Item",
     "Late",
@@ -33,6 +32,7 @@ __all__ = [
     "Standing",
     "Submission",
     "Total",
+    "WorkerRun",
     "block",
     "document",
     "one_line",

@@ -31,7 +31,7 @@ class Display:
         self._waits = _Waits(stream)
 
     @hookimpl
-    def grader_exam_started(self, submission: Submission, total: int) -> None:
+    def grader_run_started(self, submission: Submission, total: int) -> None:
         """Start the progress line."""
         from grader.reports.terminal import Progress
 
@@ -114,11 +114,11 @@ def show(graded: Graded) -> None:
     from grader.reports.terminal import show as show_card
 
     show_card(graded.scorecard, sys.stdout)
-    exam = graded.evidence.exams[-1] if graded.evidence.exams else None
-    if exam is not None:
-        missing = exam.environment.get("stronger_layers_missing", ())
+    run = graded.evidence.runs[-1] if graded.evidence.runs else None
+    if run is not None:
+        missing = run.environment.get("stronger_layers_missing", ())
         why = f" ({'; '.join(missing)})" if missing else ""
-        echo(f"    Sandbox: {exam.isolation}{why}.")
+        echo(f"    Sandbox: {run.isolation}{why}.")
     if graded.submission.dropped:
         echo(f"    Not looked at: {', '.join(graded.submission.dropped)}.")
     files = ", ".join(path.name for path in graded.reports)

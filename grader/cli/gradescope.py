@@ -91,7 +91,7 @@ def command(
             published=published,
             **options,
         )
-        grading = Grading(CourseFiles(course, plugins), workers, several=False, gpus=0)
+        grading = Grading(CourseFiles(course, plugins), workers, alone=True)
         ((_, graded),) = grading.grade([request])
         if isinstance(graded, SubmissionError):
             write(results, refusal("\n".join(graded.problems)))

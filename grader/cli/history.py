@@ -47,10 +47,10 @@ def _score(score: Details) -> str:
 
     total = out_of(score["raw"], score["possible"])
     after = "" if score["adjusted"] == score["raw"] else f", {score['adjusted']:g} after the late rule"
-    exam = f", exam {score['exam']}" if score["exam"] else ""
+    run = f", run {score['run']}" if score["run"] else ""
     of = f"submission {_short(score['submission_digest'])}, rubric {score['rubric']}"
     rubric = _short(score["rubric_digest"])
-    return f"{score['how']}: {total}{after}, {score['standing']} ({of} {rubric}{exam})"
+    return f"{score['how']}: {total}{after}, {score['standing']} ({of} {rubric}{run})"
 
 
 def _points(row: Details) -> str:

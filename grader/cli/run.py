@@ -117,7 +117,7 @@ def command(
             outcome = RunSummary(course, run_input, as_json=as_json, require_final=require_final)
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
-            grading = Grading(CourseFiles(course, plugins), workers, several=not alone, gpus=gpus)
+            grading = Grading(CourseFiles(course, plugins), workers, alone=alone)
             attempts = Attempts(grading, course.roster.by_id, _tell)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):

@@ -38,8 +38,8 @@ def command(student: str, assignment: str | None, as_json: bool, gradebook: Loca
 
         for grade in grades:
             show(grade.card, sys.stdout)
-            exam = f", exam {grade.exam} of {grade.began}" if grade.exam else ""
-            echo(f"    {grade.how} at {grade.at}, by rubric {grade.card.rubric}{exam}")
+            run = f", run {grade.run} of {grade.began}" if grade.run else ""
+            echo(f"    {grade.how} at {grade.at}, by rubric {grade.card.rubric}{run}")
             echo()
 
 

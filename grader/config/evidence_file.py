@@ -17,7 +17,7 @@ from typing import Any, Self, TypeAlias
 from grader.config.codec import dumps, from_plain, loads, to_plain
 from grader.config.problem import show_path
 from grader.errors import NotObservedError
-from grader.model.evidence import SCHEMA, Evidence, Exam
+from grader.model.evidence import SCHEMA, Evidence, WorkerRun
 from grader.model.observation import Observation, Outcome
 from grader.model.submission import Submission
 from grader.text import document
@@ -41,36 +41,36 @@ class SubmissionReceived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamStarted:
-    """The first line of each exam."""
+class RunStarted:
+    """The first line of each run."""
 
     schema: int = SCHEMA
     submission: Submission
-    exam: Exam
+    run: WorkerRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemObserved:
     """One item's observation."""
 
-    exam: str
+    run: str
     observation: Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExamEnded:
-    """The last line of an exam that was not cut short."""
+class RunEnded:
+    """The last line of a run that was not cut short."""
 
-    exam: str
+    run: str
 
 
-Record: TypeAlias = SubmissionReceived | ExamStarted | ItemObserved | ExamEnded
+Record: TypeAlias = SubmissionReceived | RunStarted | ItemObserved | RunEnded
 
 RECORDS: dict[str, type[Record]] = {
     "submission": SubmissionReceived,
-    "exam": ExamStarted,
+    "run": RunStarted,
     "observation": ItemObserved,
-    "end": ExamEnded,
+    "end": RunEnded,
 }
 NAMES = {kind: name for name, kind in RECORDS.items()}
 
@@ -78,11 +78,14 @@ NAMES = {kind: name for name, kind in RECORDS.items()}
 class EvidenceWriter:
     """Appends records to a file, each with one write, so that a killed process leaves whole lines.
 
-    An flock admits one writer at a time. A torn last line (power cut, full disk) is cut off first.
+    An flock admits one writer at a time, which first cuts off a torn last line (power cut, full disk), or
+    several that share the lock.
     """
 
-    def __init__(self, path: Path, *, wait_s: float = WAIT_S) -> None:
-        """Open the file, after waiting for another writer to end: an exam whose host was killed.
+    def __init__(self, path: Path, *, wait_s: float = WAIT_S, shared: bool = False) -> None:
+        """Open the file, after waiting for other writers to end: workers whose host was killed.
+
+        With `shared` it waits only for a writer that does not share.
 
         Raises:
             NotObservedError: it cannot be opened, or somebody has been writing for too long.
@@ -93,12 +96,13 @@ class EvidenceWriter:
         except OSError as error:
             raise self._unwritable(error) from None
         ends = time.monotonic() + wait_s
-        while not _locked(self._fd):
+        while not _locked(self._fd, shared=shared):
             if time.monotonic() > ends:
                 os.close(self._fd)
-                raise NotObservedError(f"{self._name}: another exam is writing here; wait for its end")
+                raise NotObservedError(f"{self._name}: another run is writing here; wait for its end")
             time.sleep(_POLL_S)
-        repair(self._fd)
+        if not shared:
+            repair(self._fd)
 
     def write(self, record: Record) -> None:
         """Append one record.
@@ -106,14 +110,19 @@ class EvidenceWriter:
         Raises:
             NotObservedError: it could not be written whole; then nothing of it is left.
         """
+        import fcntl  # rubrics are checked on any system, runs are on Linux
+
         line = (dumps(document({"record": NAMES[type(record)], **to_plain(record)})) + "\n").encode()
-        before = os.fstat(self._fd).st_size
         try:
+            fcntl.lockf(self._fd, fcntl.LOCK_EX)  # those who share the flock write one after the other
+            before = os.fstat(self._fd).st_size
             written = os.write(self._fd, line)
+            if written < len(line):
+                os.ftruncate(self._fd, before)
+            fcntl.lockf(self._fd, fcntl.LOCK_UN)
         except OSError as error:
             raise self._unwritable(error) from None
         if written < len(line):
-            os.ftruncate(self._fd, before)
             raise NotObservedError(f"{self._name}: could not be written whole; make room on the disk")
 
     def close(self) -> None:
@@ -134,11 +143,11 @@ class EvidenceWriter:
         )
 
 
-def _locked(fd: int) -> bool:
-    import fcntl  # rubrics are checked on any system, exams are on Linux
+def _locked(fd: int, *, shared: bool) -> bool:
+    import fcntl
 
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -222,7 +231,7 @@ def decode_record(line: bytes, *, where: str) -> Record:
         data: dict[str, Any] = dict(document(loads(line)))
         kind = RECORDS[data.pop("record")]
     except (ValueError, TypeError, KeyError):
-        raise NotObservedError(f"{where}: is not a record of an exam; {ADVICE}") from None
+        raise NotObservedError(f"{where}: is not a record of a run; {ADVICE}") from None
     return from_plain(kind, data, where=where, advice=ADVICE)
 
 
@@ -241,14 +250,14 @@ class StoredEvidence:
 
     def add(self, record: Record) -> None:
         """Add the next record of the file."""
-        if isinstance(record, SubmissionReceived | ExamStarted):
+        if isinstance(record, SubmissionReceived | RunStarted):
             submission = record.submission
             before = self._by_digest.pop(submission.digest, None)
-            exams = before.exams if before else ()
+            runs = before.runs if before else ()
             self._observations = dict(before.observations) if before else {}
             self._by_digest[submission.digest] = Evidence(
                 submission=submission,
-                exams=(*exams, record.exam) if isinstance(record, ExamStarted) else exams,
+                runs=(*runs, record.run) if isinstance(record, RunStarted) else runs,
                 observations=self._observations,
             )
         elif isinstance(record, ItemObserved):

@@ -25,11 +25,19 @@ class Order:
     """Whether it needs cores or GPUs for itself: it has timed items, or items with devices."""
     cores: int = 0
     """How many cores its timed items need, if it has any."""
+    shares_gpu: bool = False
+    """Whether another such order may use its GPU meanwhile, if the engine says so in both jobs. What does
+    not pass then is left without a record, and ordered again."""
+
+    @property
+    def job_file(self) -> Path:
+        """The file of its job: orders of one submission have one outbox."""
+        return self.outbox / f"job-{self.key}.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
-    """Lines that were appended to the evidence of an order."""
+    """Lines that were appended to the evidence in the outbox of an order, by it or by another one."""
 
     order: Order
     lines: tuple[bytes, ...]

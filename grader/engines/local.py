@@ -4,6 +4,9 @@ Shared orders run on all cores, several side by side. Exclusive ones, which are 
 for themselves. Where there are cores enough, shared orders keep off these and go on; one exclusive order more
 than there is room for is started then, which imports and waits for its lease while another one is timed.
 Otherwise exclusive orders run when no shared one does.
+
+Two orders that may share a GPU run as a pair: the worker of the first leases it, and the second is started
+when that worker sends the descriptors of the lease. An order without a partner has the GPU for itself.
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ from __future__ import annotations
 import os
 import select
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 from grader.config.evidence_file import EVIDENCE, LineReader
@@ -22,9 +26,8 @@ from grader.engines.cores import Division, divide
 from grader.engines.job_file import remove_job, write_job
 from grader.engines.process import WorkerProcess
 from grader.errors import NotObservedError
-from grader.files import write_whole
 from grader.machine.cores import Cores
-from grader.model.job import DONE, WAITS
+from grader.model.job import DONE, GRANTS, WAITS, WORKER_LOG
 from grader.text import block
 
 EXCLUSIVE_AHEAD = 32
@@ -32,7 +35,7 @@ EXCLUSIVE_AHEAD = 32
 
 
 class LocalEngine(Engine):
-    """The engine that needs nothing."""
+    """Runs workers on this machine, without any other program."""
 
     name: ClassVar[str] = "local"
 
@@ -53,9 +56,12 @@ class _Worker:
 
     process: WorkerProcess
     cores: frozenset[int]
-    """Those on which it, and what it starts, may run."""
+    """The cores on which it, and what it starts, may run."""
     order: Order | None = None
-    evidence: LineReader | None = None
+    partner: Order | None = None
+    """The order that will share its GPU."""
+    is_partner: bool = False
+    """Whether it shares the GPU of another worker."""
 
 
 @dataclass(slots=True)
@@ -66,6 +72,8 @@ class _Session:
     _shared: deque[Order] = field(default_factory=deque)
     _exclusive: deque[Order] = field(default_factory=deque)
     _workers: list[_Worker] = field(default_factory=list)
+    _evidence: dict[Path, LineReader] = field(default_factory=dict)
+    """By outbox of the orders that run."""
     _events: deque[Event] = field(default_factory=deque)
     _cores: Cores = field(default_factory=Cores)
     _needed: int = 0
@@ -79,7 +87,7 @@ class _Session:
         self._division = divide(self._cores, self._needed, self.settings.gpus)
 
     def start_workers(self) -> None:
-        """Start those for the first orders."""
+        """Start the workers for the first orders."""
         for _ in range(self.settings.at_once):
             self._new_worker(frozenset(self._cores.allowed))
 
@@ -125,9 +133,9 @@ class _Session:
     def _start_orders(self) -> None:
         division = self._division
         others = division.shared or frozenset(self._cores.allowed)
-        running = [worker for worker in self._workers if worker.order is not None]
-        shared = [worker for worker in running if worker.order and not worker.order.exclusive]
-        exclusive = len(running) - len(shared)
+        running = [(worker, worker.order) for worker in self._workers if worker.order is not None]
+        shared = [worker for worker, order in running if not order.exclusive]
+        exclusive = sum(order.exclusive and not worker.is_partner for worker, order in running)
         if division.shared:
             takes_shared = True
             takes_exclusive = all(worker.cores <= others for worker in shared)
@@ -136,11 +144,11 @@ class _Session:
             takes_shared, takes_exclusive = not self._exclusive_turn, self._exclusive_turn
         for _ in range(self.settings.at_once - len(shared)):
             if takes_shared and self._shared:
-                self._start(self._shared.popleft(), others, ())
+                self._start(self._shared.popleft(), others)
         ahead = 1 if division.shared else 0
         for _ in range(division.at_once + ahead - exclusive):
             if takes_exclusive and self._exclusive:
-                self._start(self._exclusive.popleft(), others, division.exclusive)
+                self._start(self._exclusive.popleft(), others)
 
     def _take_turns(self, *, shared: bool, exclusive: bool) -> None:
         """Decide who has the machine; `shared` and `exclusive` say what runs at the moment."""
@@ -149,15 +157,34 @@ class _Session:
         elif not shared and not self._shared:
             self._exclusive_turn = bool(self._exclusive)
 
-    def _start(self, order: Order, cores: frozenset[int], timed_cores: tuple[int, ...]) -> None:
+    def _start(self, order: Order, cores: frozenset[int], gpu: str = "", lease: Sequence[int] = ()) -> None:
+        """Give an order to a worker, with the lease of the GPU that it shares."""
+        partner = None if gpu else self._take_partner(order)
         try:
-            file = write_job(order, cores=timed_cores, shared_workspace=self.settings.shared_workspace)
+            file = write_job(
+                order,
+                cores=self._division.exclusive if order.exclusive else (),
+                shared_workspace=self.settings.shared_workspace,
+                shares_gpu=bool(partner or gpu),
+                granted=(gpu,) if gpu else (),
+            )
         except NotObservedError as error:
             self._events.append(Ended(order=order, problem=str(error)))
+            if partner:
+                self._exclusive.appendleft(partner)
             return
         worker = self._idle_worker(cores)
-        worker.order, worker.evidence = order, LineReader(order.outbox / EVIDENCE, from_end=True)
-        worker.process.give(file, order.outbox)
+        worker.order, worker.partner, worker.is_partner = order, partner, bool(gpu)
+        if order.outbox not in self._evidence:
+            self._evidence[order.outbox] = LineReader(order.outbox / EVIDENCE, from_end=True)
+        worker.process.give(file, order.outbox, lease)
+
+    def _take_partner(self, order: Order) -> Order | None:
+        """Take the next order with which this one can share a GPU from the queue."""
+        partner = next((other for other in self._exclusive if order.shares_gpu and other.shares_gpu), None)
+        if partner:
+            self._exclusive.remove(partner)
+        return partner
 
     def _idle_worker(self, cores: frozenset[int]) -> _Worker:
         """One that runs on these cores; if there is none, a new one takes the place of one on others."""
@@ -181,37 +208,53 @@ class _Session:
 
     def _read(self, worker: _Worker) -> None:
         """Report what a worker has logged and recorded, and whether it has finished its order."""
-        order, evidence = worker.order, worker.evidence
+        order = worker.order
         assert order is not None  # noqa: S101 - only busy workers are read
-        assert evidence is not None  # noqa: S101
         log = worker.process.read()
-        waits = [line.removeprefix(WAITS) for line in log or () if line.startswith(WAITS)]
-        self._events += (Waits(order=order, message=message) for message in waits)
-        status = next((int(line.removeprefix(DONE)) for line in log or () if line.startswith(DONE)), None)
+        status = None
+        for line in log or ():
+            if line.startswith(WAITS):
+                self._events.append(Waits(order=order, message=line.removeprefix(WAITS)))
+            elif line.startswith(GRANTS):
+                self._start_partner(worker, line.removeprefix(GRANTS))
+            elif line.startswith(DONE):
+                status = int(line.removeprefix(DONE))
+        problem = ""
         try:
-            if lines := evidence.read():
+            if lines := self._evidence[order.outbox].read():
                 self._events.append(Records(order=order, lines=lines))
-            problem = ""
         except NotObservedError as error:
             problem = str(error)
         if log is None or status is not None:
-            worker.order = worker.evidence = None
             problem = self._end(worker, order, status) or problem
             self._events.append(Ended(order=order, problem=problem))
 
+    def _start_partner(self, worker: _Worker, gpu: str) -> None:
+        """Start the order that shares the GPU which a worker has leased."""
+        lease = worker.process.receive_lease()
+        if partner := worker.partner:
+            worker.partner = None
+            self._start(partner, worker.cores, gpu, lease)
+        for descriptor in lease:  # the workers have theirs
+            os.close(descriptor)
+
     def _end(self, worker: _Worker, order: Order, status: int | None) -> str:
-        """Keep the worker for another order if all is well with it; why it did not finish, or nothing."""
+        """Keep the worker for another order if all is well with it; return why it did not finish, or ""."""
+        if worker.partner:  # the GPU was never leased
+            self._exclusive.appendleft(worker.partner)
+        worker.order = worker.partner = None
+        if not any(other.order and other.order.outbox == order.outbox for other in self._workers):
+            del self._evidence[order.outbox]
         complaints = worker.process.complaints()
         if status != 0 or complaints:
             self._workers.remove(worker)
             ended = worker.process.stop()
             status = ended if status is None else status
         remove_job(order)
-        log = order.outbox / "worker.log"
-        with suppress(OSError):  # a full disk: the last line is in the problem
-            log.unlink(missing_ok=True)
-            if complaints.strip():
-                write_whole(log, block(complaints))
+        log = order.outbox / WORKER_LOG
+        if complaints.strip():
+            with suppress(OSError), log.open("a") as file:  # a full disk: the last line is in the problem
+                file.write(block(complaints))
         if status == 0:
             return ""
         last = complaints.strip().splitlines()[-1:]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from grader.machine import orphans
-from grader.model.job import DONE
 
 ORPHANS_WITHIN_S = 20.0
-"""How long to wait for what a worker that was killed left behind; all of it ends by itself."""
+"""Seconds to wait for processes that a killed worker left behind; all of them end by themselves."""
 _READ_BYTES = 1 << 16
+_LOCKS = 16
+"""More descriptors than a lease has."""
 
 
 class WorkerProcess:
@@ -25,11 +27,12 @@ class WorkerProcess:
         self._complaints = os.memfd_create("complaints", os.MFD_CLOEXEC)
         self._complaints_read = 0
         self._unfinished = b""
+        self._orders, orders = socket.socketpair()
         orphans.adopt()
         self._process = orphans.start(
             # -P: the folder we are called from may hold anything, a submission for example
             [sys.executable, "-P", "-m", "grader.worker", str(os.getpid())],
-            stdin=subprocess.PIPE,
+            stdin=orders,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
             bufsize=0,
@@ -37,47 +40,42 @@ class WorkerProcess:
             # both when a thread of a library takes them, and then the worker would go on
             process_group=0,
         )
+        orders.close()
 
     def fileno(self) -> int:
-        """The descriptor from which its log is read, for select(2)."""
+        """Return the descriptor from which its log is read, for select(2)."""
         stdout = self._process.stdout
         assert stdout is not None  # noqa: S101 - a pipe was asked for
         return stdout.fileno()
 
-    def give(self, job: Path, outbox: Path) -> None:
-        """Send it a job."""
-        stdin = self._process.stdin
-        assert stdin is not None  # noqa: S101 - a pipe was asked for
-        with suppress(BrokenPipeError):  # it is gone: its log will end
-            stdin.write(f"{json.dumps([str(job), str(outbox)])}\n".encode())  # escapes whatever is in a name
+    def give(self, job: Path, outbox: Path, lease: Sequence[int] = ()) -> None:
+        """Send it a job, with the descriptors of a lease that it shares."""
+        line = f"{json.dumps([str(job), str(outbox)])}\n".encode()  # escapes whatever is in a name
+        with suppress(BrokenPipeError, ConnectionResetError):  # it is gone: its log will end
+            socket.send_fds(self._orders, [line], lease)
+
+    def receive_lease(self) -> list[int]:
+        """Receive the descriptors of a lease that it shares; its log says when it has sent them."""
+        return socket.recv_fds(self._orders, _READ_BYTES, _LOCKS, socket.MSG_CMSG_CLOEXEC)[1]
 
     def read(self) -> list[str] | None:
-        """The lines of its log that have come; waits until there is something, None if it has ended."""
+        """Wait for its log, and return the lines that have come; None if it has ended."""
         content = os.read(self.fileno(), _READ_BYTES)
         if not content:
             return None
         *lines, self._unfinished = (self._unfinished + content).split(b"\n")
         return [line.decode(errors="replace") for line in lines]
 
-    def log(self) -> Iterator[str | int | None]:
-        """Its log until the present job is done, line by line, then its status; None if it ended without."""
-        while (lines := self.read()) is not None:
-            for line in lines:
-                if line.startswith(DONE):
-                    yield int(line.removeprefix(DONE))
-                    return
-                yield line
-        yield None
-
     def end(self) -> None:
-        """Tell it to end, if it still runs."""
+        """Send it SIGTERM, if it still runs."""
         if self._process.poll() is None:
             self._process.terminate()
 
     def stop(self) -> int:
-        """End it if it still runs, and wait until it is gone; its status."""
+        """End it if it still runs, wait until it is gone, and return its status."""
         self.end()
-        with suppress(BrokenPipeError), self._process:  # closes the pipes, then waits: signals may be lost
+        self._orders.close()
+        with self._process:  # closes the pipe, then waits: signals may be lost
             pass
         os.close(self._complaints)
         # one that ended in order has reaped all that was below it
@@ -85,7 +83,7 @@ class WorkerProcess:
         return self._process.returncode
 
     def complaints(self) -> str:
-        """What it has written to its error output since the last call."""
+        """Return what it has written to its error output since the last call."""
         size = os.fstat(self._complaints).st_size
         content = os.pread(self._complaints, size - self._complaints_read, self._complaints_read)
         self._complaints_read += len(content)

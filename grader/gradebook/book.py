@@ -18,7 +18,7 @@ from grader.gradebook.location import open_database
 from grader.gradebook.migrations import now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
 from grader.gradebook.tables import ATTEMPTS, EVIDENCE, POINTS, SCORES, SUBMISSIONS, TOTALS
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.score import Scorecard
 from grader.model.submission import Submission
 
@@ -41,10 +41,10 @@ class RecordedGrade:
     """When it was scored: ISO 8601, UTC."""
     grader: str
     """The version that scored it."""
-    exam: str
-    """The id of the last exam of its evidence; empty if nothing had to be observed."""
+    run: str
+    """The id of the last run of its evidence; empty if nothing had to be observed."""
     began: str
-    """When that exam began: ISO 8601, UTC."""
+    """When that run began: ISO 8601, UTC."""
     attempt: int
     """The number of the row that its evidence belongs to."""
 
@@ -70,7 +70,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         """Add a grade with its evidence, all of it or nothing; return whether there was anything new.
 
         Raises:
-            NotObservedError: the evidence of a later exam is recorded already.
+            NotObservedError: the evidence of a later run is recorded already.
         """
         with self.database.writing() as connection:
             _refuse_older(connection, evidence, self.database.name)
@@ -103,7 +103,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
     def evidence(self, attempt: int) -> Evidence:
         """Return the whole evidence of an attempt."""
         rows = (
-            select(SUBMISSIONS.c.body, ATTEMPTS.c.exams, EVIDENCE.c.judged, EVIDENCE.c.shown)
+            select(SUBMISSIONS.c.body, ATTEMPTS.c.runs, EVIDENCE.c.judged, EVIDENCE.c.shown)
             .join(ATTEMPTS, ATTEMPTS.c.submission == SUBMISSIONS.c.id)
             .join(EVIDENCE, EVIDENCE.c.attempt == ATTEMPTS.c.id)
             .where(ATTEMPTS.c.id == attempt)
@@ -112,7 +112,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             row = connection.execute(rows).one()
         return Evidence(
             submission=revive(Submission, row.body),
-            exams=revive(tuple[Exam, ...], row.exams),
+            runs=revive(tuple[WorkerRun, ...], row.runs),
             observations=join(row.judged, row.shown),
         )
 
@@ -155,7 +155,7 @@ def grade_rows() -> Select[Any]:
             SCORES.c.id.label("score"),
             SUBMISSIONS.c.body,
             *(SCORES.c[name] for name in ("card", "how", "at", "grader", "attempt")),
-            *(ATTEMPTS.c[name] for name in ("exam", "began")),
+            *(ATTEMPTS.c[name] for name in ("run", "began")),
         )
         .join(SCORES, SCORES.c.id == TOTALS.c.score)
         .join(ATTEMPTS, ATTEMPTS.c.id == SCORES.c.attempt)
@@ -183,16 +183,16 @@ def _refuse_older(connection: Connection, evidence: Evidence, name: str) -> None
     recorded = connection.scalar(newest) or ""
     if recorded > began:
         raise NotObservedError(
-            f"{name}: {submission.student}, {submission.assignment}: a later exam is recorded "
+            f"{name}: {submission.student}, {submission.assignment}: a later run is recorded "
             f"already (begun {recorded}, this one {began}); run it with --fresh to make it count"
         )
 
 
 def _began(evidence: Evidence) -> str:
-    """Return when its last exam began, in UTC, so that texts sort as times; empty without an exam."""
-    if not evidence.exams:
+    """Return when its last run began, in UTC, so that texts sort as times; empty without a run."""
+    if not evidence.runs:
         return ""
-    began = datetime.fromisoformat(evidence.exams[-1].started_at)
+    began = datetime.fromisoformat(evidence.runs[-1].started_at)
     return began.astimezone(UTC).isoformat(timespec="seconds")
 
 
@@ -214,23 +214,23 @@ def _submission(connection: Connection, submission: Submission) -> int:
 def _attempt(connection: Connection, submission: int, evidence: Evidence) -> int:
     """Return the current attempt's number if it has exactly this evidence; otherwise add one."""
     judged, shown = split(evidence.observations)
-    exams = dumps(evidence.exams)
+    runs = dumps(evidence.runs)
     current = current_scores(evidence.submission.assignment, *evidence.submission.students)
     newest = (
-        select(ATTEMPTS.c.id, ATTEMPTS.c.submission, ATTEMPTS.c.exams, EVIDENCE.c.judged, EVIDENCE.c.shown)
+        select(ATTEMPTS.c.id, ATTEMPTS.c.submission, ATTEMPTS.c.runs, EVIDENCE.c.judged, EVIDENCE.c.shown)
         .join(EVIDENCE, EVIDENCE.c.attempt == ATTEMPTS.c.id)
         .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
         .join(current, current.c.score == SCORES.c.id)
         .distinct()
     )
     attempts = connection.execute(newest).all()
-    if len(attempts) == 1 and tuple(attempts[0])[1:] == (submission, exams, judged, shown):
+    if len(attempts) == 1 and tuple(attempts[0])[1:] == (submission, runs, judged, shown):
         return int(attempts[0].id)
     row = {
         "submission": submission,
-        "exam": evidence.exams[-1].id if evidence.exams else "",
+        "run": evidence.runs[-1].id if evidence.runs else "",
         "began": _began(evidence),
-        "exams": exams,
+        "runs": runs,
         "at": now(),
     }
     attempt = _insert(connection, ATTEMPTS, row)

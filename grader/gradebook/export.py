@@ -56,7 +56,7 @@ def document(grade: RecordedGrade) -> dict[str, Any]:
             "submitted_at": submission.submitted_at and submission.submitted_at.isoformat(),
         },
         "rubric": {"name": card.rubric, "digest": card.rubric_digest},
-        "exam": {"id": grade.exam, "began": grade.began} if grade.exam else None,
+        "run": {"id": grade.run, "began": grade.began} if grade.run else None,
         "score": {"number": grade.score, "how": grade.how, "at": grade.at, "grader": grade.grader},
     }
 

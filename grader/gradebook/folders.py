@@ -47,6 +47,6 @@ def grades_in(
                 continue
             tasks = tasks_of(loaded, stored.submission, declared, place, plugins.checks)
             observations = with_points(file.parent, stored.submission, tasks, still_valid(stored, tasks))
-            evidence = Evidence(submission=stored.submission, exams=stored.exams, observations=observations)
+            evidence = Evidence(submission=stored.submission, runs=stored.runs, observations=observations)
             extensions = course.extensions_of(name)
             yield evidence, score(loaded, evidence, plugins.checks, extensions=extensions, zone=course.zone)

@@ -52,7 +52,7 @@ def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
             "rubric_digest": card.rubric_digest,
             "submission_digest": card.submission_digest,
             "archive": grade.submission.archive,
-            "exam": grade.exam,
+            "run": grade.run,
             "began": grade.began,
             "grader": grade.grader,
         }

@@ -83,7 +83,7 @@ class Judge:
     def card(self, submission: Submission, stored: Mapping[str, Observation]) -> Scorecard:
         """Score the stored observations that are still valid."""
         observations = dict(self._valid(submission, stored))
-        evidence = Evidence(submission=submission, exams=(), observations=observations)
+        evidence = Evidence(submission=submission, runs=(), observations=observations)
         return score(self.rubric, evidence, self._kinds, extensions=self._extensions, zone=self._zone)
 
     def _valid(

@@ -47,10 +47,10 @@ ATTEMPTS = sa.Table(
     METADATA,
     _key(),
     _of("submissions"),
-    *_text("exam", "began", "exams", "at"),
+    *_text("run", "began", "runs", "at"),
     sa.Index("attempts_of", "submission"),
 )
-"""Exams of a submission so far: the last one, when it began (empty without one), and all as JSON."""
+"""Runs of a submission so far: the last one, when it began (empty without one), and all as JSON."""
 
 EVIDENCE = sa.Table(
     "evidence",

@@ -106,7 +106,7 @@ def waves(submissions: Sequence[Upload], roster: Mapping[str, str]) -> list[list
 
 
 def sender_named_by(submission: Upload, roster: Mapping[str, str]) -> Sender | None:
-    """Who handed it in; None if its name does not say, which is told when it is opened."""
+    """Return the sender; None if its name does not say, which is reported when it is opened."""
     try:
         return sender_of_upload(submission, roster)
     except GraderError:

@@ -21,7 +21,7 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
     """Tells by item the digest of its task, given the digest of a submission; the files are read only once.
 
     It covers whatever decides what is measured: the submission, the assignment and the files of its `folder`
-    that an exam works with, the measuring options, this version of grader. Points and judging options are
+    that a run works with, the measuring options, this version of grader. Points and judging options are
     not in it.
     """
     basis = {"grader": __version__, "course": _course_files(folder), "assignment": to_plain(assignment)}
@@ -44,12 +44,12 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
 
 
 def course_digest(folder: Path) -> str:
-    """`sha256:…` over the files of an assignment that an exam works with."""
+    """`sha256:…` over the files of an assignment that a run works with."""
     return digest(_course_files(folder))
 
 
 def _course_files(folder: Path) -> dict[str, str]:
-    """The digests of an assignment's files that an exam works with: not of what students are handed."""
+    """The digests of an assignment's files that a run works with: not of what students are handed."""
     files = [*folder.glob("*.py")]
     for part in ("given", "reference", "data"):
         files += [file for file in folder.glob(f"{part}/**/*") if file.is_file() and file.suffix != ".pyc"]

@@ -10,23 +10,27 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from grader.config.evidence_file import EvidenceWriter, ItemObserved, SubmissionReceived, decode_record
 from grader.config.problem import show_path
 from grader.contracts.engine import Ended, Event, Order, Records, Session
 from grader.errors import NotObservedError
-from grader.grading.plan import Part, plan
+from grader.grading.plan import Part, in_order, plan
 from grader.grading.score import Graded, score_and_report
 from grader.grading.submission import CourseFiles, OpenSubmission, Request, open_submission
 from grader.model.evidence import NO_SANDBOX
 from grader.model.job import Job, Task
 
+OPEN_AT_MOST = 256
+"""Submissions that are open at once, whatever an engine wants: each has files open and is kept in memory."""
+
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class _InProgress:
     """A submission that is being observed."""
 
     number: int
@@ -34,27 +38,35 @@ class _Run:
     submission: OpenSubmission
     closing: ExitStack
     """Gives its results folder back."""
-    parts: deque[Part]
-    """Those that are left; the first is the one that is being observed."""
-    job: Job | None = None
-    unseen: dict[str, Task]
-    """Of the part that is being observed, the tasks without a record."""
+    waiting: dict[int, Part]
+    """Parts that have no order yet, by their numbers."""
+    ordered: dict[str, tuple[int, Part]] = field(default_factory=dict)
+    """Parts whose orders are open, with their numbers, by the key of the order."""
+    unseen: dict[str, Task] = field(default_factory=dict)
+    """Tasks of open orders that have no record yet, by item."""
+    left: list[Task] = field(default_factory=list)
+    """Tasks that a part has left without a record, for another part."""
+    lines: set[int] = field(default_factory=set)
+    """Hashes of the lines that were read."""
+    bad_record: str = ""
+    """Why a record of an open order could not be read."""
     problem: str = ""
-    """Why the part that ended last was cut short."""
+    """Why the order that ended last was cut short."""
+    orders: set[str] = field(default_factory=set)
+    """The keys of all of its orders."""
 
 
 class Grading:
     """Grades submissions with the workers of one session."""
 
-    def __init__(self, files: CourseFiles, session: Session, *, several: bool, gpus: int) -> None:
-        """`several` says whether submissions are graded side by side; `gpus` is how many the machine has."""
+    def __init__(self, files: CourseFiles, session: Session, *, alone: bool) -> None:
+        """Grade with a session; `alone` says that no other submission is graded at the same time."""
         self._files = files
         self._plugins = files.plugins
         self._session = session
-        self._several = several
-        self._gpus = gpus
-        self._runs: dict[str, _Run] = {}
-        """By the key of the order that is open."""
+        self._alone = alone
+        self._open: dict[str, _InProgress] = {}
+        """By the key of each open order."""
         self._results: deque[tuple[int, Graded | Exception]] = deque()
 
     def grade(self, requests: Sequence[Request]) -> Generator[tuple[int, Graded | Exception], None, None]:
@@ -64,8 +76,8 @@ class Grading:
         """
         pending = deque(enumerate(requests))
         try:
-            while pending or self._runs:
-                while pending and self._session.wants():
+            while pending or self._open:
+                while pending and len(self._open) < OPEN_AT_MOST and self._session.wants():
                     self._begin(*pending.popleft())
                     yield from self._take_results()
                 if event := self._session.event():
@@ -74,65 +86,89 @@ class Grading:
                     self._give_up()
                 yield from self._take_results()
         finally:
-            for run in self._runs.values():
-                run.closing.close()
-            self._runs.clear()
-
-    def _give_up(self) -> None:
-        """Score what the engine has not ended and tells nothing of any more."""
-        for run in tuple(self._runs.values()):
-            run.problem = "the engine ended without a word of it; run again"
-            run.parts.clear()
-            self._finish(run)
-        self._runs.clear()
+            for entry in self._open.values():
+                entry.closing.close()
+            self._open.clear()
 
     def _take_results(self) -> Generator[tuple[int, Graded | Exception], None, None]:
         while self._results:
             yield self._results.popleft()
 
     def _begin(self, number: int, request: Request) -> None:
-        """Open a submission and order its first part; one with nothing to observe is scored at once."""
+        """Open a submission and order its first parts; one with nothing to observe is scored at once."""
         with ExitStack() as resources:
             try:
                 submission = resources.enter_context(open_submission(request, self._files))
-                kinds = self._plugins.checks
-                limits = self._plugins.assignments[submission.submission.assignment].limits
-                tasks = submission.remaining(kinds)
-                parts = plan(tasks, kinds, limits, gpus=self._gpus, divided=self._several)
-                if not parts:
+                parts = self._plan(submission, submission.remaining(self._plugins.checks))
+                if parts:
+                    submission.results.remove_leftovers()
+                else:
                     _record_submission(submission)
             except Exception as error:
                 self._results.append((number, error))
                 return
-            run = _Run(
+            entry = _InProgress(
                 number=number,
                 submission=submission,
                 closing=resources.pop_all(),
-                parts=deque(parts),
-                unseen={},
+                waiting=dict(enumerate(parts)),
             )
-            self._go_on(run)
+            self._advance(entry)
 
-    def _go_on(self, run: _Run) -> None:
-        """Order the next part of a submission, or score it if there is none."""
-        if not run.parts:
-            self._finish(run)
+    def _plan(self, submission: OpenSubmission, tasks: Sequence[Task]) -> tuple[Part, ...]:
+        limits = self._plugins.assignments[submission.submission.assignment].limits
+        return plan(tasks, self._plugins.checks, limits, gpus=self._gpus_for(tasks), alone=self._alone)
+
+    def _in_order(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
+        return in_order(tasks, self._gpus_for(tasks))
+
+    def _gpus_for(self, tasks: Iterable[Task]) -> int:
+        """Count the GPUs that a worker can lease for tasks; no driver is asked if they need none."""
+        return self._gpus if any(task.devices for task in tasks) else 0
+
+    @cached_property
+    def _gpus(self) -> int:
+        from grader.cuda.gpus import gpus
+
+        return sum(not gpu.mig for gpu in gpus())
+
+    def _advance(self, entry: _InProgress) -> None:
+        """Order the parts of a submission whose turn it is, or score it if there is nothing left to order.
+
+        What parts have left without a record is observed with the next one that does not share a GPU, or
+        else once more, in order, unless the part that ended last was cut short itself.
+        """
+        unfinished = {*entry.waiting, *(number for number, _ in entry.ordered.values())}
+        ready = [number for number, part in entry.waiting.items() if unfinished.isdisjoint(part.after)]
+        for number in ready:
+            part = entry.waiting.pop(number)
+            if entry.left and not part.shares_gpu:
+                part = replace(part, tasks=self._in_order((*entry.left, *part.tasks)))
+                entry.left.clear()
+            self._order(entry, number, part)
+        if entry.ordered:
             return
-        part = run.parts[0]
-        submission = run.submission
-        # what a part that was cut short has left, the next one observes
-        tasks = (*run.unseen.values(), *part.tasks)
-        run.unseen = {task.item: task for task in tasks}
-        run.job = self._job(submission, tasks)
+        if entry.left and not entry.problem:
+            self._order(entry, 0, Part(tasks=self._in_order(entry.left), exclusive=True))
+            entry.left.clear()
+        else:
+            self._finish(entry)
+
+    def _order(self, entry: _InProgress, number: int, part: Part) -> None:
+        job = self._job(entry.submission, part.tasks)
         order = Order(
-            key=run.job.id,
-            job=run.job,
-            outbox=submission.results.folder,
+            key=job.id,
+            job=job,
+            outbox=entry.submission.results.folder,
             exclusive=part.exclusive,
             cores=part.cores,
+            shares_gpu=part.shares_gpu,
         )
-        self._runs[order.key] = run
-        self._plugins.exam_started(submission.submission, len(tasks))
+        entry.ordered[order.key] = number, part
+        entry.orders.add(order.key)
+        entry.unseen |= {task.item: task for task in part.tasks}
+        self._open[order.key] = entry
+        self._plugins.run_started(entry.submission.submission, len(part.tasks))
         self._session.submit(order)
 
     def _job(self, submission: OpenSubmission, tasks: tuple[Task, ...]) -> Job:
@@ -146,6 +182,7 @@ class Grading:
             workspace=str(submission.results.workspace.absolute()),
             tasks=tasks,
             passed=submission.passed(self._plugins.checks),
+            earlier=submission.used_by(tasks),
             preloads=assignment.preloads,
             requires=assignment.requires,
             limits=assignment.limits,
@@ -155,46 +192,64 @@ class Grading:
         )
 
     def _handle(self, event: Event) -> None:
-        run = self._runs[event.order.key]
+        """Take one event of the engine into account."""
+        entry = self._open[event.order.key]
         if isinstance(event, Records):
             try:
                 for line in event.lines:
-                    self._add_record(run, line)
+                    self._add_record(entry, line)
             except NotObservedError as error:
-                run.problem = str(error)
+                entry.bad_record = str(error)
         elif isinstance(event, Ended):
-            del self._runs[event.order.key]
-            run.problem = event.problem or run.problem
-            if not run.problem and run.unseen:  # whatever the engine thinks of how it went
-                items = ", ".join(sorted(run.unseen))
-                path = run.submission.results.evidence
-                run.problem = f"{path}: the exam ended without a record of {items}; run again"
-            run.parts.popleft()
-            self._go_on(run)
+            self._end_order(entry, event)
         else:
-            self._plugins.waits(run.submission.submission, event.message)
+            self._plugins.waits(entry.submission.submission, event.message)
 
-    def _add_record(self, run: _Run, line: bytes) -> None:
-        submission = run.submission
+    def _add_record(self, entry: _InProgress, line: bytes) -> None:
+        submission = entry.submission
         record = decode_record(line, where=show_path(submission.results.evidence))
+        if hash(line) in entry.lines:  # orders have one outbox: two may report what was appended to it
+            return
+        entry.lines.add(hash(line))
         submission.stored.add(record)
         if isinstance(record, ItemObserved):
             item = record.observation.item
-            run.unseen.pop(item, None)
+            entry.unseen.pop(item, None)
             submission.tried.add(item)
-            title = next(entry.title for entry in submission.rubric.items if entry.id == item)
-            self._plugins.observed(record.observation, title)
+            self._plugins.observed(record.observation, submission.titles[item])
 
-    def _finish(self, run: _Run) -> None:
+    def _end_order(self, entry: _InProgress, event: Ended) -> None:
+        """Note what an order has left without a record, and go on with its submission."""
+        del self._open[event.order.key]
+        _, part = entry.ordered.pop(event.order.key)
+        left = [task for task in part.tasks if entry.unseen.pop(task.item, None)]
+        entry.left += left
+        entry.problem, entry.bad_record = event.problem or entry.bad_record, ""
+        if left and not part.shares_gpu and not entry.problem:  # whatever the engine says of how it went
+            items = ", ".join(sorted(task.item for task in left))
+            path = entry.submission.results.evidence
+            entry.problem = f"{path}: the run ended without a record of {items}; run again"
+        self._advance(entry)
+
+    def _give_up(self) -> None:
+        """Score what the engine has not ended and tells nothing of any more."""
+        for entry in {id(entry): entry for entry in self._open.values()}.values():
+            entry.left += entry.unseen.values()
+            entry.problem = "the engine ended without a word of it; run again"
+            self._finish(entry)
+        self._open.clear()
+
+    def _finish(self, entry: _InProgress) -> None:
         """Score a submission, write its reports and close it."""
         result: Graded | Exception
-        with run.closing:
+        with entry.closing:
             try:
-                _require_sandbox(run)
-                result = score_and_report(run.submission, self._files, run.problem)
+                _require_sandbox(entry)
+                trouble = entry.problem if entry.left else ""
+                result = score_and_report(entry.submission, self._files, trouble)
             except Exception as error:
                 result = error
-        self._results.append((run.number, result))
+        self._results.append((entry.number, result))
 
 
 def _record_submission(submission: OpenSubmission) -> None:
@@ -207,18 +262,19 @@ def _record_submission(submission: OpenSubmission) -> None:
         submission.stored.add(record)
 
 
-def _require_sandbox(run: _Run) -> None:
+def _require_sandbox(entry: _InProgress) -> None:
     """Check that something could be run.
 
     Raises:
         NotObservedError: no sandbox that may be used works on that machine.
     """
-    evidence = run.submission.stored.of(run.submission.submission.digest)
-    exam = evidence.exams[-1] if evidence and evidence.exams else None
-    if exam is None or run.job is None or exam.id != run.job.id or exam.isolation != NO_SANDBOX:
+    submission = entry.submission
+    evidence = submission.stored.of(submission.submission.digest)
+    run = evidence.runs[-1] if evidence and evidence.runs else None
+    if run is None or run.id not in entry.orders or run.isolation != NO_SANDBOX:
         return
-    error = exam.environment.get("sandbox_error", "no sandbox works on this machine")
-    least = run.job.min_isolation
+    error = run.environment.get("sandbox_error", "no sandbox works on this machine")
+    least = submission.least_isolation
     anyway = "--min-isolation process, or min_isolation of course.yaml, runs it without any"
     demand = f"{least} or stronger is demanded" if least else anyway
     raise NotObservedError(f"nothing was run: {error}; see grader doctor ({demand})")

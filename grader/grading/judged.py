@@ -28,7 +28,7 @@ def count_points(
     stale = {task.item for task in tasks if task.item in evidence.observations} - observations.keys()
     if stale:
         return None
-    judged = Evidence(submission=evidence.submission, exams=evidence.exams, observations=observations)
+    judged = Evidence(submission=evidence.submission, runs=evidence.runs, observations=observations)
     graded = write_grade(judged, rubric, results, files, published=published)
     files.plugins.graded(judged.submission, judged, graded.scorecard)
     return graded

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.contracts.check import CheckKind
 from grader.model.assignment import Limits
-from grader.model.job import Task
+from grader.model.job import GPU, Task
+
+WORTH_SHARING = 4
+"""Fewer shareable items of one submission are not divided: a second worker has to import first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,28 +22,57 @@ class Part:
     """Whether they need cores or GPUs for themselves."""
     cores: int = 0
     """How many cores their timed items need."""
+    shares_gpu: bool = False
+    """Whether another part of this kind may use the same GPU meanwhile."""
+    after: frozenset[int] = frozenset()
+    """The numbers of the parts that must have ended before."""
 
 
 def plan(
-    tasks: Sequence[Task], kinds: Mapping[str, CheckKind], limits: Limits, *, gpus: int, divided: bool
+    tasks: Sequence[Task], kinds: Mapping[str, CheckKind], limits: Limits, *, gpus: int, alone: bool
 ) -> tuple[Part, ...]:
-    """The parts of a submission, each after those that it needs; none if there are no tasks.
+    """Return the parts of a submission; none if there are no tasks.
 
-    `divided` says whether other submissions are graded at the same time: then what needs cores or GPUs for
-    itself is a part of its own, after the others. A submission that is alone is one part.
+    First come tasks beside which anything may run, then those that may share a GPU, then those that need
+    cores or GPUs for themselves. Where other submissions are graded at the same time, each part runs after
+    the one before. A submission that is graded `alone` has its parts side by side: the shareable tasks are
+    two parts, tasks that others do not need are the last part, and each waits only for those that it needs.
+
+    Args:
+        tasks: each after what it needs.
+        kinds: check kinds by name.
+        limits: the assignment's.
+        gpus: how many GPUs a worker can lease.
+        alone: whether no other submission is graded at the same time.
     """
-    if not tasks:
-        return ()
-    exclusive = exclusive_items(tasks, kinds, gpus=gpus) if divided else frozenset()
-    shared = tuple(task for task in tasks if task.item not in exclusive)
-    timed = tuple(task for task in tasks if task.item in exclusive)
-    cores = cores_of(timed, kinds, limits, gpus=gpus)
-    parts = (Part(tasks=shared), Part(tasks=timed, exclusive=True, cores=cores))
-    return tuple(part for part in parts if part.tasks)
+    shareable = _shareable_items(tasks, kinds, gpus=gpus)
+    exclusive = exclusive_items(tasks, kinds, gpus=gpus)
+    plain = [task for task in tasks if task.item not in exclusive]
+    sharing = [task for task in tasks if task.item in shareable]
+    timed = [task for task in tasks if task.item in exclusive - shareable]
+    groups = [plain, sharing, timed]
+    if alone:
+        needed = _needed_by([*sharing, *timed], plain)
+        first = [task for task in plain if task.item in needed]
+        rest = [task for task in plain if task.item not in needed]
+        groups = [first, sharing[::2], sharing[1::2], timed, rest]
+    groups = [group for group in groups if group]
+    return tuple(
+        Part(
+            tasks=in_order(group, gpus),
+            exclusive=group[0].item in exclusive,
+            cores=cores_of(group, kinds, limits, gpus=gpus),
+            shares_gpu=group[0].item in shareable,
+            after=frozenset(
+                earlier for earlier in range(number) if not alone or _needed_by(group, groups[earlier])
+            ),
+        )
+        for number, group in enumerate(groups)
+    )
 
 
 def is_timed(task: Task, kinds: Mapping[str, CheckKind], *, gpus: int) -> bool:
-    """Whether it takes times that decide: not where it needs more GPUs than there are, and waits for them."""
+    """Tell whether it takes times that decide: not where it needs more GPUs than there are, and waits."""
     return kinds[task.check].timed and _has_devices(task, gpus)
 
 
@@ -49,7 +81,7 @@ def _has_devices(task: Task, gpus: int) -> bool:
 
 
 def exclusive_items(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, gpus: int) -> frozenset[str]:
-    """The items beside which nothing else may run: timed ones, and those that are lent GPUs.
+    """Return the items that need cores or GPUs for themselves: timed ones, and those that lease GPUs.
 
     With them what shares a program with one of them, and what comes after it. What needs more GPUs than there
     are is simulated or stays open, and disturbs nobody.
@@ -66,7 +98,55 @@ def exclusive_items(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, gp
     return frozenset(exclusive)
 
 
+def _shareable_items(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], *, gpus: int) -> frozenset[str]:
+    """Return the items that may share a GPU: those of kinds that say so, on one GPU, after no other there."""
+    exclusive = exclusive_items(tasks, kinds, gpus=gpus)
+    shareable = {
+        task.item
+        for task in tasks
+        if kinds[task.check].shares_gpu
+        and not is_timed(task, kinds, gpus=gpus)
+        and gpus
+        and task.devices == {GPU: 1}
+        and not task.group
+        and exclusive.isdisjoint({*task.needs, *task.uses})
+    }
+    return frozenset(shareable) if len(shareable) >= WORTH_SHARING else frozenset()
+
+
+def _needed_by(tasks: Iterable[Task], among: Sequence[Task]) -> frozenset[str]:
+    """Return which items of `among` these tasks need or use, by way of others of `among` as well."""
+    by_item = {task.item: task for task in among}
+    pending = [name for task in tasks for name in (*task.needs, *task.uses)]
+    needed: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in by_item and name not in needed:
+            needed.add(name)
+            pending += (*by_item[name].needs, *by_item[name].uses)
+    return frozenset(needed)
+
+
+def in_order(tasks: Sequence[Task], gpus: int) -> tuple[Task, ...]:
+    """Return tasks in the order in which a worker observes them.
+
+    Each comes after what it needs or uses. Of those that can be next the one with the most GPUs is: what the
+    rest does not need is given back early.
+    """
+    if not gpus:
+        return tuple(tasks)
+    ordered: list[Task] = []
+    left = list(tasks)
+    while left:
+        missing = {task.item for task in left}
+        ready = [task for task in left if missing.isdisjoint({*task.needs, *task.uses})]
+        task = max(ready, key=lambda task: task.devices.get(GPU, 0) * _has_devices(task, gpus))
+        left.remove(task)
+        ordered.append(task)
+    return tuple(ordered)
+
+
 def cores_of(tasks: Sequence[Task], kinds: Mapping[str, CheckKind], limits: Limits, *, gpus: int) -> int:
-    """How many cores the timed ones of these tasks need for their programs; 0 if there are none."""
+    """Return how many cores the timed ones of these tasks need for their programs; 0 if there are none."""
     timed = [task for task in tasks if is_timed(task, kinds, gpus=gpus)]
     return max((max(limits.cores, *task.options.get("cores", (1,))) for task in timed), default=0)

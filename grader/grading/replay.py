@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.config.codec import digest_bytes, dumps
-from grader.config.evidence_file import EVIDENCE, EvidenceReader, ExamStarted, ItemObserved, read_evidence
+from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved, RunStarted, read_evidence
 from grader.config.problem import show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.contracts.engine import Ended, Order, Session
@@ -19,7 +19,7 @@ from grader.grading.digests import course_digest
 from grader.grading.results import WORKSPACE
 from grader.grading.tasks import tasks_of
 from grader.intake.receive import receive
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Job, Task
 from grader.model.observation import Observation
 from grader.model.rubric import Rubric
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SCORE = "score.json"
 _MACHINE = ("grader", "python", "processor", "kernel", "gpus")
-"""Of an exam's environment, what may explain another result."""
+"""Of a run's environment, what may explain another result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,8 @@ class StoredScore:
 
     folder: Path
     evidence: Evidence
-    exam_of: Mapping[str, Exam]
-    """By item, the exam that observed it last."""
+    run_of: Mapping[str, WorkerRun]
+    """By item, the run that observed it last."""
     rubric: str
     """The digest of the rubric that the score was given by."""
 
@@ -107,7 +107,7 @@ def read_score(path: Path) -> StoredScore:
             f"{show_path(file)}: is the score of another submission than the evidence beside it is of; "
             "name the score that lies there now"
         )
-    return StoredScore(folder=folder, evidence=evidence, exam_of=_exams(folder / EVIDENCE), rubric=of_rubric)
+    return StoredScore(folder=folder, evidence=evidence, run_of=_runs(folder / EVIDENCE), rubric=of_rubric)
 
 
 def replay(  # noqa: PLR0913 - what was, what is now, and where
@@ -156,7 +156,7 @@ def replay(  # noqa: PLR0913 - what was, what is now, and where
     then = evidence.observations[item]
     job = _job(replace(evidence, submission=submission), loaded, tasks, then, course, plugins)
     job = replace(job, workspace=str((place / WORKSPACE).absolute()))
-    now, exam = _observe_again(job, item, session, place)
+    now, run = _observe_again(job, item, session, place)
     return Replay(
         item=item,
         title=titles[item],
@@ -165,7 +165,7 @@ def replay(  # noqa: PLR0913 - what was, what is now, and where
             Fact(name="submission", then=evidence.submission.digest, now=submission.digest),
             Fact(name="rubric", then=stored.rubric, now=loaded.digest),
             Fact(name="what is measured", then=then.digest, now=tasks[item].digest),
-            *_surroundings(stored.exam_of.get(item), exam, course_digest(folder)),
+            *_surroundings(stored.run_of.get(item), run, course_digest(folder)),
         ),
         then=_judged(then, loaded, evidence, course, plugins),
         now=_judged(now, loaded, evidence, course, plugins),
@@ -212,7 +212,7 @@ def _job(
     )
 
 
-def _observe_again(job: Job, item: str, session: Session, place: Path) -> tuple[Observation, Exam]:
+def _observe_again(job: Job, item: str, session: Session, place: Path) -> tuple[Observation, WorkerRun]:
     session.submit(Order(key=job.id, job=job, outbox=place))
     problem = ""
     while event := session.event():
@@ -222,12 +222,12 @@ def _observe_again(job: Job, item: str, session: Session, place: Path) -> tuple[
         raise NotObservedError(problem)
     evidence = read_evidence(place / EVIDENCE)
     if evidence is None or item not in evidence.observations:
-        raise NotObservedError(f"{item}: the exam ended without a record of it; try again")
-    return evidence.observations[item], evidence.exams[-1]
+        raise NotObservedError(f"{item}: the run ended without a record of it; try again")
+    return evidence.observations[item], evidence.runs[-1]
 
 
 def _needs(name: str, tasks: Mapping[str, Task]) -> frozenset[str]:
-    """What an item needs, by way of others as well."""
+    """Return the items that an item needs, by way of others as well."""
     direct = frozenset(tasks[name].needs)
     return direct.union(*(_needs(other, tasks) for other in direct))
 
@@ -242,7 +242,7 @@ def _judged(
     )
 
 
-def _surroundings(then: Exam | None, now: Exam, course: str) -> tuple[Fact, ...]:
+def _surroundings(then: WorkerRun | None, now: WorkerRun, course: str) -> tuple[Fact, ...]:
     before: Mapping[str, Any] = then.environment if then else {}
     machine = (
         Fact(name=name, then=_spelled(before.get(name)), now=_spelled(now.environment.get(name)))
@@ -259,12 +259,12 @@ def _spelled(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else dumps(value)
 
 
-def _exams(file: Path) -> dict[str, Exam]:
-    exams: dict[str, Exam] = {}
-    exam_of: dict[str, Exam] = {}
+def _runs(file: Path) -> dict[str, WorkerRun]:
+    runs: dict[str, WorkerRun] = {}
+    run_of: dict[str, WorkerRun] = {}
     for record in EvidenceReader(file).read():
-        if isinstance(record, ExamStarted):
-            exams[record.exam.id] = record.exam
+        if isinstance(record, RunStarted):
+            runs[record.run.id] = record.run
         elif isinstance(record, ItemObserved):
-            exam_of[record.observation.item] = exams[record.exam]
-    return exam_of
+            run_of[record.observation.item] = runs[record.run]
+    return run_of

@@ -7,13 +7,14 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
 from grader.config.evidence_file import EVIDENCE
 from grader.errors import NotObservedError
 from grader.files import obstacle, write_whole
+from grader.model.job import WORKER_LOG
 
 FEEDBACK = "feedback/"
 """Where the student's files are: what a student may have, and nothing else."""
@@ -29,7 +30,7 @@ class Results:
 
     @property
     def evidence(self) -> Path:
-        """What was observed, a line each."""
+        """The file of evidence, a line for each record."""
         return self.folder / EVIDENCE
 
     @property
@@ -56,9 +57,15 @@ class Results:
         shutil.rmtree(self.workspace, ignore_errors=True)
         try:
             workspace.replace(self.workspace)
-            workspace.parent.rmdir()  # now: whatever ends us during the exam must not leave it
+            workspace.parent.rmdir()  # now: whatever ends us during the run must not leave it
         except OSError as error:
             raise obstacle(self.workspace, error, kind=NotObservedError) from None
+
+    def remove_leftovers(self) -> None:
+        """Remove the files of workers that were killed: jobs, which hold seeds, and their last words."""
+        for file in (*self.folder.glob("job-*.json"), self.folder / WORKER_LOG):
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:

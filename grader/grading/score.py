@@ -64,7 +64,7 @@ def score_and_report(submission: OpenSubmission, files: CourseFiles, trouble: st
     stored = submission.stored.of(submission.submission.digest)
     evidence = Evidence(
         submission=submission.submission,
-        exams=stored.exams if stored else (),
+        runs=stored.runs if stored else (),
         observations=submission.observations(),
     )
     graded = write_grade(evidence, rubric, submission.results, files, published=request.published)

@@ -1,16 +1,21 @@
-"""Opens the session of an engine for one command."""
+"""Opens the session of an engine for one command; what an engine breaks, its orders did not observe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
 
 from grader.config.problem import suggestion
-from grader.contracts.engine import EngineSettings, Session
-from grader.errors import UsageError
+from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Session, Waits
+from grader.errors import GraderError, UsageError
 from grader.grading.results import passing
 from grader.plugins import Plugins
+from grader.text import one_line
 
 LOCAL = "local"
 """The engine that is used where none is named."""
@@ -33,4 +38,83 @@ def open_session(
     with ExitStack() as resources:
         folder = resources.enter_context(passing(out)) if out is not None else None
         settings = EngineSettings(at_once=at_once, gpus=gpus, shared_workspace=folder)
-        yield resources.enter_context(plugins.engines[engine].open(settings))
+        yield resources.enter_context(GuardedSession(plugins.engines[engine], settings))
+
+
+T = TypeVar("T")
+
+
+class GuardedSession:
+    """The session of an engine that may be broken.
+
+    With the first exception, or with an answer that is none, all of its orders have ended, and so has every
+    later one: each `Ended` has the exception as its problem, in one line.
+    """
+
+    def __init__(self, engine: Engine, settings: EngineSettings) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._session: Session | None = None
+        self._resources = ExitStack()
+        self._orders: dict[str, Order] = {}
+        """Those that have not ended."""
+        self._ended: deque[Event] = deque()
+        self._problem = ""
+
+    def __enter__(self) -> Self:
+        self._session = self._guarded(
+            lambda: self._resources.enter_context(self._engine.open(self._settings)), None
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._guarded(self._resources.close, None)
+
+    def wants(self) -> bool:
+        """Tell whether the engine wants another order; a broken one takes one after the other."""
+        session = self._session
+        return not self._ended if session is None else self._guarded(session.wants, True)
+
+    def submit(self, order: Order) -> None:
+        """Queue an order."""
+        self._orders[order.key] = order
+        if session := self._session:
+            self._guarded(lambda: session.submit(order), None)
+        else:
+            self._end_orders()
+
+    def event(self) -> Event | None:
+        """Return the next event; None if the engine says that it has no order."""
+        session = self._session
+        event = self._guarded(lambda: self._checked(session.event()), None) if session else None
+        if isinstance(event, Ended):
+            del self._orders[event.order.key]
+        return event or (self._ended.popleft() if self._ended else None)
+
+    def _checked(self, event: Event | None) -> Event | None:
+        if event is not None and event.order.key not in self._orders:
+            raise ValueError(f"it gave an event of {event.order.key}, which is no open order")
+        if isinstance(event, Records) and not all(isinstance(line, bytes) for line in event.lines):
+            raise TypeError("it gave a record that is not bytes")
+        if isinstance(event, Ended):
+            return replace(event, problem=one_line(event.problem))
+        return replace(event, message=one_line(event.message)) if isinstance(event, Waits) else event
+
+    def _guarded(self, act: Callable[[], T], default: T) -> T:
+        """Call a method of the engine; with its first exception all orders end, and what it holds."""
+        try:
+            return act()
+        except Exception as error:
+            sentence = f"the engine {self._engine.name} broke: {type(error).__name__}: {error}; run again"
+            self._problem = one_line(str(error) if isinstance(error, GraderError) else sentence)
+            self._session = None
+            self._end_orders()
+        with suppress(Exception):  # an engine that is broken may not even end
+            self._resources.close()
+        return default
+
+    def _end_orders(self) -> None:
+        self._ended += (Ended(order=order, problem=self._problem) for order in self._orders.values())
+        self._orders.clear()

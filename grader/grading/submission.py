@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
-from grader.config.evidence_file import StoredEvidence, read_stored
+from grader.config.evidence_file import EvidenceWriter, StoredEvidence, read_stored
 from grader.config.points_file import with_points
 from grader.config.rubric import load_rubric
 from grader.contracts.check import CheckKind
@@ -118,22 +118,30 @@ class OpenSubmission:
     stored: StoredEvidence
     """What the evidence file holds; new records are added as they come."""
     least_isolation: str
+    titles: Mapping[str, str]
+    """By item."""
     tried: set[str] = field(default_factory=set)
     """Items that were observed by this command: simulated or undecided ones are not tried again."""
 
     def observations(self, *, of_this_command: bool = False) -> dict[str, Observation]:
-        """By item, what is valid of what was observed, with the points that people gave."""
+        """Return the valid observations by item, with the points that people gave."""
         valid = still_valid(self.stored.of(self.submission.digest), self.tasks)
         if of_this_command:
             valid = {item: observation for item, observation in valid.items() if item in self.tried}
         return with_points(self.results.folder, self.submission, self.tasks, valid)
 
     def passed(self, kinds: Mapping[str, CheckKind]) -> dict[str, bool]:
-        """By item that need not be observed again, whether it passed."""
+        """Return {item: passed} for items that need not be observed again."""
         return self._passed(self.observations(of_this_command=self.request.fresh), kinds)
 
     def _passed(self, earlier: Mapping[str, Observation], kinds: Mapping[str, CheckKind]) -> dict[str, bool]:
         return lasting(self.rubric.items, earlier, kinds, looked_at=self.tried)
+
+    def used_by(self, tasks: Sequence[Task]) -> dict[str, Observation]:
+        """Return the observations that these tasks use, of items that are not among them."""
+        names = {name for task in tasks for name in task.uses} - {task.item for task in tasks}
+        observations = self.observations() if names else {}
+        return {name: observations[name] for name in names & observations.keys()}
 
     def remaining(self, kinds: Mapping[str, CheckKind]) -> tuple[Task, ...]:
         """The tasks that the request asks for and that are not done."""
@@ -169,6 +177,8 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
         least_isolation = files.least_isolation(request)
         results = Results(request.out / submission.assignment / submission.student)
         with results.locked():
+            if results.evidence.exists():
+                EvidenceWriter(results.evidence).close()  # the workers of a host that was killed have ended
             results.adopt(workspace)
             stored = read_stored(results.evidence)
             earlier = stored.of(submission.digest)
@@ -182,4 +192,5 @@ def open_submission(request: Request, files: CourseFiles) -> Iterator[OpenSubmis
                 tasks=files.tasks(rubric, submission),
                 stored=stored,
                 least_isolation=least_isolation,
+                titles={item.id: item.title for item in rubric.items},
             )

@@ -47,7 +47,7 @@ def task_maker(
     """Tells the tasks of a submission by its digest; what all submissions have in common is made once."""
     digests_of = task_digests(rubric, assignment, folder)
     items = {item.id: item for item in rubric.items}
-    order = TopologicalSorter({item.id: item.needs for item in rubric.items}).static_order()
+    order = TopologicalSorter({item.id: (*item.needs, *item.uses) for item in rubric.items}).static_order()
     tasks = [
         Task(
             item=item.id,

@@ -261,7 +261,7 @@ class ItemContext:
             return run_tool(StudentProcess(server, SUBMISSION, self.limits), name, args)
 
     def tool_once(self, name: str, *args: str) -> Call:
-        """Run a tool that only reads files, once for all items of an exam that ask the same of it."""
+        """Run a tool that only reads files, once for all items of a run that ask the same of it."""
         calls = self._children.tool_calls
         if (name, *args) not in calls:
             calls[name, *args] = self.tool(name, *args)

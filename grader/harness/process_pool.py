@@ -1,4 +1,4 @@
-"""The children of one exam: a fresh one for each item, or one that the items of a group share."""
+"""The children of one run: a fresh one for each item, or one that the items of a group share."""
 
 from __future__ import annotations
 

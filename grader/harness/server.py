@@ -74,7 +74,7 @@ class SubjectServer:
         self.within: Mapping[str, str] = {}
         """By that name the part of the folder that is asked for, where it is not the whole."""
         self.dismissed = Dismissed()
-        """Children that still end, of other servers of the exam too."""
+        """Children that still end, of other servers of the run too."""
         self.shared = sandbox.namespaced
         """Whether one child leaves nothing behind that another could find."""
         self._sandbox = sandbox

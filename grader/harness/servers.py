@@ -1,4 +1,4 @@
-"""The subject servers of one exam, in the strongest sandbox that works on this machine."""
+"""The subject servers of one run, in the strongest sandbox that works on this machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Servers:
         limits: Limits,
         as_root: bool = False,
     ) -> None:
-        """`sandboxes` from the strongest on: the first that works is used for the whole exam.
+        """`sandboxes` from the strongest on: the first that works is used for the whole run.
 
         With `as_root` a program of a student runs as root, if no sandbox leaves it another user to be.
         """

@@ -16,6 +16,8 @@ from grader.machine.lockfolder import Lock, LockFolder, OpenFolder
 from grader.machine.notes import Holder, QuarantineNote
 
 _POLL_S = 0.05
+_LOOK_EVERY_S = 1.0
+"""Seconds between two queries for holders of whom something is to be said."""
 _LOOK_AGAIN_S = 0.005
 """Seconds before a second try: a query for the holder locks the file for some microseconds."""
 
@@ -26,14 +28,34 @@ _MARK = ".quarantined"
 class Lease:
     """Leased names, until this is closed or the process ends."""
 
-    def __init__(self, locks: Mapping[str, Lock]) -> None:
+    def __init__(self, locks: Mapping[str, Lock], *, shared: bool = False) -> None:
+        """Hold locks; with `shared` another process has their descriptors as well."""
         self._locks = dict(locks)
+        self._shared = shared
         self.names = tuple(locks)
 
+    def share(self) -> tuple[int, ...]:
+        """Return the descriptors of the locks, to be sent to another process by SCM_RIGHTS.
+
+        An flock belongs to the open file: the lease lasts until every process that has it closes it.
+        """
+        self._shared = True
+        return tuple(lock.fileno() for lock in self._locks.values())
+
+    @classmethod
+    def received(cls, descriptors: Sequence[int]) -> Lease:
+        """Take part in the lease that another process shares."""
+        locks = {str(number): Lock(number, writable=False) for number in descriptors}
+        return cls(locks, shared=True)
+
     def close(self) -> None:
-        """Release the lease; a second call does nothing."""
+        """Release the lease, or our part of it; a second call does nothing."""
         while self._locks:
-            self._locks.popitem()[1].close()
+            lock = self._locks.popitem()[1]
+            if self._shared:
+                lock.forget()
+            else:
+                lock.close()
 
     def __enter__(self) -> Lease:
         return self
@@ -66,6 +88,7 @@ class Leases:
         *,
         quarantined: bool = False,
         waiting: Callable[[str], None] | None = None,
+        ignore: Callable[[Holder], bool] = lambda _: False,
     ) -> Lease:
         """Lease `count` of the candidates, those named first if they are free: all of them or none.
 
@@ -79,12 +102,15 @@ class Leases:
             what: what they are for, said to those who wait for us.
             quarantined: whether those in quarantine may be taken as well.
             waiting: is called once if we have to wait, with a sentence on who holds what.
+            ignore: tells of which holders nothing is said; while only they hold what is missing, the wait
+                does not count.
 
         Raises:
             NotObservedError: they were not free in time, with who holds them; there are too few, with
                 what is in quarantine; or the folder cannot be used.
         """
         ends = time.monotonic() + wait_s
+        look_at = 0.0
         fit = (lambda _: True) if quarantined else (lambda name: not self.quarantined(name))
         with (
             self._folder.opened() as folder,
@@ -93,14 +119,18 @@ class Leases:
             while not attempt.succeeds():
                 if sum(map(fit, candidates)) < count:
                     raise NotObservedError(self._too_few(candidates, count))
-                left_s = ends - time.monotonic()
-                if left_s <= 0:
-                    who = self._who(attempt.missing)
-                    raise NotObservedError(f"leases: {who}; waited {wait_s:g} s; try again later")
-                if waiting:
-                    waiting(f"waiting: {self._who(attempt.missing)}")
-                    waiting = None
-                time.sleep(min(_POLL_S, left_s))
+                now = time.monotonic()
+                if now >= ends or (waiting and now >= look_at):
+                    look_at = now + _LOOK_EVERY_S
+                    who = self._who(attempt.missing, ignore)
+                    if who and now >= ends:
+                        raise NotObservedError(f"leases: {who}; waited {wait_s:g} s; try again later")
+                    if not who:
+                        ends = now + wait_s
+                    elif waiting:
+                        waiting(f"waiting: {who}")
+                        waiting = None
+                time.sleep(min(_POLL_S, max(0.0, ends - now)))
             return attempt.lease()
 
     def active(self) -> Mapping[str, Holder]:
@@ -129,10 +159,15 @@ class Leases:
             with self._folder.opened() as folder:
                 folder.write(name + _MARK, "")
 
-    def _who(self, names: Sequence[str]) -> str:
+    def _who(self, names: Sequence[str], ignore: Callable[[Holder], bool]) -> str:
+        """Say who holds these names; empty if only holders to ignore do."""
         active = self.active()
-        holders = [f"{name} is held by {active[name]}" for name in names if name in active]
-        return "; ".join(holders) or f"{', '.join(names)}: not free together"
+        holders = {name: active[name] for name in names if name in active}
+        if not holders:
+            return f"{', '.join(names)}: not free together"
+        return "; ".join(
+            f"{name} is held by {holder}" for name, holder in holders.items() if not ignore(holder)
+        )
 
     def _too_few(self, candidates: Sequence[str], count: int) -> str:
         reasons = {name: self.quarantined(name) for name in candidates}

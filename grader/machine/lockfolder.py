@@ -53,6 +53,10 @@ class Lock:
         if self._writable:
             _replace(self._number, text)
 
+    def fileno(self) -> int:
+        """Return the descriptor of the locked file."""
+        return self._number
+
     def close(self) -> None:
         """Unlock, even if another process inherited the descriptor."""
         if self._number >= 0:

@@ -1,4 +1,4 @@
-"""Evidence: all observations of one submission, with the exams that made them."""
+"""Evidence: all observations of one submission, with the runs that made them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grader.model.submission import Submission
 
 SCHEMA = 1
 NO_SANDBOX = "none"
-"""The isolation of an exam that ran nothing, because no sandbox that it might use works there."""
+"""The isolation of a run that ran nothing, because no sandbox that it might use works there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exam:
+class WorkerRun:
     """One run of the worker: the machine and the sandbox it had."""
 
     id: str
@@ -36,7 +36,7 @@ class Evidence:
 
     submission: Submission
     """The submission that was observed."""
-    exams: tuple[Exam, ...]
+    runs: tuple[WorkerRun, ...]
     """In the order they ran; more than one if something had to be observed later or again."""
     observations: Mapping[str, Observation]
     """By item id, the latest of each."""

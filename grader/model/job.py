@@ -7,14 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.model.assignment import Build, Limits
+from grader.model.observation import Observation
 from grader.model.submission import Submission
 
-JOB = "job.json"
-"""The name of a job's file."""
-DONE = "done: "
-"""Prefix of the line in a worker's log with the status of a job."""
-WAITS = "waiting: "
+WORKER_LOG = "worker.log"
+"""The name of the file with the error output of a submission's workers."""
+DONE = "@done "
+"""Prefix of the line in a worker's log with the status of a job; no id of an item begins so."""
+WAITS = "@waits "
 """Prefix of lines in its log with the cause of a wait."""
+GRANTS = "@grants "
+"""Prefix of a line in its log with the UUID of a GPU that another job may share now."""
+GPU = "gpu"
+"""The kind of device that `Task.devices` counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +52,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One exam: which submission, which items, under which limits."""
+    """One run: which submission, which items, under which limits."""
 
     id: str
-    """The id of the exam."""
+    """The id of the run."""
     submission: Submission
     """The submission in the workspace."""
     course: str
@@ -62,7 +67,9 @@ class Job:
     tasks: tuple[Task, ...]
     """In the order of the rubric, each after what it needs."""
     passed: Mapping[str, bool] = field(default_factory=dict)
-    """Items that an earlier exam observed: whether each earned everything."""
+    """Items that an earlier run observed: whether each earned everything."""
+    earlier: Mapping[str, Observation] = field(default_factory=dict)
+    """Observations of items that its tasks use, and that are not among them."""
     preloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Preloads of the assignment, by the name of a file's module."""
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -72,9 +79,9 @@ class Job:
     build: Build | None = None
     """The build of the assignment."""
     seed: str = ""
-    """128 secret bits in hexadecimal, fresh for each exam."""
+    """128 secret bits in hexadecimal, fresh for each run."""
     seeds: Mapping[str, str] = field(default_factory=dict)
-    """Seeds of earlier observations by item, to draw the same inputs again; others have one of this exam."""
+    """Seeds of earlier observations by item, to draw the same inputs again; others have one of this run."""
     min_isolation: str = ""
     """The weakest sandbox that may be used; empty for any with a strength."""
     cores: tuple[int, ...] = ()
@@ -82,6 +89,7 @@ class Job:
     stage: str = ""
     """A folder for copies of submissions, absolute: the worker may keep its servers for the next one, and
     they see what is put there. Empty if it does one job."""
-    lent: tuple[str, ...] = ()
-    """The UUIDs of GPUs that another exam of this submission has leased and lets this one use; empty if this
-    one leases what it needs."""
+    shares_gpu: bool = False
+    """Whether another job may use its GPU meanwhile; items that do not pass so are left without a record."""
+    granted: tuple[str, ...] = ()
+    """The UUIDs of GPUs that another job has leased and shares; empty if this one leases what it needs."""

@@ -67,6 +67,11 @@ class Bin:
     so_far: int
     """Students among them with open points, whose totals may still change."""
 
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return self.settled + self.so_far
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:

@@ -9,7 +9,7 @@ from grader import __version__
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
 from grader.reports.class_counts import gpu_seconds, items_of, median, speedups_of, standings_of, totals_of
-from grader.reports.class_drawings import histogram, ranking
+from grader.reports.class_drawings import distribution_in_words, ranking
 from grader.reports.class_groups import failures
 from grader.reports.class_lists import MOST, UNTIMED, acts, waiting, where
 from grader.reports.class_map import MAP_ROWS, class_map
@@ -36,12 +36,13 @@ SHARES = (
 
 def page(view: ClassView) -> str:
     """Render the page; text from outside is escaped. Pure: no files, no clock."""
-    items = items_of(view)
+    items, totals = items_of(view), totals_of(view)
     positions = {tally.item: place for place, tally in enumerate(items, 1)}
     return template("class.html.j2").render(
         view=view,
         facts=facts(view),
-        histogram=histogram(totals_of(view)),
+        totals=totals,
+        distribution=distribution_in_words(totals),
         waiting=waiting(view),
         items=items,
         failures=failures(view),

@@ -15,7 +15,7 @@ from grader.reports.pages import plain, template
 from grader.reports.words import bounded, elapsed, missing_files, out_of, remarks, signed
 
 if TYPE_CHECKING:
-    from grader.model.evidence import Evidence, Exam
+    from grader.model.evidence import Evidence, WorkerRun
     from grader.model.score import Line, Scorecard, Total
     from grader.model.view import AudienceView
 
@@ -101,11 +101,11 @@ def _origin(evidence: Evidence, card: Scorecard) -> Iterator[tuple[str, str]]:
     yield "Work", card.submission_digest
     yield "Rubric", f"{card.rubric}, {card.rubric_digest}"
     yield "Grader", __version__
-    for exam in evidence.exams:
-        yield from _exam(exam)
+    for run in evidence.runs:
+        yield from _run(run)
 
 
-def _exam(exam: Exam) -> Iterator[tuple[str, str]]:
-    yield "Observed at", exam.started_at
-    yield "Isolation", exam.isolation
-    yield from ((name, plain(value)) for name, value in exam.environment.items())
+def _run(run: WorkerRun) -> Iterator[tuple[str, str]]:
+    yield "Observed at", run.started_at
+    yield "Isolation", run.isolation
+    yield from ((name, plain(value)) for name, value in run.environment.items())

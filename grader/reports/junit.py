@@ -50,8 +50,8 @@ class JUnit(Report):
         evidence, scorecard = view.evidence, view.scorecard
         junit = _junitparser()
         suite = junit.TestSuite(one_line(scorecard.assignment))
-        if evidence.exams:
-            suite.timestamp = one_line(evidence.exams[-1].started_at)
+        if evidence.runs:
+            suite.timestamp = one_line(evidence.runs[-1].started_at)
         for key, value in _properties(evidence, scorecard).items():
             suite.add_property(one_line(key), one_line(value))
         suite.add_testcases(
@@ -99,7 +99,7 @@ def _properties(evidence: Evidence, scorecard: Scorecard) -> dict[str, str]:
         "standing": scorecard.standing.value,
         "submission_digest": scorecard.submission_digest,
         "rubric_digest": scorecard.rubric_digest,
-        "isolation": ", ".join(dict.fromkeys(exam.isolation for exam in evidence.exams)),
+        "isolation": ", ".join(dict.fromkeys(run.isolation for run in evidence.runs)),
         "grader": __version__,
     }
 

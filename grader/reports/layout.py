@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import isfinite, log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from grader.model.observation import Quantity
 if TYPE_CHECKING:
     from grader.model.drawing import Bars, Breakdown, Cell, Curves, Gauge
 
+Points = list[tuple[float, float]]
 ROOM = 92.0
 """Percent of the width that the longest bar takes."""
 SHORTEST = 0.4
@@ -28,7 +28,6 @@ LEFT, RIGHT = 5.0, 82.0
 """Percent of the width at which the first and the last point of a curve are drawn."""
 TOP, BOTTOM = 24.0, 170.0
 """Pixels from above at which the largest and the smallest value are drawn."""
-HEIGHT = 212
 LABEL = 11.0
 """Percent of the width that a label takes."""
 UNKNOWN = "-"
@@ -150,84 +149,68 @@ def shares_in_words(parts: Sequence[SharePart]) -> str:
     return ", ".join(f"{part.name} {part.value} ({part.width:.0f}%)" for part in parts)
 
 
-class Spot(NamedTuple):
-    """A place in a drawing."""
-
-    x: float
-    y: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpotLabel:
-    """A point of the measured line with its value, and its number on the axis."""
-
-    x: float
-    y: float
-    value: str
-    count: str
-
-
-class Segments(NamedTuple):
-    """One line of a drawing of curves."""
-
-    name: str
-    role: str
-    segments: tuple[tuple[Spot, Spot], ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePlaces:
-    """A drawing of curves on two logarithmic axes."""
+    """A drawing of curves on two logarithmic axes; all points have a place on them."""
 
     in_words: str
-    lines: tuple[Segments, ...]
-    dots: tuple[Spot, ...]
-    needed: tuple[Spot, ...]
-    labels: tuple[SpotLabel, ...]
-    height: int = HEIGHT
-    axis: int = int(BOTTOM) + 8
+    lines: tuple[tuple[str, str, Points], ...]
+    """Name, role and points of each."""
+    samples: Points
+    needed: Points
+    labels: tuple[tuple[float, float, str], ...]
+    """Points of the measured line, with the text of their values, that do not cover each other."""
+    ends: tuple[float, float, float, float]
+    """The least and the most across, and the least and the most upwards."""
+
+    def x(self, count: float) -> float:
+        """Return the percentage of the width for a count."""
+        return _across(count, *self.ends[:2])
+
+    def y(self, value: float) -> float:
+        """Return the pixels from above for a value."""
+        return BOTTOM - (BOTTOM - TOP) * _share(value, *self.ends[2:])
 
 
 def curves(drawing: Curves) -> CurvePlaces | None:
     """Place curves; None if the measured one has fewer than two points."""
-    lines = [(line, _points(line.points)) for line in drawing.lines]
-    needed = _points(drawing.needed)
-    measured = lines[0][1] if lines else []
-    samples = [point for line, _ in lines for point in _points(line.samples)[:MOST_DOTS]]
+    lines = tuple((line.name, line.role, _points(line.points)) for line in drawing.lines)
+    measured = lines[0][2] if lines else []
     if len(measured) < 2:
         return None
-    every = [point for _, points in lines for point in points] + needed + samples
-    left, right = (log2(end(x for x, _ in every)) for end in (min, max))
-    low, high = (log2(end(y for _, y in every)) for end in (min, max))
-
-    def spot(point: tuple[float, float]) -> Spot:
-        across = (log2(point[0]) - left) / (right - left) if right > left else 0.5
-        down = (high - log2(point[1])) / (high - low) if high > low else 0.5
-        return Spot(LEFT + (RIGHT - LEFT) * across, TOP + (BOTTOM - TOP) * down)
-
-    labels: list[SpotLabel] = []
+    samples = [point for line in drawing.lines for point in _points(line.samples)[:MOST_DOTS]]
+    needed = _points(drawing.needed)
+    across, upwards = zip(*(p for _, _, points in lines for p in points), *needed, *samples, strict=True)
+    labels: list[tuple[float, float, str]] = []
     for x, y in measured:
-        at = spot((x, y))
-        if not labels or at.x - labels[-1].x >= LABEL:
-            text = value(Quantity(value=y, unit=drawing.unit))
-            labels.append(SpotLabel(x=at.x, y=at.y, value=text, count=f"{x:g}"))
-    described = ", ".join(f"{value(Quantity(value=y, unit=drawing.unit))} on {x:g}" for x, y in measured)
+        far = _across(x, min(across), max(across)) - LABEL
+        if not labels or far >= _across(labels[-1][0], min(across), max(across)):
+            labels.append((x, y, value(Quantity(value=y, unit=drawing.unit))))
+    described = (f"{value(Quantity(value=y, unit=drawing.unit))} on {x:g}" for x, y in measured)
     return CurvePlaces(
-        in_words=f"{drawing.title}: {described}",
-        lines=tuple(
-            Segments(line.name, line.role, tuple(pairwise(map(spot, points)))) for line, points in lines
-        ),
-        dots=tuple(map(spot, samples)),
-        needed=tuple(map(spot, needed)),
+        in_words=f"{drawing.title}: {', '.join(described)}",
+        lines=lines,
+        samples=samples,
+        needed=needed,
         labels=tuple(labels),
+        ends=(min(across), max(across), min(upwards), max(upwards)),
     )
+
+
+def _across(count: float, least: float, most: float) -> float:
+    return LEFT + (RIGHT - LEFT) * _share(count, least, most)
+
+
+def _share(of: float, least: float, most: float) -> float:
+    """Return where a value is between two others on a logarithmic axis, 0…1."""
+    return log2(of / least) / log2(most / least) if most > least else 0.5
 
 
 def _usable(values: Iterable[Any]) -> list[float]:
     return [one for of in values if (one := number(of)) is not None]
 
 
-def _points(points: Iterable[tuple[Any, Any]]) -> list[tuple[float, float]]:
+def _points(points: Iterable[tuple[Any, Any]]) -> Points:
     """Return the points that have a place on logarithmic axes."""
     usable = ((number(x), number(y)) for x, y in points)
     return [(x, y) for x, y in usable if x and y]

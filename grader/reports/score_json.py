@@ -12,7 +12,7 @@ Top level:
     items: one object per item, in the order of the rubric.
     submission: `archive`, `files`, `dropped`, `submitted_at` (ISO 8601 or null), and what the archive's name
         told: `marked_late` (by the LMS), `lms_id` and `attempt` (null if it told none).
-    environment: `grader`, the version that wrote this, and `exams`, one object per run of the worker:
+    environment: `grader`, the version that wrote this, and `runs`, one object per run of the worker:
         `id`, `started_at` (ISO 8601, UTC), `isolation`, `course` (`sha256:…` of the assignment's files that
         it worked with), `machine`.
     digests: `rubric` and `submission`, `sha256:…` of the rubric's file and of the accepted files.
@@ -168,15 +168,15 @@ def _quantity(quantity: Quantity) -> dict[str, Any]:
 def _environment(evidence: Evidence) -> dict[str, Any]:
     return {
         "grader": __version__,
-        "exams": [
+        "runs": [
             {
-                "id": exam.id,
-                "started_at": exam.started_at,
-                "isolation": exam.isolation,
-                "course": exam.course,
-                "machine": dict(exam.environment),
+                "id": run.id,
+                "started_at": run.started_at,
+                "isolation": run.isolation,
+                "course": run.course,
+                "machine": dict(run.environment),
             }
-            for exam in evidence.exams
+            for run in evidence.runs
         ],
     }
 

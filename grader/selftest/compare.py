@@ -115,7 +115,7 @@ def _verdicts(
         for least in sorted({case.isolation for case in packed.values()}):
             alike = [number for number, case in packed.items() if case.isolation == least]
             files = CourseFiles(_strict(course, plugins, least), plugins)
-            grading = Grading(files, session, several=True, gpus=count)
+            grading = Grading(files, session, alone=False)
             with closing(
                 grading.grade([_request(packed[number], out, fresh=anew) for number in alike])
             ) as results:

@@ -19,7 +19,7 @@ import pytest
 
 from grader.config.evidence_file import EVIDENCE
 from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Session
-from grader.model.job import JOB, Job, Task
+from grader.model.job import Job, Task
 from grader.model.submission import Submission
 from grader.testing.pipes import read_within
 
@@ -147,7 +147,7 @@ class EngineConformance:
     def test_no_file_with_a_seed_is_left(self, orders: Orders) -> None:
         every = [orders.make("dying", dies=True), orders.make("well")]
         self.run(*every)
-        assert [order.key for order in every if (order.outbox / JOB).exists()] == []
+        assert [order.key for order in every if order.job_file.exists()] == []
 
     def test_a_session_that_is_left_ends_its_workers(self, orders: Orders, tmp_path: Path) -> None:
         fifo = tmp_path / "fifo"
@@ -160,7 +160,7 @@ class EngineConformance:
             assert read_within(alive) == b"here"
         assert read_within(alive) == b"", "the worker still runs"
         os.close(alive)
-        assert not (order.outbox / JOB).exists()
+        assert not order.job_file.exists()
 
 
 class Orders:

@@ -55,7 +55,7 @@ def view(
         files=(f"work{program_text}.py",),
         dropped=(program_text,),
     )
-    evidence = Evidence(submission=submission, exams=(), observations=observations)
+    evidence = Evidence(submission=submission, runs=(), observations=observations)
     card = score(rubric, evidence, {"award_only": AwardOnly()})
     return AudienceView(audience=audience, rubric=rubric, evidence=evidence, scorecard=card)
 

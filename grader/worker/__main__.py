@@ -1,7 +1,8 @@
 """`python -m grader.worker JOB OUTBOX`: all that an engine has to start.
 
-With the number of the process that starts it, it gets ready and then reads both from its standard input, as a
-JSON list on a line, for one job after the other; after each it tells its status in a line of its log.
+With the number of the process that starts it, it gets ready and then receives both from its standard input,
+a Unix socket, as a JSON list on a line, for one job after the other; after each it logs its status. Over the
+same socket the lease of a GPU comes and goes that two jobs share: the descriptors of its locks.
 """
 
 from __future__ import annotations
@@ -11,21 +12,27 @@ import json
 import os
 import select
 import signal
+import socket
 import sys
 import threading
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.subject import linux
 
 if TYPE_CHECKING:
+    from grader.machine.lease import Lease
     from grader.worker.server_cache import ServerCache
 
 STOP_WITHIN_S = 60
-"""How long after it was told to end, or its host has ended, the kernel ends a worker that still runs."""
+"""Seconds after which the kernel ends a worker that was to end, or whose host has ended."""
 ORPHANS_WITHIN_S = 10.0
-"""How long we wait for processes whose parents have ended, before we kill them."""
+"""Seconds to wait for processes whose parents have ended, before they are killed."""
+_LOCKS = 16
+"""More descriptors than a lease has."""
 
 
 def main() -> int:
@@ -42,14 +49,16 @@ def main() -> int:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup, for example
         signal.signal(signal.SIGHUP, _stop)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    host = None
     if len(sys.argv) == 2:
-        threading.Thread(target=_end_with_host, daemon=True).start()
+        host = _host()
+        threading.Thread(target=_end_with_host, args=(host.fileno(),), daemon=True).start()
 
     from grader.machine import orphans
 
     orphans.adopt()
     try:
-        return _serve()
+        return _serve(host)
     finally:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):  # a second one must not cut this short
             signal.signal(number, signal.SIG_IGN)
@@ -67,28 +76,36 @@ def _stop(number: int, frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def _end_with_host() -> None:
-    """See to it that we end when our host has: its end of our standard input is closed then.
+def _host() -> socket.socket:
+    """Take the socket to our host away from standard input, which no process that we start shall inherit."""
+    host = socket.socket(fileno=os.dup(0))
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    return host
+
+
+def _end_with_host(host: int) -> None:
+    """Wait until our host has ended, which closes its end of the socket, and end then.
 
     The signal that tells of its end (PR_SET_PDEATHSIG) waits while a library computes in the main thread.
     """
-    host = select.poll()
-    host.register(0, 0)  # nothing but POLLHUP
-    host.poll()
+    end = select.poll()
+    end.register(host, 0)  # nothing but POLLHUP
+    end.poll()
     signal.alarm(STOP_WITHIN_S)
 
 
-def _serve() -> int:
+def _serve(host: socket.socket | None) -> int:
     from grader.model.job import DONE
     from grader.worker.server_cache import ServerCache
 
     try:
-        with closing(ServerCache()) as kept:
-            if len(sys.argv) == 3:
-                return _examined(sys.argv[1], sys.argv[2], kept)
-            for line in sys.stdin:
+        with closing(ServerCache()) as cache:
+            if host is None:
+                return _run(sys.argv[1], sys.argv[2], cache)
+            for line, descriptors in _received(host):
                 job, outbox = json.loads(line)
-                status = _examined(job, outbox, kept)
+                status = _run(job, outbox, cache, host, descriptors)
                 sys.stderr.flush()
                 print(f"{DONE}{status}", flush=True)  # noqa: T201
     except KeyboardInterrupt:
@@ -97,16 +114,47 @@ def _serve() -> int:
     return 0
 
 
-def _examined(job: str, outbox: str, kept: ServerCache) -> int:
-    from grader.errors import GraderError
-    from grader.worker.exam import run
+def _received(host: socket.socket) -> Iterator[tuple[bytes, list[int]]]:
+    """Yield each line that comes, with the descriptors that came with it."""
+    line, descriptors = b"", []
+    while True:
+        content, more, _, _ = socket.recv_fds(host, 1 << 16, _LOCKS, socket.MSG_CMSG_CLOEXEC)
+        if not content:
+            return
+        line += content
+        descriptors += more
+        if line.endswith(b"\n"):  # the next one comes only when this job is done
+            yield line, descriptors
+            line, descriptors = b"", []
 
-    try:
-        run(Path(job), Path(outbox), kept)
-    except GraderError as error:
-        sys.stderr.write(f"{error}\n")
-        return int(error.exit_code)
+
+def _run(
+    job: str,
+    outbox: str,
+    cache: ServerCache,
+    host: socket.socket | None = None,
+    descriptors: Sequence[int] = (),
+) -> int:
+    from grader.errors import GraderError
+    from grader.machine.lease import Lease
+    from grader.worker.run import run
+
+    share = partial(_share, host) if host else None
+    with Lease.received(descriptors) if descriptors else nullcontext():
+        try:
+            run(Path(job), Path(outbox), cache, share)
+        except GraderError as error:
+            sys.stderr.write(f"{error}\n")
+            return int(error.exit_code)
     return 0
+
+
+def _share(host: socket.socket, lease: Lease, uuid: str) -> None:
+    """Send a lease to our host, for another worker."""
+    from grader.model.job import GRANTS
+
+    socket.send_fds(host, [b"lease"], lease.share())
+    print(f"{GRANTS}{uuid}", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""The GPUs that an exam leases and lends to the items that need them, or a simulator in their place."""
+"""The GPUs that a run leases and grants to the items that need them, or a simulator in their place."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 
 from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
@@ -14,33 +16,47 @@ from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
 from grader.harness.server_spec import NOTHING, DeviceGrant, played_by
 from grader.machine.lease import Lease, Leases
-from grader.model.job import Task
+from grader.machine.notes import Holder
+from grader.model.job import GPU, Task
 from grader.model.observation import Observation, Outcome
 from grader.subject.standins import stand_in_for
 from grader.subject.standins.requirements import why_not_played
 
-GPU = "gpu"
 WAIT_S = 1800.0
-"""How long an exam waits for devices, or cores, that others have leased."""
+"""Seconds that a run waits for devices, or cores, that others have leased."""
 
 _ABNORMAL = frozenset({Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
 
 class Devices:
-    """One exam's hold on the GPUs of this machine: nothing until an item needs one, then a lease."""
+    """The GPUs that one run leases: none until an item needs one."""
 
     def __init__(
-        self, what: str, *, retire: Callable[[], None], say: Callable[[str], None], lent: tuple[str, ...] = ()
+        self,
+        what: str,
+        *,
+        retire: Callable[[], None],
+        say: Callable[[str], None],
+        waits: Callable[[str], None],
+        share: Callable[[Lease, str], None] | None = None,
+        granted: tuple[str, ...] = (),
     ) -> None:
-        """Lease for `what`; `retire` ends all programs that have devices, `say` tells why we wait.
+        """Prepare to lease for `what`.
 
-        `lent` are the UUIDs of GPUs that another exam has leased and lets this one use, and no others: it
-        sees to their health, and that they are given back.
+        Args:
+            what: for people who wait for the lease.
+            retire: ends all programs that have devices.
+            say: logs a line.
+            waits: is called with the cause of a wait.
+            share: is called with a new lease, and the UUID of its GPU, if another run may use that as well.
+            granted: UUIDs of the only GPUs to use, which another run has leased: it sees to their health.
         """
-        self._lent = lent
+        self._granted = granted
         self._what = what
         self._retire = retire
         self._say = say
+        self._waits = waits
+        self._share = share
         self._ill: set[str] = set()
         self._lease: Lease | None = None
         self._leased: tuple[Gpu, ...] = ()
@@ -49,20 +65,20 @@ class Devices:
 
     @cached_property
     def _all(self) -> tuple[Gpu, ...]:
-        return tuple(gpu for gpu in whole_gpus() if not self._lent or gpu.uuid in self._lent)
+        return tuple(gpu for gpu in whole_gpus() if not self._granted or gpu.uuid in self._granted)
 
     @property
-    def found(self) -> tuple[Gpu, ...]:
-        """What this machine has that is whole and well."""
+    def usable(self) -> tuple[Gpu, ...]:
+        """The GPUs of this machine that are whole and well."""
         return tuple(gpu for gpu in self._all if gpu.uuid not in self._ill)
 
     @property
     def leased(self) -> tuple[Gpu, ...]:
-        """What this exam has at the moment."""
+        """The GPUs that this run has at the moment."""
         return self._leased
 
     def facts(self) -> list[dict[str, str]]:
-        """What this machine has, for those who read a measurement months later."""
+        """Describe the usable GPUs, for those who read a measurement months later."""
         return [
             {
                 "name": gpu.name,
@@ -72,11 +88,11 @@ class Devices:
                 "driver": gpu.driver,
                 "cuda": ".".join(map(str, gpu.cuda)),
             }
-            for gpu in self.found
+            for gpu in self.usable
         ]
 
     def lacking(self, needed: Mapping[str, int], *, simulates: bool, torch: bool = False) -> str:
-        """Why an item that needs these cannot be observed here, in one line; empty if it can.
+        """Return why an item that needs these cannot be observed here, in one line; empty if it can.
 
         For an item that says with what inputs, a simulator stands in for one GPU where there is none; for
         one whose program imports `torch`, virtual GPUs where there are too few.
@@ -85,19 +101,19 @@ class Devices:
         return ", ".join(filter(None, why))
 
     def _lacking(self, name: str, count: int, simulates: bool, torch: bool) -> str:
-        found = len(self.found) if name == GPU else 0
-        if found >= count:
+        present = len(self.usable) if name == GPU else 0
+        if present >= count:
             return ""
-        unplayed = why_not_played(count, found, torch=torch) if simulates else ""
+        unplayed = why_not_played(count, present, torch=torch) if simulates else ""
         if simulates and not unplayed:
             return ""
-        why = (why_none() or "they are divided (MIG) or in quarantine") if name == GPU and not found else ""
-        has = f"{found or 'none'}{f' ({why})' if why else ''}"
+        why = (why_none() or "they are divided (MIG) or in quarantine") if name == GPU and not present else ""
+        has = f"{present or 'none'}{f' ({why})' if why else ''}"
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
         return f"{lacks}, and no virtual ones: {unplayed}" if torch and unplayed else lacks
 
-    def lend(self, needed: Mapping[str, int], *, torch: bool = False, built: bool = False) -> DeviceGrant:
-        """Grant what such an item needs; waits for a lease. Of what is `lacking`, a stand-in for it.
+    def grant(self, needed: Mapping[str, int], *, torch: bool = False, built: bool = False) -> DeviceGrant:
+        """Grant an item what it needs, after waiting for a lease; of what is `lacking`, a stand-in.
 
         A `built` program finds what the assignment's build makes; for `torch` see `lacking`.
 
@@ -107,38 +123,40 @@ class Devices:
         count = needed.get(GPU, 0)
         if not count:
             grant = NOTHING
-        elif len(self.found) < count:
+        elif len(self.usable) < count:
             grant = played_by(stand_in_for(count, built=built, torch=torch))
         else:
             if len(self._leased) < count:
                 # who holds one and waits for another may wait for somebody who does the same
                 self.give_back()
                 self._take(count)
-            grant = _lent(self._leased[:count])
+            grant = _grant_of(self._leased[:count])
         return replace(grant, built=True) if built else grant
 
     def _take(self, count: int) -> None:
-        if self._lent:
-            self._leased = self.found
+        if self._granted:
+            self._leased = self.usable
             return
-        names = tuple(gpu.lease for gpu in self.found)
-        lease = Leases().take(names, count, WAIT_S, self._what, waiting=self._say)
-        self._lease, self._leased = lease, tuple(gpu for gpu in self.found if gpu.lease in lease.names)
+        names = tuple(gpu.lease for gpu in self.usable)
+        lease = Leases().take(names, count, WAIT_S, self._what, waiting=self._waits, ignore=is_sibling)
+        self._lease, self._leased = lease, tuple(gpu for gpu in self.usable if gpu.lease in lease.names)
         # the first CUDA program after a machine started is slow for all its life: it shall be ours
-        if ill := self._examined():
-            raise NotObservedError(ill)
+        if problem := self._probe():
+            raise NotObservedError(problem)
         states = [state(gpu) for gpu in self._leased]
         self.others = tuple(process.pid for now in states for process in now.processes or ())
+        if self._share:
+            self._share(lease, self._leased[0].uuid)
 
     def after(self, observation: Observation) -> None:
-        """See to it that what one item did to a device does not hurt the next."""
-        ended = {observation.outcome, *(case.outcome for case in observation.cases)}
-        if self._leased and ended & _ABNORMAL and (ill := self._examined()):
-            self._say(ill)
+        """Probe the leased GPUs after an item that ended abnormally, so that it does not hurt the next."""
+        outcomes = {observation.outcome, *(case.outcome for case in observation.cases)}
+        if self._leased and outcomes & _ABNORMAL and (problem := self._probe()):
+            self._say(problem)
 
-    def _examined(self) -> str:
-        """What is wrong with a leased GPU; it is put into quarantine then, and all are given back."""
-        for gpu in () if self._lent else self._leased:
+    def _probe(self) -> str:
+        """Return the fault of a leased GPU, which is put into quarantine then, and all are given back."""
+        for gpu in () if self._granted else self._leased:
             if problem := probe(gpu):
                 Leases().quarantine(gpu.lease, problem)  # while it is ours: nobody who waits shall get it
                 self._ill.add(gpu.uuid)
@@ -147,11 +165,11 @@ class Devices:
         return ""
 
     def memory_used(self) -> int:
-        """Bytes taken on the leased GPUs, by whomever; 0 where that is not told."""
+        """Return the bytes that programs have taken on the leased GPUs; 0 where the driver does not tell."""
         return sum(memory_used(gpu) or 0 for gpu in self._leased)
 
     def bus_carried(self) -> tuple[int, int] | None:
-        """Bytes that the bus carried to the leased GPU, and from it; None of several, or where untold."""
+        """Return the bytes that the bus carried to the leased GPU, and from it; None for several GPUs."""
         return bus_carried(*self._leased) if len(self._leased) == 1 else None
 
     def keep(self, count: int) -> None:
@@ -172,26 +190,35 @@ class Devices:
     close = give_back
 
 
+def is_sibling(holder: Holder) -> bool:
+    """Tell whether a lease is held by another worker of our own host: its parent is ours."""
+    try:
+        stat = Path(f"/proc/{holder.pid}/stat").read_text(errors="replace")
+    except OSError:
+        return False
+    return holder.pid != os.getpid() and int(stat.rpartition(")")[2].split()[1]) == os.getppid()
+
+
 def whole_gpus() -> tuple[Gpu, ...]:
-    """Those of this machine that can be lent."""
+    """Return the GPUs of this machine that can be leased: those that are not divided."""
     return tuple(gpu for gpu in gpus() if not gpu.mig)
 
 
 def gpus_for(tasks: Iterable[Task]) -> int:
-    """How many could be lent to these items; no driver is asked if none of them needs any."""
+    """Count the GPUs that could be leased for these items; without asking the driver if they need none."""
     return len(whole_gpus()) if any(task.devices for task in tasks) else 0
 
 
 def foreseen(needed: Mapping[str, int]) -> DeviceGrant | None:
-    """What an item will be lent, where that can be told before there is a lease: it needs all GPUs there are.
+    """Return what an item will be granted if that is certain before the lease: it needs all GPUs there are.
 
     A server that only imports does not touch them, and may be started while somebody else has the lease.
     """
-    found = whole_gpus()
-    return _lent(found) if found and needed.get(GPU, 0) == len(found) else None
+    whole = whole_gpus()
+    return _grant_of(whole) if whole and needed.get(GPU, 0) == len(whole) else None
 
 
-def _lent(gpus: Sequence[Gpu]) -> DeviceGrant:
+def _grant_of(gpus: Sequence[Gpu]) -> DeviceGrant:
     environment = {
         VISIBLE: ",".join(gpu.uuid for gpu in gpus),
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",

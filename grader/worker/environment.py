@@ -1,4 +1,4 @@
-"""What the machine is that an exam runs on: facts that explain a number, months later."""
+"""Facts about the machine of a run that explain a number, months later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cores that an exam has for itself while it times, and whether they, and its GPUs, were left alone."""
+"""The cores that a run has for itself while it times, and whether they, and its GPUs, were left alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.cuda.state import GpuState, state
 from grader.machine.cores import Cores
 from grader.machine.lease import Lease, Leases
 from grader.machine.quiet import CoreMonitor, Disturbance
-from grader.worker.devices import WAIT_S, Devices
+from grader.worker.devices import WAIT_S, Devices, is_sibling
 
 UNTOLD_S = 3.0
 """After so long without an answer the kernel's counts are taken for worthless, and what ran for quiet."""
@@ -22,11 +22,12 @@ class OwnCores:
     """Leased cores for programs, and one for ourselves; none where the machine has too few."""
 
     def __init__(
-        self, count: int, what: str, say: Callable[[str], None], among: tuple[int, ...] = ()
+        self, count: int, what: str, waits: Callable[[str], None], among: tuple[int, ...] = ()
     ) -> None:
         """Lease up to `count` for programs, and one for ourselves: who is kept waiting reads the clock late.
 
-        They are some of those `among` which to choose, or of all that we may use.
+        They are some of those `among` which to choose, or of all that we may use. `waits` is called with the
+        cause of a wait.
 
         Raises:
             NotObservedError: nobody gave them back in time.
@@ -34,16 +35,13 @@ class OwnCores:
         topology = Cores(among or None)
         self._lease: Lease | None = None
         self.cores: tuple[int, ...] = ()
-        self.beside = topology.apart(() if not count else topology.allowed)
-        """Where something else may go on meanwhile."""
         count = min(count, len(topology.allowed) - 1)
         if count < 1:
             return
         names = {f"core-{core}": core for core in topology.pick(count + 1)}
-        self._lease = Leases().take(tuple(names), count + 1, WAIT_S, what, waiting=say)
+        self._lease = Leases().take(tuple(names), count + 1, WAIT_S, what, waiting=waits, ignore=is_sibling)
         *programs, ours = (names[name] for name in self._lease.names)
         self.cores = tuple(programs)
-        self.beside = topology.apart((ours, *programs))
         # what is imported from now on starts its threads there, and so do the servers
         os.sched_setaffinity(0, {ours})
 
@@ -76,18 +74,18 @@ class WatchedCores:
             self._since = time.monotonic()
 
     def end(self, own_cpu_s: float) -> str | None:
-        """What else went on since the count began; empty if nothing did, None if it is too early to tell."""
+        """Say what else ran since the count began; empty if nothing did, None if it is too early to tell."""
         if disturbed := self._on_devices():
             self._since = None
             return disturbed
         self._own_s += own_cpu_s
-        seen = self._watch.end(self._own_s + self._ours_s())
-        verdict = seen.disturbed()
+        use = self._watch.end(self._own_s + self._ours_s())
+        verdict = use.disturbed()
         if verdict is None and time.monotonic() - (self._since or 0.0) < UNTOLD_S:
             return None
         self.untold |= verdict is None
         self._since = None
-        return _who_ran(seen) if verdict else ""
+        return _who_ran(use) if verdict else ""
 
     def _ours_s(self) -> float:
         return time.process_time() if self._beside_us else 0.0
@@ -111,9 +109,9 @@ class WatchedCores:
         return any(pid in self._devices.others or (_exists(pid) and not _ours(pid)) for pid in here)
 
 
-def _who_ran(seen: Disturbance) -> str:
-    """Others, if programs computed beside ours; otherwise the kernel, for whomever."""
-    return OTHERS_RAN if seen.computed(seen.own_cpu_s).disturbed() else KERNEL_RAN
+def _who_ran(use: Disturbance) -> str:
+    """Return OTHERS_RAN if programs computed beside ours, otherwise KERNEL_RAN, for whomever."""
+    return OTHERS_RAN if use.computed(use.own_cpu_s).disturbed() else KERNEL_RAN
 
 
 def _exists(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""What one exam leaves for the next of the same assignment: plugins, and servers with their libraries."""
+"""Plugins, and servers with their libraries, that one run leaves for the next of the same assignment."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ class ServerCache:
         self._for = ""
 
     def plugins(self, course: str) -> Plugins:
-        """Those of a course."""
+        """Return the plugins of a course."""
         if course not in self._plugins:
             self._plugins[course] = Plugins(Path(course))
         return self._plugins[course]
 
     @contextmanager
     def servers(self, job: Job) -> Iterator[Servers]:
-        """Yield servers that show the job's submission; those of the last run, if the job allows it.
+        """Yield servers that show the job's submission: those of the last run if they are alike.
 
-        Kept are none that were told of devices or products, or that were pinned to the cores of one exam; all
-        of them as long as another exam lends its devices.
+        Servers that were told of devices or products, or were pinned to the cores of one run, are ended.
         """
         shown = job.stage or job.workspace
-        alike = dumps([job.course, job.assignment_folder, job.limits, job.min_isolation, shown, job.lent])
+        alike = dumps([job.course, job.assignment_folder, job.limits, job.min_isolation, shown])
         if self._servers is not None and alike != self._for:
             self.close()
         servers = self._servers or self._start(job)
@@ -50,9 +49,8 @@ class ServerCache:
         try:
             with _shown(job, servers):
                 yield servers
-            if (job.stage or job.lent) and os.sched_getaffinity(0) == affinity:
-                if not job.lent:
-                    servers.end_where(_told_more)
+            if os.sched_getaffinity(0) == affinity:
+                servers.end_where(_told_more)
                 self._servers = servers
         finally:
             os.sched_setaffinity(0, affinity)
@@ -60,14 +58,14 @@ class ServerCache:
                 servers.close()
 
     def close(self) -> None:
-        """End what is kept."""
+        """End the servers of the last run."""
         if self._servers is not None:
             self._servers.close()
             self._servers = None
 
     def _start(self, job: Job) -> Servers:
         folder = Path(job.assignment_folder)
-        given = folder / "given"
+        course_files = folder / "given"
         sandboxes = self.plugins(job.course).sandboxes
         least = _least_strength(sandboxes, job.min_isolation)
         return Servers(
@@ -78,7 +76,7 @@ class ServerCache:
                 SUBMISSION: Path(job.stage or job.workspace),
                 REFERENCE: folder / "reference",
             },
-            given=given if given.is_dir() else None,
+            given=course_files if course_files.is_dir() else None,
             limits=job.limits,
             as_root=least == 0,
         )
@@ -104,8 +102,8 @@ def _shown(job: Job, servers: Servers) -> Iterator[None]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _told_more(setup: ServerSpec) -> bool:
-    return bool(setup.devices or setup.mounts)
+def _told_more(spec: ServerSpec) -> bool:
+    return bool(spec.devices or spec.mounts)
 
 
 def _least_strength(sandboxes: Sequence[Sandbox], least: str) -> int:

@@ -58,7 +58,7 @@ def contexts(tmp_path):
             file.write_text(text if path.endswith("akefile") else dedent(text))
 
     def make(files, course=COURSE, plan=PLAN, *, sandbox=BubblewrapSandbox, **built_for):
-        place = tmp_path / f"exam{len(opened)}"
+        place = tmp_path / f"run{len(opened)}"
         write(place / "workspace", files)
         write(place / "assignment", {**REFERENCE_FILES, **course})
         limits = Limits(call_wall_s=10.0)

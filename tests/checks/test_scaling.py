@@ -30,7 +30,7 @@ NOTHING = InputCase(name="nothing", args=())
 
 @pytest.fixture
 def context_of(real_context):
-    """A real context whose exam has leased two cores: give it the submission's `work.py`."""
+    """A real context whose run has leased two cores: give it the submission's `work.py`."""
     if len(HERE) < 2:
         pytest.skip("one core cannot be compared with two")
 

@@ -32,7 +32,7 @@ def mark(book, assignment, student="ann"):
         standing=Standing.FINAL,
     )
     with Gradebook(book, create=True) as opened:
-        opened.record(Evidence(submission=submission, exams=(), observations={}), card, how="run")
+        opened.record(Evidence(submission=submission, runs=(), observations={}), card, how="run")
 
 
 @pytest.fixture

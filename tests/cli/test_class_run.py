@@ -125,7 +125,7 @@ def marks(course, book: Path) -> list[dict[str, object]]:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     for one in found:
-        del one["exam"], one["score"]
+        del one["run"], one["score"]
         for item in one["items"]:
             del item["reason"]
     return found
@@ -298,7 +298,7 @@ def test_a_class_that_is_stopped_leaves_no_process_and_no_mark_of_what_was_cut_s
     assert len(said.strip().splitlines()) == 1
     assert not list(course.out.rglob("score.json"))
     assert not [path for path in course.out.rglob("*") if path.name.startswith(".")]
-    assert not list(course.out.rglob("job.json"))
+    assert not list(course.out.rglob("job*.json"))
 
 
 LEAVES = """
@@ -342,8 +342,8 @@ def test_a_worker_that_is_kept_shows_a_submission_nothing_of_the_one_before(cour
 
 
 def preload_s(course, student) -> float:
-    (exam,) = (record["exam"] for record in course.records(student) if record["record"] == "exam")
-    return exam["environment"]["subject"]["preload_s"]
+    (run,) = (record["run"] for record in course.records(student) if record["record"] == "run")
+    return run["environment"]["subject"]["preload_s"]
 
 
 @pytest.mark.slow
@@ -440,13 +440,14 @@ def test_what_needs_a_gpu_is_observed_by_itself_after_the_rest(course):
     loaded = load_course(course.folder)
     plugins = Plugins(loaded.folder)
     with open_session(plugins, out=course.out, at_once=2, gpus=1) as session:
-        grading = Grading(CourseFiles(loaded, plugins), session, several=True, gpus=1)
+        grading = Grading(CourseFiles(loaded, plugins), session, alone=False)
+        grading._gpus = 1  # as if the machine had one
         ended = dict(grading.grade(requests))
     assert sorted(ended) == [0, 1, 2, 3]
     for number, graded in ended.items():
         assert not isinstance(graded, Exception), graded
         assert graded.submission.student == f"s{number}"
-        assert len(graded.evidence.exams) == 2, "one beside others, one exclusive"
+        assert len(graded.evidence.runs) == 2, "one beside others, one exclusive"
         seen = graded.evidence.observations
         assert [seen[item].outcome for item in ("double", "square", "after")] == [
             "observed",

@@ -220,7 +220,7 @@ def test_a_probe_imposes_and_lifts_a_quarantine_and_leaves_a_leased_gpu_alone(tm
     assert report["gpus"][0]["gpu"]["uuid"] == UUID
     assert leases.quarantined(f"gpu-{UUID}").startswith("cuLaunchKernel failed")
 
-    with leases.take([f"gpu-{UUID}"], 1, 0, "an exam", quarantined=True):
+    with leases.take([f"gpu-{UUID}"], 1, 0, "a run", quarantined=True):
         doctor(tmp_path, "--probe", **machine)
         assert leases.quarantined(f"gpu-{UUID}") != ""
 

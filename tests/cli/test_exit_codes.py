@@ -86,6 +86,15 @@ def test_2_if_there_is_no_course_and_the_line_says_how_to_name_one(course):
     assert "GRADER_COURSE" in line
 
 
+def test_an_item_may_be_named_like_a_message_of_a_worker(course):
+    item = {"title": "d", "points": 1, "check": "matches_reference", "of": "work.double", "inputs": "numbers"}
+    names = "done", "waits", "grants", "waiting"
+    course.rubric(*(item | {"id": name} for name in names))
+    done = course.run("run", course.submit())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert course.points() == dict.fromkeys(names, 1)
+
+
 def test_3_with_a_traceback_if_a_check_kind_breaks_and_the_other_items_are_observed_still(course):
     double = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
     double |= {"of": "work.double", "inputs": "numbers"}
@@ -177,7 +186,7 @@ def test_5_if_no_sandbox_is_strong_enough_and_no_point_is_lost(course, no_bubble
     seen = [r["observation"] for r in course.records() if r["record"] == "observation"]
     assert [(s["outcome"], s["fault"]) for s in seen] == [("not_observed", "machine")] * 2
     assert all("bubblewrap is not installed" in s["note"] for s in seen)
-    assert course.records()[0]["exam"]["isolation"] == "none"
+    assert course.records()[0]["run"]["isolation"] == "none"
 
 
 def test_5_if_somebody_put_something_else_where_the_results_go(course):

@@ -67,19 +67,19 @@ def test_graded_again_nothing_is_observed_and_no_file_is_added(course):
 def test_the_evidence_says_where_it_comes_from(course):
     course.run("run", course.submit())
     started, *observed = (r for r in course.records() if r["record"] != "end")
-    exam = started["exam"]
-    assert exam["isolation"] == "bubblewrap"
-    assert {"processor", "python", "kernel", "cores", "memory", "grader", "subject"} <= exam[
+    run = started["run"]
+    assert run["isolation"] == "bubblewrap"
+    assert {"processor", "python", "kernel", "cores", "memory", "grader", "subject"} <= run[
         "environment"
     ].keys()
     observations = [r["observation"] for r in observed]
     assert all(re.fullmatch("sha256:[0-9a-f]{64}", o["digest"]) for o in observations)
     assert all(re.fullmatch("[0-9a-f]{32}", o["seed"]) for o in observations)
     assert len({o["seed"] for o in observations}) == 2
-    assert all(r["exam"] == exam["id"] for r in observed)
+    assert all(r["run"] == run["id"] for r in observed)
 
 
-def test_the_seed_is_another_one_in_every_exam(course):
+def test_the_seed_is_another_one_in_every_run(course):
     archive = course.submit()
     course.run("run", archive)
     course.run("run", archive, "--fresh")
@@ -93,8 +93,8 @@ SPY = """
         found = []
         for folder, _, files in os.walk("/"):
             if folder.startswith(("/proc", "/usr", "/dev", "/sys", "/python")): continue
-            secret = {"job.json", "evidence.jsonl", "expected.py", "inputs.py"}
-            found += [f"{folder}/{f}" for f in files if f in secret]
+            secret = {"evidence.jsonl", "expected.py", "inputs.py"}
+            found += [f"{folder}/{f}" for f in files if f in secret or f.startswith("job-")]
         print(sorted(os.listdir(".")), found, [e for e in os.environ if "GRADER" in e])
         return 2 * x
 """
@@ -189,7 +189,7 @@ def test_an_ordinary_user_grades_in_bubblewrap_below_a_home_that_nobody_else_may
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert course.points() == {"double": 1, "square": 2}
-    assert course.records()[0]["exam"]["isolation"] == "bubblewrap"
+    assert course.records()[0]["run"]["isolation"] == "bubblewrap"
 
 
 def test_a_user_who_keeps_everything_to_himself_grades_as_well(course):

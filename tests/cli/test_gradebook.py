@@ -46,8 +46,8 @@ def test_a_run_keeps_its_marks_and_they_can_be_shown(course, book):
     (mark,) = shown(course, "show", "ben", "--json")
     assert (mark["student"], mark["points"]["raw"], mark["final"]) == ("ben", 2, 2)
     assert {item["id"]: item["points"] for item in mark["items"]} == {"double": 0, "square": 2}
-    exam = course.records("ben")[0]["exam"]
-    assert mark["exam"] == {"id": exam["id"], "began": exam["started_at"]}
+    run = course.records("ben")[0]["run"]
+    assert mark["run"] == {"id": run["id"], "began": run["started_at"]}
 
 
 def test_without_a_gradebook_a_run_writes_none(course, book):
@@ -171,10 +171,10 @@ def test_a_copy_is_a_gradebook(course, book, tmp_path):
     assert shown(course, "show", "ann", "--json", "--gradebook", str(copy))
 
 
-def test_who_comes_with_an_earlier_exam_is_kept_out_and_told(course, book, tmp_path):
+def test_who_comes_with_an_earlier_run_is_kept_out_and_told(course, book, tmp_path):
     course.run("run", course.submit("ann"))
     evidence = course.results() / "evidence.jsonl"
-    began = course.records()[0]["exam"]["started_at"]
+    began = course.records()[0]["run"]["started_at"]
     earlier = tmp_path / "earlier" / "tiny" / "ann"
     earlier.mkdir(parents=True)
     (earlier / "evidence.jsonl").write_text(evidence.read_text().replace(began, "2024-01-01T00:00:00+00:00"))
@@ -182,20 +182,20 @@ def test_who_comes_with_an_earlier_exam_is_kept_out_and_told(course, book, tmp_p
     done = course.run("record", str(tmp_path / "earlier"))
     assert done.returncode == 5
     first, last = done.stderr.splitlines()
-    assert "ann, tiny: a later exam is recorded already" in first
+    assert "ann, tiny: a later run is recorded already" in first
     assert last == "gradebook.db: 0 grades recorded, 0 recorded already, 1 refused"
 
 
 def test_a_run_whose_mark_is_kept_out_says_so_and_leaves_its_results(course, book):
     course.run("run", course.submit("ann"))
     evidence = course.results() / "evidence.jsonl"
-    began, text = course.records()[0]["exam"]["started_at"], evidence.read_text()
+    began, text = course.records()[0]["run"]["started_at"], evidence.read_text()
     evidence.write_text(text.replace(began, "2999-01-01T00:00:00+00:00"))
     course.run("record", str(course.out))
     evidence.unlink()
     done = course.run("run", course.submit("ann"), course.submit("ben"), "--gradebook", str(book))
     assert done.returncode == 5
-    assert "ann, tiny: a later exam is recorded already" in said(done)
+    assert "ann, tiny: a later run is recorded already" in said(done)
     assert course.points() == {"double": 1, "square": 2}
     assert [mark["student"] for mark in shown(course, "export", "json")] == ["ann", "ben"]
 

@@ -145,9 +145,9 @@ def test_a_sandbox_that_is_not_there_leaves_its_reason_and_the_next_one_is_taken
     course.sandbox("process", "ProcessSandbox", 'available = lambda self: "chosen: buy a better machine"')
     done = course.run("run", course.submit())
     assert done.returncode == 0
-    exam = course.records()[0]["exam"]
-    assert exam["isolation"] == "bubblewrap"
-    assert exam["environment"]["stronger_layers_missing"] == ["chosen: buy a better machine"]
+    run = course.records()[0]["run"]
+    assert run["isolation"] == "bubblewrap"
+    assert run["environment"]["stronger_layers_missing"] == ["chosen: buy a better machine"]
     assert "buy a better machine" in done.stdout
 
 
@@ -159,9 +159,9 @@ def test_a_sandbox_that_ends_at_once_leaves_its_complaint_and_the_next_one_is_ta
     """
     course.sandbox("bubblewrap", "BubblewrapSandbox", broken.strip())
     assert course.run("run", course.submit()).returncode == 0
-    exam = course.records()[0]["exam"]
-    assert exam["isolation"] == "bubblewrap"
-    (reason,) = exam["environment"]["stronger_layers_missing"]
+    run = course.records()[0]["run"]
+    assert run["isolation"] == "bubblewrap"
+    (reason,) = run["environment"]["stronger_layers_missing"]
     assert "ended with status 7 (this kernel is too old)" in reason
 
 
@@ -178,8 +178,8 @@ def test_a_preload_that_cannot_be_imported_is_no_reason_for_a_weaker_sandbox(cou
     done = course.run("run", course.submit())
     assert done.returncode == 4
     started, first, second, _ = course.records()
-    assert started["exam"]["isolation"] == "bubblewrap"
-    assert "stronger_layers_missing" not in started["exam"]["environment"]
+    assert started["run"]["isolation"] == "bubblewrap"
+    assert "stronger_layers_missing" not in started["run"]["environment"]
     assert first["observation"]["fault"] == "course"
     note = first["observation"]["note"]
     assert "cannot import no_such_library" in note

@@ -1,4 +1,4 @@
-"""Whatever ends an exam in the middle: what was observed is kept, and no process is left."""
+"""Whatever ends a run in the middle: what was observed is kept, and no process is left."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ DOUBLE = {"id": "double", "title": "d", "points": 1, "check": "matches_reference
 DOUBLE |= {"of": "work.double", "inputs": "numbers"}
 SQUARE = DOUBLE | {"id": "square", "of": "work.square"}
 WITHIN_S = 600
+ROOT = Path(__file__).resolve().parents[2]
 
 
 LAYERS = {
@@ -136,13 +137,14 @@ def test_when_the_run_is_ended_in_the_middle_no_process_is_left(
     assert course.observed() == ["double"]
     if to != "host" or number != signal.SIGKILL:
         left = {path.name for path in course.results().iterdir()} | {p.name for p in course.out.iterdir()}
-        assert "job.json" not in left, "it holds the seed"
+        assert not {name for name in left if name.startswith("job")}, "it holds the seed"
         assert not {name for name in left if name.startswith(".")}
 
     course.rubric(DOUBLE, SQUARE)
     assert course.run("run", course.submit()).returncode == 0
     assert course.observed() == ["double", "square"]
     assert not list(course.out.rglob(".*"))
+    assert not list(course.out.rglob("job*"))
 
 
 @pytest.fixture
@@ -260,7 +262,7 @@ def test_a_closed_terminal_ends_the_run_in_order(course, signal_pipe):
         assert host.wait(WITHIN_S) == 129
         wait_for_the_end(handles)
     assert course.observed() == ["double"]
-    assert not (course.results() / "job.json").exists()
+    assert not list(course.results().glob("job*"))
     assert not list(course.out.rglob(".*"))
     assert list(course.tmp.iterdir()) == []
 
@@ -277,19 +279,19 @@ def test_who_is_told_twice_ends_once_but_who_presses_ctrl_c_again_means_it():
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_plugin_that_breaks_as_an_exam_begins_leaves_no_seed(course):
+def test_a_plugin_that_breaks_as_an_run_begins_leaves_no_seed(course):
     course.write(
         "assignments/zz_breaks/assignment.py",
         """
         from grader.api import hookimpl
 
         @hookimpl
-        def grader_exam_started():
+        def grader_run_started():
             raise RuntimeError("nobody thought of this")
         """,
     )
     assert course.run("run", course.submit()).returncode == 3
-    assert not list(course.out.rglob("job.json"))
+    assert not list(course.out.rglob("job*.json"))
 
 
 def test_under_nohup_a_closed_terminal_ends_nothing(course, signal_pipe):
@@ -333,40 +335,40 @@ def test_whatever_observes_is_ended_by_a_closed_terminal_with_all_that_it_made(c
     assert host.returncode == 129
     assert said.strip() == "grader: stopped; what was observed is kept"
     assert list(course.tmp.iterdir()) == []
-    assert not list(course.out.rglob("job.json"))
+    assert not list(course.out.rglob("job*.json"))
     assert not list(course.out.rglob(".*"))
 
 
 TWO_WORKERS = """if True:
     import sys
-    if "grader.worker" in sys.orig_argv:
-        from grader.worker import beside
+    if "run" in sys.orig_argv:
+        from grader.grading import plan
 
-        def shares(job, kinds, cores):
-            return beside.Breakdown(apart=job.tasks[1:])
+        def two(tasks, *more, **options):
+            return plan.Part(tasks=tasks[:1]), plan.Part(tasks=tasks[1:], exclusive=True)
 
-        beside.shares = shares
+        plan.plan = two
 """
 
 
 @pytest.mark.parametrize(
     "to", ["both", *(pytest.param(to, marks=pytest.mark.slow) for to in ("first", "second"))]
 )
-def test_a_worker_that_is_hung_up_leaves_no_seed_and_no_process(course, signal_pipe, tmp_path, to):
-    """Also not of the second one, which is given its job in a file."""
+def test_of_two_workers_the_one_that_is_hung_up_leaves_its_items_to_another_one(
+    course, signal_pipe, tmp_path, to
+):
     (tmp_path / "sitecustomize.py").write_text(TWO_WORKERS)
     course.rubric(waiting(signal_pipe), waiting(signal_pipe) | {"id": "more"})
-    with course.start("run", course.submit(), PYTHONPATH=str(tmp_path)) as host:
+    with course.start("run", course.submit(), PYTHONPATH=f"{tmp_path}:{ROOT}") as host:
         for _ in range(2):
             signal_pipe.wait()
         handles = list(handles_of(family(host.pid)))
-        first = worker_of(host.pid)
-        (second,) = (pid for pid in family(first) - {first} if b"grader.worker" in command_line(pid))
-        assert list(course.tmp.glob("grader-beside-*"))
-        programs = leaves(family(first) - family(second))
-        for process in {"first": (first,), "second": (second,), "both": (first, second)}[to]:
+        first, second = sorted(pid for pid in family(host.pid) if b"grader.worker" in command_line(pid))
+        killed = {"first": (first,), "second": (second,), "both": (first, second)}[to]
+        programs = leaves(family(first) | family(second)) - {pid for one in killed for pid in family(one)}
+        for process in killed:
             os.kill(process, signal.SIGHUP)
-        if to == "second":  # the first one does the rest, as it does when another one is killed
+        if to != "both":  # another one does the rest when this one has ended
             for process in programs:  # its own item would end at the limit of time only
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
@@ -374,7 +376,7 @@ def test_a_worker_that_is_hung_up_leaves_no_seed_and_no_process(course, signal_p
             os.kill(host.pid, signal.SIGTERM)
         _, said = host.communicate(timeout=WITHIN_S)
         wait_for_the_end(handles)
-    assert host.returncode == (143 if to == "second" else 5)
+    assert host.returncode == (5 if to == "both" else 143)
     assert "Traceback" not in said
     assert list(course.tmp.iterdir()) == []
     assert not list(course.out.rglob("job*.json"))
@@ -394,7 +396,7 @@ def test_the_seed_is_no_file_any_more_while_the_program_runs(course, signal_pipe
         files = sorted(path.name for path in course.results().rglob("*"))
         os.killpg(host.pid, signal.SIGKILL)
         host.communicate(timeout=WITHIN_S)
-    assert "job.json" not in files
+    assert not [name for name in files if name.startswith("job")]
     assert "evidence.jsonl" in files
 
 

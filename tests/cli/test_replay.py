@@ -117,7 +117,7 @@ def test_the_rubric_that_gave_the_score_is_found_by_its_digest_and_another_is_sa
 def test_evidence_of_an_early_version_leaves_open_what_it_did_not_keep(graded):
     evidence = graded.results() / "evidence.jsonl"
     records = [json.loads(line) for line in evidence.read_text().splitlines()]
-    del records[0]["exam"]["course"], records[0]["exam"]["environment"]["processor"]
+    del records[0]["run"]["course"], records[0]["run"]["environment"]["processor"]
     evidence.write_text("".join(json.dumps(record) + "\n" for record in records))
     seen = replayed(graded, score(graded), "--item", "double")
     assert seen["facts"]["course code"]["same"] is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grader.config.codec import digest, dumps, from_plain, loads, to_plain
 from grader.errors import NotObservedError
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Job
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.score import Late, Scorecard, Total
@@ -33,7 +33,7 @@ observations = st.builds(
     facts=st.dictionaries(texts, plain, max_size=2),
 )
 submissions = st.builds(Submission, submitted_at=st.none() | moments)
-exams = st.builds(Exam, environment=st.dictionaries(texts, plain, max_size=2))
+runs = st.builds(WorkerRun, environment=st.dictionaries(texts, plain, max_size=2))
 lates = st.builds(Late, due=moments, submitted_at=st.none() | moments)
 totals = st.builds(Total, late=st.none() | lates)
 nouns = (
@@ -42,7 +42,7 @@ nouns = (
     | st.builds(
         Evidence,
         submission=submissions,
-        exams=st.lists(exams, max_size=2).map(tuple),
+        runs=st.lists(runs, max_size=2).map(tuple),
         observations=st.dictionaries(texts, observations, max_size=2),
         schema=st.just(1),
     )

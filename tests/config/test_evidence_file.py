@@ -14,14 +14,14 @@ from grader.config.evidence_file import (
     BLOCK,
     EvidenceReader,
     EvidenceWriter,
-    ExamEnded,
-    ExamStarted,
     ItemObserved,
     Record,
+    RunEnded,
+    RunStarted,
     read_evidence,
 )
 from grader.errors import NotObservedError
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.submission import Submission
 from grader.testing.hostile import HOSTILE, unsafe
@@ -30,16 +30,16 @@ from grader.text import BLOCK as LONGEST_TEXT
 ALICE = Submission(
     student="alice", assignment="hw1", archive="alice.zip", digest="sha256:a", files=("utils.py",)
 )
-FIRST = Exam(id="e1", started_at="2024-12-23T10:00:00Z", isolation="process")
+FIRST = WorkerRun(id="e1", started_at="2024-12-23T10:00:00Z", isolation="process")
 SECOND = replace(FIRST, id="e2")
 
 
-def saw(item: str, outcome: Outcome = Outcome.OBSERVED, exam: str = "e1", note: str = "") -> ItemObserved:
-    return ItemObserved(exam=exam, observation=Observation(item=item, outcome=outcome, note=note))
+def saw(item: str, outcome: Outcome = Outcome.OBSERVED, run: str = "e1", note: str = "") -> ItemObserved:
+    return ItemObserved(run=run, observation=Observation(item=item, outcome=outcome, note=note))
 
 
-def started(exam: Exam = FIRST, submission: Submission = ALICE) -> ExamStarted:
-    return ExamStarted(submission=submission, exam=exam)
+def started(run: WorkerRun = FIRST, submission: Submission = ALICE) -> RunStarted:
+    return RunStarted(submission=submission, run=run)
 
 
 def write(path: Path, *records: Record) -> None:
@@ -55,13 +55,13 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_records_come_back_as_they_were_written(path: Path) -> None:
-    records = (started(), saw("a"), saw("b", Outcome.CRASHED), ExamEnded(exam="e1"))
+    records = (started(), saw("a"), saw("b", Outcome.CRASHED), RunEnded(run="e1"))
     write(path, *records)
     assert EvidenceReader(path).read() == records
     first, *_, last = path.read_text().splitlines()
-    assert json.loads(first)["record"] == "exam"
+    assert json.loads(first)["record"] == "run"
     assert json.loads(first)["schema"] == 1
-    assert json.loads(last) == {"record": "end", "exam": "e1"}
+    assert json.loads(last) == {"record": "end", "run": "e1"}
 
 
 def test_a_reader_follows_and_gives_each_complete_record_once(path: Path) -> None:
@@ -92,9 +92,9 @@ def said(text: str) -> tuple[Record, ...]:
         facts={text: {text: [text, {text: text}]}},
         output=text,
     )
-    exam = replace(FIRST, environment={text: text})
+    run = replace(FIRST, environment={text: text})
     submission = replace(ALICE, archive=text, files=(text,), dropped=(text,))
-    return started(exam, submission), ItemObserved(exam="e1", observation=observation)
+    return started(run, submission), ItemObserved(run="e1", observation=observation)
 
 
 @pytest.mark.parametrize("attack", HOSTILE)
@@ -109,7 +109,7 @@ def test_what_is_written_is_a_line_for_each_record_and_nothing_in_it_acts(path: 
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_what_somebody_else_wrote_is_read_as_if_we_had_written_it(path: Path, attack: str) -> None:
     records = said(HOSTILE[attack])
-    names = {ExamStarted: "exam", ItemObserved: "observation"}
+    names = {RunStarted: "run", ItemObserved: "observation"}
     path.write_text(
         "".join(json.dumps({"record": names[type(one)]} | to_plain(one)) + "\n" for one in records)
     )
@@ -122,7 +122,7 @@ def test_what_somebody_else_wrote_is_read_as_if_we_had_written_it(path: Path, at
 
 
 def test_a_line_torn_at_any_byte_is_cut_off_and_nothing_else(path: Path) -> None:
-    write(path, started(), saw("a", note="é\n\x00"), ExamEnded(exam="e1"))
+    write(path, started(), saw("a", note="é\n\x00"), RunEnded(run="e1"))
     whole = path.read_bytes()
     for size in range(len(whole) + 1):
         path.write_bytes(whole[:size])
@@ -150,17 +150,17 @@ def test_repair_never_touches_a_complete_line(
     assert path.read_bytes() == complete
 
 
-def test_evidence_is_none_until_an_exam_has_begun(path: Path) -> None:
+def test_evidence_is_none_until_an_run_has_begun(path: Path) -> None:
     assert read_evidence(path) is None
-    path.write_bytes(b'{"record":"exam"')
+    path.write_bytes(b'{"record":"run"')
     assert read_evidence(path) is None
 
 
-def test_evidence_holds_all_exams_and_the_latest_observation_of_each_item(path: Path) -> None:
-    write(path, started(), saw("a", note="old"), saw("b"), started(SECOND), saw("a", exam="e2", note="new"))
+def test_evidence_holds_all_runs_and_the_latest_observation_of_each_item(path: Path) -> None:
+    write(path, started(), saw("a", note="old"), saw("b"), started(SECOND), saw("a", run="e2", note="new"))
     assert read_evidence(path) == Evidence(
         submission=ALICE,
-        exams=(FIRST, SECOND),
+        runs=(FIRST, SECOND),
         observations={"a": saw("a", note="new").observation, "b": saw("b").observation},
     )
 
@@ -189,7 +189,7 @@ def test_of_a_task_that_has_changed_an_old_observation_hides_no_new_problem(path
     after = Observation(
         item="a", outcome=Outcome.NOT_OBSERVED, digest="sha256:after", note="expected.py:3: …"
     )
-    write(path, started(), *(ItemObserved(exam="e1", observation=record) for record in (before, after)))
+    write(path, started(), *(ItemObserved(run="e1", observation=record) for record in (before, after)))
     evidence = read_evidence(path)
     assert evidence is not None
     assert evidence.observations["a"] == after
@@ -204,23 +204,23 @@ def test_a_later_not_observed_updates_an_earlier_one(path: Path) -> None:
 
 def test_evidence_of_another_submission_is_not_mixed_in(path: Path) -> None:
     again = replace(ALICE, digest="sha256:b")
-    write(path, started(), saw("a"), saw("b"), started(SECOND, again), saw("b", exam="e2"))
+    write(path, started(), saw("a"), saw("b"), started(SECOND, again), saw("b", run="e2"))
     evidence = read_evidence(path)
     assert evidence is not None
-    assert (evidence.submission, evidence.exams, list(evidence.observations)) == (again, (SECOND,), ["b"])
+    assert (evidence.submission, evidence.runs, list(evidence.observations)) == (again, (SECOND,), ["b"])
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b"{", "is not a record of an exam"),
-        (b"", "is not a record of an exam"),
-        (b"[1]", "is not a record of an exam"),
-        (b"\xff", "is not a record of an exam"),
-        (b'{"record":["end"]}', "is not a record of an exam"),
-        (b'{"record":"finish"}', "is not a record of an exam"),
-        (b'{"record":"end","exma":"e1"}', "exma: unknown key; did you mean exam?"),
-        (b'{"record":"end","exam":1}', "exam: must be text, got 1; put it in quotes"),
+        (b"{", "is not a record of a run"),
+        (b"", "is not a record of a run"),
+        (b"[1]", "is not a record of a run"),
+        (b"\xff", "is not a record of a run"),
+        (b'{"record":["end"]}', "is not a record of a run"),
+        (b'{"record":"finish"}', "is not a record of a run"),
+        (b'{"record":"end","rum":"e1"}', "rum: unknown key; did you mean run?"),
+        (b'{"record":"end","run":1}', "run: must be text, got 1; put it in quotes"),
     ],
 )
 def test_a_corrupt_line_in_the_middle_is_located_and_says_what_to_do(
@@ -235,7 +235,7 @@ def test_a_corrupt_line_in_the_middle_is_located_and_says_what_to_do(
 
 
 def test_evidence_of_a_newer_grader_is_left_alone(path: Path) -> None:
-    path.write_text('{"record":"exam","schema":2,"colour":"red"}\n')
+    path.write_text('{"record":"run","schema":2,"colour":"red"}\n')
     with pytest.raises(NotObservedError) as caught:
         read_evidence(path)
     line = "evidence.jsonl:1: written by a newer grader (schema 2, this one reads 1): update grader"
@@ -289,6 +289,6 @@ def test_the_file_is_closed_on_exec_so_that_no_subject_inherits_it(path: Path) -
 
 
 def test_one_at_a_time_writes(path):
-    with EvidenceWriter(path), pytest.raises(NotObservedError, match="another exam is writing"):
+    with EvidenceWriter(path), pytest.raises(NotObservedError, match="another run is writing"):
         EvidenceWriter(path, wait_s=0.0)
     EvidenceWriter(path, wait_s=0.0).close()

@@ -26,7 +26,7 @@ def test_what_an_earlier_version_observed_is_read_whole(file):
     assert evidence.submission.students == ("bob",)
     told = (evidence.submission.marked_late, evidence.submission.lms_id, evidence.submission.attempt)
     assert told == (False, None, None)
-    assert evidence.exams[0].isolation == "bubblewrap"
+    assert evidence.runs[0].isolation == "bubblewrap"
     assert [len(seen.cases) > 3 for seen in evidence.observations.values()] == [True, True]
     assert {seen.outcome for seen in evidence.observations.values()} == {Outcome.OBSERVED}
 

@@ -12,7 +12,7 @@ import pytest
 
 from grader.gradebook.book import Gradebook
 from grader.gradebook.rescore import Judge
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, Rubric
 from grader.model.score import Scorecard
@@ -90,7 +90,7 @@ def evidence(
     student: str = "ann",
     *observations: Observation,
     work: str = "sha256:w1",
-    exam: str = "e1",
+    run: str = "e1",
     began: str = "2024-12-23T10:00:00+00:00",
     **keys: Any,
 ) -> Evidence:
@@ -104,10 +104,12 @@ def evidence(
         **keys,
     )
     observations_or_two = observations or (observe("double", work), observe("square", work))
-    exams = (Exam(id=exam, started_at=began, isolation="process", environment={"cores": 2}),) if exam else ()
+    runs = (
+        (WorkerRun(id=run, started_at=began, isolation="process", environment={"cores": 2}),) if run else ()
+    )
     return Evidence(
         submission=submission,
-        exams=exams,
+        runs=runs,
         observations={observation.item: observation for observation in observations_or_two},
     )
 

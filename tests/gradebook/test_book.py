@@ -34,10 +34,10 @@ def test_a_grade_is_found_again_with_everything_it_rests_on(book, keep, tiny):
     (entry,) = book.grades()
     assert entry.card == tiny.card(of)
     assert entry.submission == of.submission
-    assert (entry.exam, entry.began, entry.how) == ("e1", "2024-12-23T10:00:00+00:00", "run")
+    assert (entry.run, entry.began, entry.how) == ("e1", "2024-12-23T10:00:00+00:00", "run")
     evidence = book.evidence(entry.attempt)
     assert repr(evidence) != ""
-    assert (evidence.submission, evidence.exams) == (of.submission, of.exams)
+    assert (evidence.submission, evidence.runs) == (of.submission, of.runs)
     assert evidence.observations.keys() == of.observations.keys()
     assert evidence.observations["double"].cases[0].called == "double(0)"
 
@@ -67,27 +67,27 @@ def test_going_back_to_an_earlier_rubric_is_a_new_score_too(book, keep, tiny):
 
 def test_more_evidence_of_the_same_submission_is_a_new_attempt(book, keep, tiny):
     keep(tiny.evidence("ann", tiny.observe("double", "sha256:w1")))
-    keep(tiny.evidence("ann", exam="e2", began=LATER))
+    keep(tiny.evidence("ann", run="e2", began=LATER))
     assert counts(book) == (1, 2, 2, 2, 2, 0)
     (entry,) = book.grades()
-    assert (entry.exam, entry.card.points.raw) == ("e2", 4.0)
+    assert (entry.run, entry.card.points.raw) == ("e2", 4.0)
 
 
 def test_a_new_submission_holds_and_the_old_one_is_history(book, keep, tiny):
     keep(tiny.evidence("ann"))
-    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
+    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w2"), work="sha256:w2", run="e2", began=LATER))
     assert grades(book) == [("ann", 2.0)]
     details = [(event.details["raw"], event.details["submission_digest"]) for event in history(book, "ann")]
     assert details == [(4.0, "sha256:w1"), (2.0, "sha256:w2")]
 
 
-def test_who_comes_late_with_an_earlier_exam_is_kept_out_with_everything(book, keep, tiny, path):
-    keep(tiny.evidence("ann", work="sha256:w2", exam="e2", began=LATER))
+def test_who_comes_late_with_an_earlier_run_is_kept_out_with_everything(book, keep, tiny, path):
+    keep(tiny.evidence("ann", work="sha256:w2", run="e2", began=LATER))
     before = counts(book)
     with pytest.raises(NotObservedError) as kept_out:
         keep(tiny.evidence("ann"))
     assert kept_out.value.problems == (
-        f"{path}: ann, tiny: a later exam is recorded already (begun {LATER}, this one "
+        f"{path}: ann, tiny: a later run is recorded already (begun {LATER}, this one "
         "2024-12-23T10:00:00+00:00); run it with --fresh to make it count",
     )
     assert counts(book) == before
@@ -96,19 +96,19 @@ def test_who_comes_late_with_an_earlier_exam_is_kept_out_with_everything(book, k
 
 def test_times_are_compared_and_not_texts(book, keep, tiny):
     keep(tiny.evidence("ann", began="2024-12-23T12:00:00+02:00"))
-    assert keep(tiny.evidence("ann", exam="e2", began="2024-12-23T10:00:01Z"))
+    assert keep(tiny.evidence("ann", run="e2", began="2024-12-23T10:00:01Z"))
 
 
 def test_who_comes_late_alone_is_kept_out_by_what_their_team_has_handed_in(keep, tiny):
-    keep(tiny.evidence("ann+ben", exam="e2", began=LATER))
-    with pytest.raises(NotObservedError, match="a later exam is recorded"):
+    keep(tiny.evidence("ann+ben", run="e2", began=LATER))
+    with pytest.raises(NotObservedError, match="a later run is recorded"):
         keep(tiny.evidence("ben"))
 
 
 def test_a_submission_that_only_people_judge_is_never_late(book, keep, tiny):
     keep(tiny.evidence("ann"))
     style = tiny.judged(tiny.observe("style", "sha256:w2"), 3.0)
-    assert keep(tiny.evidence("ann", style, work="sha256:w2", exam=""))
+    assert keep(tiny.evidence("ann", style, work="sha256:w2", run=""))
     assert grades(book) == [("ann", 3.0)]
 
 
@@ -121,7 +121,7 @@ def test_each_member_of_a_team_has_the_grade(book, keep, tiny):
 
 def test_who_leaves_a_team_has_their_own_grade_and_the_other_keeps_the_teams(book, keep, tiny):
     keep(tiny.evidence("ann+ben"))
-    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w2"), work="sha256:w2", exam="e2", began=LATER))
+    keep(tiny.evidence("ann", tiny.observe("double", "sha256:w2"), work="sha256:w2", run="e2", began=LATER))
     assert grades(book) == [("ann", 2.0), ("ben", 4.0)]
 
 

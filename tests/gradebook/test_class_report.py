@@ -15,7 +15,7 @@ import pytest
 from grader.checks.drawings.ratio import ratio_drawings
 from grader.gradebook.book import Gradebook
 from grader.gradebook.report import class_view, staff_views
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
@@ -100,10 +100,10 @@ def evidence(*observations, student="ann", members=(), assignment="tiny", submit
         members=members,
         submitted_at=submitted_at,
     )
-    exam = Exam(id=f"e-{student}", started_at="2024-12-23T10:00:00+00:00", isolation="process")
+    run = WorkerRun(id=f"e-{student}", started_at="2024-12-23T10:00:00+00:00", isolation="process")
     return Evidence(
         submission=submission,
-        exams=(exam,),
+        runs=(run,),
         observations={observation.item: observation for observation in observations},
     )
 

@@ -106,8 +106,8 @@ def test_a_grade_its_evidence_and_its_history_read_back(book, location, keep, ti
 
 
 def test_older_evidence_is_refused(keep, tiny, location):
-    keep(tiny.evidence("ann", exam="e2", began="2024-12-23T11:00:00+00:00"))
-    with pytest.raises(NotObservedError, match="a later exam is recorded already"):
+    keep(tiny.evidence("ann", run="e2", began="2024-12-23T11:00:00+00:00"))
+    with pytest.raises(NotObservedError, match="a later run is recorded already"):
         keep(tiny.evidence("ann"))
 
 

@@ -112,7 +112,7 @@ def test_applied_the_new_scores_hold_and_the_old_are_history(book, keep, tiny, d
     scores = [(event.details["how"], event.details["raw"]) for event in history(book, "ann")]
     assert scores == [("run", 4.0), ("rescore", 7.0)]
     (entry,) = book.grades()
-    assert (entry.card.rubric_digest, entry.exam) == ("sha256:r2", "e1")
+    assert (entry.card.rubric_digest, entry.run) == ("sha256:r2", "e1")
     assert [rescored.changes for rescored in rescore(book, tiny.judge(dearer), apply=True)] == [False]
 
 
@@ -189,7 +189,7 @@ def test_an_extension_that_was_given_since_counts(book, tiny):
 def test_who_has_left_a_team_is_not_given_the_teams_grade_again(book, keep, tiny, dearer):
     keep(tiny.evidence("ann+ben"))
     alone = (tiny.observe("double", "sha256:w2", (True, False)),)
-    keep(tiny.evidence("ann", *alone, work="sha256:w2", exam="e2", began=LATER))
+    keep(tiny.evidence("ann", *alone, work="sha256:w2", run="e2", began=LATER))
     all_rescored = list(rescore(book, tiny.judge(dearer), apply=True))
     assert [(rescored.student, rescored.students) for rescored in all_rescored] == [
         ("ann", ("ann",)),

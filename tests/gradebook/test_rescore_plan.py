@@ -243,7 +243,7 @@ def test_a_late_rule_that_costs_nobody_anything_changes_no_points(book, tiny, ma
 def test_who_has_left_a_team_is_not_counted_with_it(book, keep, tiny):
     keep(tiny.evidence("ann+ben"))
     alone = tiny.observe("double", "sha256:w2")
-    keep(tiny.evidence("ann", alone, work="sha256:w2", exam="e2", began="2024-12-23T11:00:00+00:00"))
+    keep(tiny.evidence("ann", alone, work="sha256:w2", run="e2", began="2024-12-23T11:00:00+00:00"))
     capped = replace(tiny.RUBRIC, at_most=3.0, digest="sha256:r2")
     assert plan(book, tiny.judge(capped)) == [
         "ben of ann+ben  4 -> 3 / 8  -1  (at_most: 0 -> -1)",

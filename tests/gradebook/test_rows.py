@@ -15,7 +15,7 @@ from grader.checks import builtin
 from grader.config.codec import dumps
 from grader.config.evidence_file import read_evidence
 from grader.gradebook.rows import TEXTS, card_text, join, read_card, revive, split
-from grader.model.evidence import Exam
+from grader.model.evidence import WorkerRun
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
 from grader.model.rubric import LatePolicy
 from grader.model.submission import Submission
@@ -110,10 +110,10 @@ def test_what_utf_8_cannot_hold_and_large_integers_read_back_too(tiny):
     assert read_card(card_text(odd)) == odd
 
 
-def test_a_submission_and_an_exam_read_back_as_they_were(tiny):
+def test_a_submission_and_an_run_read_back_as_they_were(tiny):
     of = tiny.evidence("ann+ben", submitted_at=datetime(2024, 12, 21, 13, tzinfo=UTC))
     assert revive(Submission, dumps(of.submission)) == of.submission
-    assert revive(Exam, dumps(of.exams[0])) == of.exams[0]
+    assert revive(WorkerRun, dumps(of.runs[0])) == of.runs[0]
 
 
 @pytest.mark.parametrize("file", sorted(CHECKS.glob("*.py")), ids=lambda file: file.stem)

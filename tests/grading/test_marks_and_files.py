@@ -79,7 +79,7 @@ def graded(course: Path):
     def run(**asked):
         request = Request(archive=course / "ann", out=course / "results", **asked)
         with open_session(plugins) as session:
-            grading = Grading(CourseFiles(load_course(course), plugins), session, several=False, gpus=0)
+            grading = Grading(CourseFiles(load_course(course), plugins), session, alone=True)
             ((_, result),) = grading.grade([request])
         return result
 
@@ -119,7 +119,7 @@ def test_an_engine_that_loses_an_order_leaves_its_items_open_and_ends_nothing(co
             return None
 
     plugins = Plugins(course)
-    grading = Grading(CourseFiles(load_course(course), plugins), Forgetful(), several=False, gpus=0)
+    grading = Grading(CourseFiles(load_course(course), plugins), Forgetful(), alone=True)
     request = Request(archive=course / "ann", out=course / "results")
     ((_, done),) = grading.grade([request])
     assert done.trouble == "the engine ended without a word of it; run again"
@@ -154,7 +154,7 @@ def test_a_time_that_was_said_when_nothing_was_left_to_observe_is_not_forgotten(
     graded(items=("double",), submitted_at=ONE_MINUTE_LATE)
     again = graded(items=("double",))
     assert again.submission.submitted_at == ONE_MINUTE_LATE
-    assert len(again.evidence.exams) == 1
+    assert len(again.evidence.runs) == 1
 
 
 def test_a_time_on_the_command_line_needs_its_offset(course):

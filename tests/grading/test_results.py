@@ -38,7 +38,7 @@ def test_a_received_workspace_takes_the_place_of_the_former_one_and_leaves_no_ot
             workspace.mkdir()
             (workspace / content).touch()
             results.adopt(workspace)
-            assert [path.name for path in tmp_path.iterdir()] == ["student"], "also while the exam goes on"
+            assert [path.name for path in tmp_path.iterdir()] == ["student"], "also while the run goes on"
     assert [path.name for path in results.workspace.iterdir()] == ["second"]
 
 

@@ -125,7 +125,7 @@ def test_a_child_that_lives_on_waits_as_well(children, inits, monkeypatch):
 
 
 @pytest.mark.parametrize("end", ["children", "servers"])
-def test_the_last_one_has_ended_when_the_exam_has(children, inits, monkeypatch, end):
+def test_the_last_one_has_ended_when_the_run_has(children, inits, monkeypatch, end):
     monkeypatch.setattr(harness_child, "END_WITHIN_S", 0.1)
     with children.subject(order("quick")):
         last = stopped(inits[0])

@@ -113,7 +113,7 @@ def view(items=None, observations=None, *, audience="student", members=(), exten
             files=("work.py",),
             submitted_at=submitted_at,
         ),
-        exams=(),
+        runs=(),
         observations={observation.item: observation for observation in observations},
     )
     card = score(rubric, evidence, {"told": Told()}, extensions=extensions)

@@ -3,6 +3,9 @@
 import os
 import re
 import signal
+import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -69,6 +72,50 @@ def test_while_one_waits_one_is_told_once(leases):
     with leases.take(["gpu-a"], 1, 0, "us"), pytest.raises(NotObservedError, match=r"waited 0\.2 s"):
         leases.take(["gpu-a"], 1, 0.2, "again", waiting=told.append)
     assert len(told) == 1
+
+
+def test_while_only_those_to_ignore_have_it_nothing_is_said_and_no_time_counts(leases, folder, another):
+    ours, asked = another(folder, 1, 0, "gpu-a"), []
+    assert said(ours) == "got gpu-a"
+
+    def ignore(holder):
+        asked.append(holder.pid)
+        if len(asked) == 2:
+            ours.kill()
+        return holder.pid == ours.pid
+
+    told = []
+    with leases.take(["gpu-a"], 1, 0, "us", waiting=told.append, ignore=ignore):
+        assert set(asked) == {ours.pid}
+    assert told == []
+
+
+SHARES = """
+import os, socket, sys
+from grader.machine.lease import Lease
+
+with socket.socket(fileno=int(sys.argv[1])) as other:
+    _, descriptors, _, _ = socket.recv_fds(other, 1, 4, socket.MSG_CMSG_CLOEXEC)
+    with Lease.received(descriptors):
+        other.send(b"has it")
+        other.recv(1)
+"""
+
+
+def test_a_lease_that_is_shared_lasts_until_both_have_closed_it(leases):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        command = [sys.executable, "-c", SHARES, str(theirs.fileno())]
+        with subprocess.Popen(command, pass_fds=[theirs.fileno()]) as other:
+            with leases.take(["gpu-a"], 1, 0, "us") as lease:
+                socket.send_fds(ours, [b"x"], lease.share())
+                assert ours.recv(16) == b"has it"
+            assert list(leases.active()) == ["gpu-a"]
+            with pytest.raises(NotObservedError):
+                free(leases, "gpu-a")
+            ours.send(b"x")
+            assert other.wait(60) == 0
+    assert free(leases, "gpu-a")
 
 
 def test_a_forked_child_can_close_what_it_inherits_and_the_lease_stays(leases):

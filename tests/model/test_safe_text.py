@@ -64,7 +64,7 @@ def test_a_view_names_files_in_lines(text):
     view = AudienceView(
         audience="staff",
         rubric=Rubric(name="a", assignment="a", points=0.0, items=()),
-        evidence=Evidence(submission=submission, exams=(), observations={}),
+        evidence=Evidence(submission=submission, runs=(), observations={}),
         scorecard=card,
     )
     shown = view.evidence.submission

@@ -18,7 +18,7 @@ from grader.checks.placement import Placement
 from grader.checks.scaling import Scaling
 from grader.checks.speedup import Speedup
 from grader.config.codec import dumps, loads
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Case, Observation, Outcome, Quantity, Symptom
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Scorecard, Standing
@@ -110,7 +110,7 @@ def seen(name, share=1.0, outcome=Outcome.OBSERVED, **keys):
 
 
 def graded(
-    items, observations, *, student="alice", exams=True, of_rubric=None, extensions=None, **of_submission
+    items, observations, *, student="alice", runs=True, of_rubric=None, extensions=None, **of_submission
 ):
     rubric = Rubric(
         name="cdp_hw1",
@@ -120,7 +120,7 @@ def graded(
         digest="sha256:" + "ab" * 32,
         **(of_rubric or {}),
     )
-    exam = Exam(
+    run = WorkerRun(
         id="e1",
         started_at="2024-12-20T10:11:12+00:00",
         isolation="bubblewrap",
@@ -144,7 +144,7 @@ def graded(
                 **of_submission,
             }
         ),
-        exams=(exam,) if exams else (),
+        runs=(run,) if runs else (),
         observations={o.item: o for o in observations},
     )
     return Graded(
@@ -210,7 +210,7 @@ def perfect():
 
 
 def empty():
-    return graded([item("a", "first"), item("b", "second")], [], exams=False, submitted_at=None)
+    return graded([item("a", "first"), item("b", "second")], [], runs=False, submitted_at=None)
 
 
 def nothing():
@@ -590,12 +590,12 @@ def hostile(text=HOSTILE):
         files=(text,),
         dropped=(text,),
     )
-    exam = Exam(id=text, started_at=text, isolation=text, environment={text: [text, {text: 1}]})
+    run = WorkerRun(id=text, started_at=text, isolation=text, environment={text: [text, {text: 1}]})
     lines = tuple(replace(line, flags=(text,)) for line in card.scorecard.lines)
     return replace(
         card,
         rubric=replace(card.rubric, name=text, assignment=text, digest=text),
-        evidence=replace(card.evidence, exams=(exam,)),
+        evidence=replace(card.evidence, runs=(run,)),
         scorecard=replace(card.scorecard, assignment=text, rubric=text, rubric_digest=text, lines=lines),
     )
 

@@ -108,18 +108,21 @@ def test_nothing_is_told_of_what_a_student_does_not_see(make):
     items = [
         make.item("a", "A", group="g", check="kernel_launch", options=make.launch_options),
         make.item("b", "B", group="g"),
+        make.item("crashed", "C", group="g"),
         make.item("hidden", "H", group="g", visible="never"),
     ]
+    crash = {"outcome": Outcome.CRASHED, "note": "illegal address", "symptom": Symptom.OUT_OF_BOUNDS}
     card = make.graded(
         items,
         [
             make.seen("a", facts=make.traced(make.ran, proof="host")),
             make.seen("b", 0.0, cases=(wrong,)),
+            make.seen("crashed", **crash),
             make.seen("hidden", 0.0, cases=(wrong,)),
         ],
     )
     assert all(told(card).values())
-    assert told(card, card.student()) == {"a": "", "b": ""}
+    assert told(card, card.student()) == {"a": "", "b": "", "crashed": ""}
     source = Html().render(card.student())
     assert "max_kernel" not in source
     assert 'class="advice"' not in source

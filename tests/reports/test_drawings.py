@@ -184,3 +184,11 @@ def test_a_picture_is_whole_however_long_its_text_is(views):
     source = Html().render(staff)
     assert f'src="data:image/png;base64,{png}"' in source
     assert "<script" not in source
+
+
+def test_text_that_looks_like_a_template_is_text(views):
+    text = "{{ 7 * 6 }}{% for x in y %}{{ config }}{# gone #}"
+    drawings = (Paragraph(text=text, title=text), ValueTable(title=text, head=(text,), rows=((text,),)))
+    for view in views(*drawings):
+        source = Html().render(view)
+        assert source.count(text) == 4

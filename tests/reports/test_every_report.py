@@ -37,7 +37,7 @@ def parse_html(text):
     assert page.seen
 
 
-PARSERS = {Html: parse_html, JUnit: JUnitXml.fromstring, ScoreJson: json.loads}
+PARSERS = {Html: parse_html, JUnit: lambda text: JUnitXml.fromstring(text.encode()), ScoreJson: json.loads}
 
 
 @pytest.fixture(params=PARSERS, ids=lambda report: report.name)

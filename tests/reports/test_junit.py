@@ -112,7 +112,7 @@ from grader.scoring.redact import staff_view
 from grader.scoring.score import score
 rubric = Rubric(name="a", assignment="a", points=0, items=())
 submission = Submission(student="a", assignment="a", archive="a", digest="", files=())
-evidence = Evidence(submission=submission, exams=(), observations={})
+evidence = Evidence(submission=submission, runs=(), observations={})
 sys.stdout.write(JUnit().render(staff_view(rubric, evidence, score(rubric, evidence, {}))))
 print("importlib.metadata" in sys.modules)
 """

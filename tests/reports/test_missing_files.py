@@ -50,7 +50,7 @@ def card_of(items, observations):
     submission = Submission(
         student="ivan", assignment="hw", archive="i.zip", digest="sha256:0", files=("a.py",)
     )
-    evidence = Evidence(submission=submission, exams=(), observations={one.item: one for one in observations})
+    evidence = Evidence(submission=submission, runs=(), observations={one.item: one for one in observations})
     return rubric, evidence, score(rubric, evidence, {"k": Earned()})
 
 

@@ -32,8 +32,8 @@ def test_holds_the_whole_mark_and_where_it_comes_from(stored):
     assert file["submission"]["submitted_at"] == "2024-12-19T08:00:00+00:00"
     assert file["submission"]["dropped"] == ["__pycache__/utils.pyc"]
     assert file["environment"]["grader"] == __version__
-    assert file["environment"]["exams"][0]["isolation"] == "bubblewrap"
-    assert file["environment"]["exams"][0]["machine"]["packages"]["numpy"] == "2.1.0"
+    assert file["environment"]["runs"][0]["isolation"] == "bubblewrap"
+    assert file["environment"]["runs"][0]["machine"]["packages"]["numpy"] == "2.1.0"
 
 
 def test_holds_what_the_archives_name_told(stored):
@@ -85,5 +85,5 @@ def test_keeps_letters_readable(stored):
 def test_every_field_is_described_at_the_top_of_its_module(stored):
     file = written(stored("team"))
     keys = {*file, *file["points"], *file["late"][0], *file["items"][0], *file["submission"]}
-    keys |= {*file["environment"], *file["environment"]["exams"][0], *file["digests"]}
+    keys |= {*file["environment"], *file["environment"]["runs"][0], *file["digests"]}
     assert [key for key in sorted(keys) if key not in score_json.__doc__] == []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.config.codec import to_plain
-from grader.model.evidence import Evidence, Exam
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
@@ -83,8 +83,8 @@ def marked(items, observations, **keys):
     submission = Submission(
         student="alice", assignment="hw", archive="alice.zip", digest="", files=(), submitted_at=NOW
     )
-    exam = Exam(id="e", started_at="2024-12-24T10:11:12+00:00", isolation="bubblewrap")
-    ev = Evidence(submission=submission, exams=(exam,), observations={o.item: o for o in observations})
+    run = WorkerRun(id="e", started_at="2024-12-24T10:11:12+00:00", isolation="bubblewrap")
+    ev = Evidence(submission=submission, runs=(run,), observations={o.item: o for o in observations})
     return hw, ev, score(hw, ev, KINDS)
 
 
@@ -176,7 +176,7 @@ def test_a_gate_that_is_not_shown_is_not_named():
         assert "gate" not in everything(view)
 
 
-def test_what_an_exam_said_of_a_gate_that_has_passed_since_is_not_told():
+def test_what_an_run_said_of_a_gate_that_has_passed_since_is_not_told():
     items = [item("open", needs=("gate",)), item("gate", visible="never")]
     late = seen(
         "open", outcome=Outcome.NOT_OBSERVED, note="waits for gate", cases=(), output="", quantities={}

@@ -73,7 +73,7 @@ def evidence(*observations):
         submission=Submission(
             student="alice", assignment="hw", archive="alice.tar.gz", digest="sha256:s", files=("a.py",)
         ),
-        exams=(),
+        runs=(),
         observations={o.item: o for o in observations},
     )
 

@@ -61,21 +61,21 @@ class Looks(AwardOnly):
     def __init__(self):
         self.setups = {}
 
-    def award(self, options, observation, related):
-        raise NotImplementedError
-
-    def simulates(self, options):
-        return bool(options.simulated_inputs)
-
     def observe(self, options, context):
         if options.builds:
             context.build(simulated=context.simulated)
         self.setups[context.item] = context._setup("work", "submission")
         return Observation(item=context.item, outcome=Outcome.OBSERVED, simulated=options.builds)
 
+    def award(self, options, observation, related):
+        raise NotImplementedError
+
+    def simulates(self, options):
+        return bool(options.simulated_inputs)
+
 
 @pytest.fixture
-def exam(monkeypatch, tmp_path):
+def run(monkeypatch, tmp_path):
     monkeypatch.setenv("GRADER_LEASES", str(tmp_path))
 
     def make(*found):
@@ -92,7 +92,7 @@ def exam(monkeypatch, tmp_path):
             preloads={"network": ("torch",)},
         )
         made, kind = Made(), Looks()
-        leased = Devices("a test", retire=lambda: None, say=lambda line: None)
+        leased = Devices("a test", retire=lambda: None, say=print, waits=print)
         items = Items(job, {"looks": kind}, NoChildren(), leased, Unwatched(), builds=made)
         return items, made, kind
 
@@ -104,20 +104,20 @@ def task(item, *, gpu=0, **options):
     return Task(item=item, check="looks", options=options, devices=needed, built=item in {"relu", "plain"})
 
 
-def test_the_submission_is_built_for_the_gpu_that_the_machine_has(exam, gpu):
-    items, made, _ = exam(gpu(0))
+def test_the_submission_is_built_for_the_gpu_that_the_machine_has(run, gpu):
+    items, made, _ = run(gpu(0))
     items.observe(task("build", builds=True))
     assert made.asked == [("submission", "sm_90", False)]
 
 
-def test_without_a_gpu_it_is_built_for_the_compilers_default(exam):
-    items, made, _ = exam()
+def test_without_a_gpu_it_is_built_for_the_compilers_default(run):
+    items, made, _ = run()
     items.observe(task("build", builds=True))
     assert made.asked == [("submission", "", False)]
 
 
-def test_what_needs_the_build_finds_it_and_nothing_else_does(exam):
-    items, made, kind = exam()
+def test_what_needs_the_build_finds_it_and_nothing_else_does(run):
+    items, made, kind = run()
     items.observe(task("plain"))
     items.observe(task("other"))
     assert made.asked == [("submission", "", False)]
@@ -126,8 +126,8 @@ def test_what_needs_the_build_finds_it_and_nothing_else_does(exam):
     assert kind.setups["other"].mounts == ()
 
 
-def test_where_a_gpu_is_simulated_what_was_built_for_the_cpu_is_found_and_no_simulator_of_numba(exam):
-    items, made, kind = exam()
+def test_where_a_gpu_is_simulated_what_was_built_for_the_cpu_is_found_and_no_simulator_of_numba(run):
+    items, made, kind = run()
     seen = items.observe(task("relu", gpu=1, simulated_inputs="few"))
     assert seen.simulated
     assert made.asked == [("submission", "", True)]
@@ -138,16 +138,16 @@ def test_where_a_gpu_is_simulated_what_was_built_for_the_cpu_is_found_and_no_sim
     assert dict(setup.environment)["LIBRARY"] == "/built"
 
 
-def test_what_loads_nothing_is_simulated_as_ever(exam):
-    items, made, kind = exam()
+def test_what_loads_nothing_is_simulated_as_ever(run):
+    items, made, kind = run()
     assert items.observe(task("numba", gpu=1, simulated_inputs="few")).simulated
     assert made.asked == []
     assert kind.setups["numba"].preloads == (NUMBA_SIMULATOR.module, OBSERVER)
 
 
-def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_torch(exam, monkeypatch, gpu):
+def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_torch(run, monkeypatch, gpu):
     monkeypatch.setattr(requirements, "_why_no_virtual_gpus", lambda: "")
-    items, _, kind = exam(gpu(0))
+    items, _, kind = run(gpu(0))
     seen = items.observe(replace(task("split", gpu=4, simulated_inputs="few"), calls=("network",)))
     assert (seen.outcome, seen.simulated) == (Outcome.OBSERVED, True)
     setup = kind.setups["split"]
@@ -158,39 +158,33 @@ def test_several_gpus_are_virtual_ones_where_the_file_that_is_called_imports_tor
     assert (other.outcome, other.note) == (Outcome.NOT_OBSERVED, "needs 4 GPUs; this machine has 1")
 
 
-def test_an_item_whose_file_is_missing_waits_for_no_device_and_runs_nothing(exam):
-    items, _, kind = exam()
+def test_an_item_whose_file_is_missing_waits_for_no_device_and_runs_nothing(run):
+    items, _, kind = run()
     seen = items.observe(replace(task("lost", gpu=1), calls=("other",)))
     assert (seen.outcome, seen.note) == (Outcome.REFUSED, "other.py was not handed in")
     assert "lost" not in kind.setups
 
 
-def test_a_kind_may_say_itself_that_it_simulated(exam):
-    items, _, _ = exam()
+def test_a_kind_may_say_itself_that_it_simulated(run):
+    items, _, _ = run()
     assert items.observe(task("build", builds=True)).simulated
     assert not items.observe(task("other")).simulated
 
 
-def test_what_a_machine_lacks_is_lent_to_nobody(exam, gpu):
-    items, *_ = exam(gpu(0))
+def test_what_a_machine_lacks_is_lent_to_nobody(run, gpu):
+    items, *_ = run(gpu(0))
     assert [items.gpus_for(task("x", gpu=count)) for count in (0, 1, 2)] == [0, 1, 0]
 
 
-def test_what_is_leased_beforehand_is_told_by_its_number(exam, gpu):
-    items, *_ = exam(gpu(0))
-    assert items.prepare(task("x", gpu=1)) == ("GPU-0",)
-    assert items.prepare(task("y")) == items.prepare(task("z", gpu=2)) == ()
-
-
-def test_whether_an_item_passes_is_told_before_it_is_noted(exam, gpu):
-    items, *_ = exam(gpu(0))
+def test_whether_an_item_passes_is_told_when_it_is_noted(run, gpu):
+    items, *_ = run(gpu(0))
     before = items.observe(task("plain"))
-    assert items.passes(task("plain"), before) is None, "this kind judges nothing"
-    assert items.passes(task("plain"), replace(before, outcome=Outcome.CRASHED)) is False
-    assert items.passes(task("plain"), replace(before, outcome=Outcome.NOT_OBSERVED)) is None
-    waits = replace(task("plain"), uses=("other",))
+    assert not items.note(task("plain"), before), "this kind judges nothing"
     crashed = replace(before, outcome=Outcome.CRASHED)
-    assert items.passes(waits, crashed) is None
-    items.note(task("other"), replace(crashed, item="other"), False)
-    assert items.passes(waits, crashed) is False
-    assert dict(items.standing) == {"other": False}
+    waits = replace(task("waits"), uses=("other",))
+    assert not items.note(waits, replace(crashed, item="waits"))
+    needs = Task(item="later", check="looks", options={}, needs=("waits",))
+    assert items.observe(needs).note == "waits for waits", "nobody can judge it without the other one"
+    items.note(task("other"), replace(crashed, item="other"))
+    items.note(waits, replace(crashed, item="waits"))
+    assert items.observe(needs).outcome is Outcome.SKIPPED

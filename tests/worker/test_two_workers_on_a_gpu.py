@@ -1,20 +1,20 @@
-"""Half of what bears company on a GPU is looked at by a second worker, which is lent ours."""
+"""Half of what may share a GPU is observed by a second worker, on the lease of the first."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from grader.config.codec import dumps
-from grader.config.evidence_file import EVIDENCE, read_evidence
+from grader.config.course import load_course
+from grader.engines import local
+from grader.grading.grade import Grading
+from grader.grading.sessions import open_session
+from grader.grading.submission import CourseFiles, Request
 from grader.machine.lease import Leases
 from grader.model.observation import Outcome
 from grader.plugins import Plugins
-from grader.scoring.score import passed
-from grader.worker import exam
-from grader.worker.beside import Beside
-from grader.worker.server_cache import ServerCache
 
 pytestmark = pytest.mark.gpu
 
@@ -22,26 +22,31 @@ ROOT = Path(__file__).resolve().parents[2]
 ITEMS = "build", "array_set", "relu", "softmax", "matrix_elementwise_add", "matrix_multiply"
 
 
-def test_both_see_what_one_would(reference_job, tmp_path, monkeypatch):
-    rubric, job = reference_job("dlsys_a2", "dlsys_a2_strict", ITEMS)
-    kinds = Plugins(ROOT).checks
-    given, give = [], Beside.give
+def test_both_see_what_one_would(tmp_path, monkeypatch):
+    started, start = [], local._Session._start
 
-    def told(beside, tasks, standing, lent=()):
-        given.append(([task.item for task in tasks], lent, tuple(Leases().active())))
-        give(beside, tasks, standing, lent)
+    def start_noted(session, order, cores, uuid="", lease=()):
+        started.append(([task.item for task in order.job.tasks], uuid, tuple(Leases().active())))
+        start(session, order, cores, uuid, lease)
 
-    monkeypatch.setattr(Beside, "give", told)
-    file = tmp_path / "job.json"
-    file.write_text(dumps(job))
-    exam.run(file, tmp_path, ServerCache())
-    observations = read_evidence(tmp_path / EVIDENCE).observations
-    assert observations.keys() == set(ITEMS)
-    assert {one.outcome for one in observations.values()} == {Outcome.OBSERVED}
-    assert not any(one.simulated for one in observations.values())
-    items = {item.id: item for item in rubric.items}
-    assert all(passed(items[name], one, kinds, observations) for name, one in observations.items())
-    (apart, none, _), (company, lent, held) = given
-    assert (apart, none) == (["build"], ())
-    assert company == ["matrix_elementwise_add", "relu"]
-    assert f"gpu-{lent[0]}" in held
+    monkeypatch.setattr(local._Session, "_start", start_noted)
+    archive = tmp_path / "reference"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "assignments/dlsys_a2/reference", archive, ignore=ignored)
+    plugins = Plugins(ROOT)
+    request = Request(
+        archive=archive, out=tmp_path, assignment="dlsys_a2", rubric="dlsys_a2_strict", items=ITEMS
+    )
+    with open_session(plugins, gpus=1) as session:
+        ((_, result),) = Grading(CourseFiles(load_course(ROOT), plugins), session, alone=True).grade(
+            [request]
+        )
+    assert not isinstance(result, Exception), result
+    observations = result.evidence.observations
+    assert observations.keys() >= set(ITEMS)
+    assert {observations[name].outcome for name in ITEMS} == {Outcome.OBSERVED}
+    assert not any(observations[name].simulated for name in ITEMS)
+    assert all(line.fraction == 1 for line in result.scorecard.lines if line.item in ITEMS)
+    (shared, uuid, active) = next(entry for entry in started if entry[1])
+    assert set(shared) < set(ITEMS)
+    assert f"gpu-{uuid}" in active
