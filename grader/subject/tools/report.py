@@ -105,14 +105,6 @@ def _read(path: str) -> VisibleReport:
     return _text(path)
 
 
-<<<<<<< HEAD
-def _format(head: bytes) -> str:
-    """Describe what a file is in place of a PDF."""
-    for start, name in _FORMATS.items():
-        if head.startswith(start):
-            return name
-    return "data" if b"\x00" in head else "text under the name of one"
-=======
 def _written(contents: Contents) -> VisibleReport:
     """Return a report in a format whose text a program writes, as Word or Jupyter."""
     pages: dict[int, list[str]] = {page: [] for page in range(1, contents.pages + 1)}
@@ -129,7 +121,6 @@ def _written(contents: Contents) -> VisibleReport:
         depicted=depicted,
         blank=not (contents.blocks or depicted),
     )
->>>>>>> hD1
 
 
 def _latin(text: str) -> bool:
