@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
 DISTRIBUTION = "gpu-grader"
 """The project's name on package indexes, where `grader` is another one."""
@@ -23,13 +25,24 @@ EXTRAS: Mapping[str, str] = {
     "pillow": "documents",
 }
 """The extra that brings a package, by the package's name on the index."""
-THIS_PIP = (sys.executable, "-m", "pip")
-"""The pip of this environment; a `pip` on the PATH may belong to another one."""
-ANY_PIP = ("pip",)
+_PIP = "pip"
+ANY_PIP = (_PIP, "install")
 """The pip in evidence, which other machines and students read: no path of this machine may stand there."""
 
 
-def install_command(package: str, *, pip: Sequence[str] = THIS_PIP) -> str:
+def installer() -> tuple[str, ...]:
+    """Return the command that installs into this environment; a `pip` on the PATH may belong to another one.
+
+    Environments of `pipx` and of `uv tool` have no pip of their own.
+    """
+    if Path(sys.prefix, "pipx_metadata.json").is_file():
+        return ("pipx", "runpip", Path(sys.prefix).name, "install")
+    if find_spec(_PIP) is None:
+        return ("uv", _PIP, "install", "--python", sys.executable)
+    return (sys.executable, "-m", _PIP, "install")
+
+
+def install_command(package: str, *, pip: Sequence[str] = ()) -> str:
     """Return the command that installs a package, quoted for any shell; by its extra if it has one."""
     extra = EXTRAS.get(package)
-    return shlex.join([*pip, "install", f"{DISTRIBUTION}[{extra}]" if extra else package])
+    return shlex.join([*(pip or installer()), f"{DISTRIBUTION}[{extra}]" if extra else package])

@@ -361,7 +361,7 @@ Parts = Mapping[str, Callable[[], str]]
 
 def pages() -> Iterator[tuple[Path, Parts]]:
     """Every page with parts that are generated, and what these are."""
-    for path in sorted(DOCS.glob("*.md")):
+    for path in sorted(DOCS.rglob("*.md")):
         yield path, PARTS
     plugins = Plugins(ROOT)
     for name, folder in sorted(plugins.assignment_folders.items()):

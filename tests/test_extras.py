@@ -17,6 +17,7 @@ from zipfile import ZipFile
 
 import pytest
 
+import grader
 from grader.extras import ANY_PIP, DISTRIBUTION, EXTRAS, install_command
 
 ROOT = Path(__file__).parent.parent
@@ -33,7 +34,15 @@ NAMED = re.compile(rf"(?<![\w./-]){STRANGER}(?![\w./-])")
 BRACKETS = re.compile(rf"(?<![\w.-]){STRANGER}\[[a-z][a-z0-9,_-]*\]")
 ASKED = re.compile(rf"(?:{DISTRIBUTION}|(?<=['\" ])\.)\[([\w,-]+)\]")
 """Extras that a line asks for, of the distribution or of a clone."""
-BROUGHT_AS = {"cupti": "cupti-python", "pynvml": "nvidia-ml-py", "yaml": "pyyaml"}
+BROUGHT_AS = {
+    "PIL": "pillow",
+    "cupti": "cupti-python",
+    "docx": "python-docx",
+    "markdown_it": "markdown-it-py",
+    "markupsafe": "jinja2",  # a template's values
+    "pynvml": "nvidia-ml-py",
+    "yaml": "pyyaml",
+}
 """Modules that are called differently from their distribution."""
 
 
@@ -106,7 +115,7 @@ def test_what_is_no_install_of_the_other_program_is_left_alone():
 
 def test_no_file_recommends_to_install_the_other_program():
     files = dict(texts())
-    assert {"README.md", ".ci/run", "docs/ci.md", "grader/cli/book.py", "tox.ini"} <= files.keys()
+    assert {"README.md", ".ci/run", "docs/how-to/ci.md", "grader/cli/book.py", "tox.ini"} <= files.keys()
     assert {path: lines for path, text in files.items() if (lines := strangers(text))} == {}
 
 
@@ -118,10 +127,15 @@ def test_every_extra_that_a_file_asks_for_exists():
     assert {one for one in asked if one[1] not in PROJECT["optional-dependencies"]} == set()
 
 
+def test_the_newest_version_in_the_changelog_is_ours_or_not_released_yet():
+    headings = re.findall(r"^## \[(.*?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    assert headings[1:2] in ([], [grader.__version__])
+
+
 def test_every_extra_is_explained():
-    page = (ROOT / "docs" / "machines.md").read_text(encoding="utf-8")
-    table = page.partition("## What to install\n")[2].partition("\n## ")[0]
-    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(PROJECT["optional-dependencies"])
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(PROJECT["optional-dependencies"])
 
 
 def test_an_extra_brings_what_it_is_named_for():
@@ -129,7 +143,7 @@ def test_an_extra_brings_what_it_is_named_for():
         assert package in requirements(extra), package
         assert package in requirements("all"), package
         assert package not in requirements(None), package
-    assert {*EXTRAS.values(), "all", "test"} == set(PROJECT["optional-dependencies"])
+    assert {*EXTRAS.values(), "all", "docs", "test"} == set(PROJECT["optional-dependencies"])
 
 
 def test_every_environment_that_tox_runs_pins_what_it_installs():
@@ -137,7 +151,7 @@ def test_every_environment_that_tox_runs_pins_what_it_installs():
     pinned = {name.lower().replace("_", "-") for name in pins}
     building = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     tools = {"coverage", "execnet", "import-linter", "mypy", "ruff", "tox", "types-pyyaml"}
-    used = requirements(None) | requirements("test") | requirements("torch") | tools
+    used = requirements(None) | requirements("test") | requirements("torch") | requirements("docs") | tools
     assert used | {re.split(r"[<>=!~ \[]", line, maxsplit=1)[0] for line in building} <= pinned
 
 
@@ -203,6 +217,17 @@ def test_a_recommended_command_names_the_extra_and_is_one_word_in_a_shell():
     assert said.stdout.splitlines() == [sys.executable, "-m", "pip", "install", "gpu-grader[gradebook]"]
 
 
+def test_where_pipx_or_uv_made_the_environment_they_are_recommended(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("grader.extras.find_spec", lambda name: None)
+    python = f"{tmp_path}/gpu-grader/bin/python"
+    monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr(sys, "prefix", f"{tmp_path}/gpu-grader")
+    assert install_command("torch") == f"uv pip install --python {python} 'gpu-grader[torch]'"
+    Path(sys.prefix).mkdir()
+    Path(sys.prefix, "pipx_metadata.json").touch()
+    assert install_command("torch") == "pipx runpip gpu-grader install 'gpu-grader[torch]'"
+
+
 def test_a_recommended_command_works_as_it_is_typed_and_needs_no_index_to_find_us():
     """An index is not asked for what is installed, so nobody can be offered there in our place."""
     typed = install_command("sqlalchemy")
@@ -232,9 +257,15 @@ def test_a_wheel_has_our_name_and_an_upgrade_of_it_offers_nobody_else(tmp_path: 
     pip(sys.executable, "wheel", "-q", "--no-deps", "--wheel-dir", wheels, ROOT)
     (wheel,) = wheels.iterdir()
     with ZipFile(wheel) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        names = set(archive.namelist())
+        (name,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         metadata = HeaderParser().parsestr(archive.read(name).decode())
     assert metadata["Name"] == DISTRIBUTION
+    assert metadata["Version"] == grader.__version__
+    unwanted = {"__pycache__"}
+    files = {path for path in (ROOT / "grader").rglob("*") if path.is_file() and not unwanted & {*path.parts}}
+    assert {path.relative_to(ROOT).as_posix() for path in files} <= names
+    assert "grader/py.typed" in names
     assert set(metadata.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"

@@ -66,22 +66,22 @@ def findings(visible: Sequence[Card], nodes: Sequence[str] = SHARED_NODES) -> It
     """Yield the lines on each GPU, or on why there is none."""
     for card in visible:
         name = f"GPU {card.gpu.index}"
-        yield DoctorLine(about=_ABOUT, name=name, there=not card.gpu.mig, says=_described(card.gpu))
-        yield DoctorLine(about=_ABOUT, name=f"{name} now", there=True, says=_faring(card.state))
+        yield DoctorLine(about=_ABOUT, name=name, works=not card.gpu.mig, says=_described(card.gpu))
+        yield DoctorLine(about=_ABOUT, name=f"{name} now", works=True, says=_faring(card.state))
         yield DoctorLine(
             about=_ABOUT,
             name=f"{name} lease",
-            there=not card.quarantine,
+            works=not card.quarantine,
             says=_lease(card),
             advice=f"{_PROBE}, which looks whether it is well again" if card.quarantine else "",
         )
     if not visible:
         advice = "items that need a GPU stay open here; grade them on a machine that has one"
-        yield DoctorLine(about=_ABOUT, name="GPU", there=False, says=why_none(), advice=advice)
+        yield DoctorLine(about=_ABOUT, name="GPU", works=False, says=why_none(), advice=advice)
     elif missing := [node for node in nodes if not Path(node).exists()]:
         says = f"{', '.join(missing)}: not there yet"
         advice = f"any CUDA program as root makes them, such as {_PROBE}"
-        yield DoctorLine(about=_ABOUT, name="device files", there=False, says=says, advice=advice)
+        yield DoctorLine(about=_ABOUT, name="device files", works=False, says=says, advice=advice)
 
 
 def leased(leases: Leases) -> Iterator[DoctorLine]:
@@ -89,11 +89,11 @@ def leased(leases: Leases) -> Iterator[DoctorLine]:
     try:
         active = leases.active()
     except NotObservedError as error:
-        yield DoctorLine(about="leases", name="folder", there=False, says=str(error))
+        yield DoctorLine(about="leases", name="folder", works=False, says=str(error))
         return
-    yield DoctorLine(about="leases", name="folder", there=True, says=str(leases.folder))
+    yield DoctorLine(about="leases", name="folder", works=True, says=str(leases.folder))
     for name, holder in active.items():
-        yield DoctorLine(about="leases", name=name, there=True, says=f"held by {holder}")
+        yield DoctorLine(about="leases", name=name, works=True, says=f"held by {holder}")
 
 
 def _described(gpu: Gpu) -> str:

@@ -44,7 +44,7 @@ def command(as_json: bool, probe: bool) -> int:
     findings += [*devices.findings(cards), *devices.leased(leases)]
     findings += [*spoilers.findings(spoilers.look(), cards), *_packages()]
     layers = [f.name for f in findings if f.about == "sandbox"]
-    reached = next((f.name for f in findings if f.about == "sandbox" and f.there), "")
+    reached = next((f.name for f in findings if f.about == "sandbox" and f.works), "")
     ready = reached in layers[: layers.index(GOOD_ENOUGH) + 1]
     if as_json:
         plain = {
@@ -69,7 +69,7 @@ def _show(findings: list[DoctorLine]) -> None:
         if finding.about != about:
             about = finding.about
             echo(f"{about}:")
-        echo(f"  {'+' if finding.there else '-'} {finding.name:{width}}  {finding.says}")
+        echo(f"  {'+' if finding.works else '-'} {finding.name:{width}}  {finding.says}")
         if finding.advice:
             helps = "what helps" if about == SPOILS else "to install"
             echo(f"    {'':{width}}  {helps}: {finding.advice}")
@@ -89,7 +89,7 @@ def _sandboxes() -> Iterator[DoctorLine]:
         yield DoctorLine(
             about="sandbox",
             name=sandbox.name,
-            there=not trial.problem and sandbox.strength > 0,
+            works=not trial.problem and sandbox.strength > 0,
             says=trial.problem or works,
             # the others, and what cannot even be tried, say themselves how to get them
             advice=_MAY_MOUNT if trial.problem and sandbox.namespaced and not sandbox.available() else "",
@@ -101,14 +101,14 @@ def _kernel() -> Iterator[DoctorLine]:
     from grader.subject import landlock, seccomp
 
     name = f"{os.uname().sysname} {os.uname().release} ({os.uname().machine})"
-    yield DoctorLine(about="kernel", name="system", there=True, says=name)
+    yield DoctorLine(about="kernel", name="system", works=True, says=name)
     filters = "installed for every submission" if seccomp.supported() else "known for x86-64 and aarch64 only"
-    yield DoctorLine(about="kernel", name="seccomp", there=seccomp.supported(), says=filters)
+    yield DoctorLine(about="kernel", name="seccomp", works=seccomp.supported(), says=filters)
     version = landlock.abi()
     yield DoctorLine(
         about="kernel",
         name="Landlock",
-        there=version > 0,
+        works=version > 0,
         says=f"version {version} of its interface" if version else "not in this kernel, or switched off",
         advice="" if version else "Linux 5.13 or later, with landlock among the kernel's lsm=",
     )
@@ -116,7 +116,7 @@ def _kernel() -> Iterator[DoctorLine]:
     yield DoctorLine(
         about="kernel",
         name="user namespaces",
-        there=works,
+        works=works,
         says="allowed" if works else f"forbidden: {why}",
         advice="" if works else advice,
     )
@@ -124,11 +124,11 @@ def _kernel() -> Iterator[DoctorLine]:
 
 def _machine() -> Iterator[DoctorLine]:
     python = f"{sys.implementation.name} {sys.version.split()[0]} at {sys.executable}"
-    yield DoctorLine(about="machine", name="Python", there=True, says=python)
+    yield DoctorLine(about="machine", name="Python", works=True, says=python)
     cores = str(len(os.sched_getaffinity(0)))
-    yield DoctorLine(about="machine", name="cores", there=True, says=cores)
+    yield DoctorLine(about="machine", name="cores", works=True, says=cores)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    yield DoctorLine(about="machine", name="memory", there=True, says=f"{memory:.1f} GiB")
+    yield DoctorLine(about="machine", name="memory", works=True, says=f"{memory:.1f} GiB")
 
 
 def _packages() -> Iterator[DoctorLine]:
@@ -136,9 +136,9 @@ def _packages() -> Iterator[DoctorLine]:
 
     for name in EXTRAS:
         try:
-            yield DoctorLine(about="optional packages", name=name, there=True, says=version(name))
+            yield DoctorLine(about="optional packages", name=name, works=True, says=version(name))
         except PackageNotFoundError:
             advice = install_command(name)
             yield DoctorLine(
-                about="optional packages", name=name, there=False, says="not installed", advice=advice
+                about="optional packages", name=name, works=False, says="not installed", advice=advice
             )

@@ -14,7 +14,7 @@ class DoctorLine:
 
     about: str
     name: str
-    there: bool
+    works: bool
     says: str
     advice: str = ""
     """The remedy for something that is missing, or that disturbs."""

@@ -26,12 +26,12 @@ PUBLISHED = click.option(
     "--published", is_flag=True, help="Students may see what is visible after publishing."
 )
 INCLUDE_PROVISIONAL = click.option(
-    "--include-provisional", is_flag=True, help="Show students also marks that are open or held."
+    "--include-provisional", is_flag=True, help="Show students also grades that are open or held."
 )
 INCLUDE_UNTIMED = click.option(
     "--include-untimed",
     is_flag=True,
-    help="Also marks without a time of submission where there is a late rule; nothing is taken off.",
+    help="Also grades without a time of submission where there is a late rule; nothing is taken off.",
 )
 """The option of every command that shows grades to students."""
 
@@ -64,7 +64,7 @@ def command(
 
     A submission that is not accepted gets 0 points and the reason. Where the course or the machine kept us
     from grading at all, no file is left: Gradescope calls that a failure of the autograder, and it is no
-    mark.
+    grade.
     """
     require_linux()
     from grader.cli.display import Display

@@ -109,7 +109,7 @@ class RunSummary:
         ]
         yield f"{counted(graded, 'submission')} graded" + (f": {', '.join(parts)}" if parts else "")
         if without := len(self._codes) - graded:
-            yield f"{counted(without, 'submission')} without a mark; the lines above say why"
+            yield f"{counted(without, 'submission')} without a grade; the lines above say why"
         yield from self._course.roster.reconciled(self._students)
 
 

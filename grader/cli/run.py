@@ -1,4 +1,4 @@
-"""`grader run`: from archives to marks."""
+"""`grader run`: from archives to grades."""
 
 from __future__ import annotations
 

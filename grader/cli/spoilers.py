@@ -62,9 +62,9 @@ def findings(around: Surroundings, cards: Sequence[Card]) -> Iterator[DoctorLine
     """Yield one line for each disturbance, or one that says that there is none."""
     disturbing = [*_of_processor(around), *(line for card in cards for line in _of_gpu(card))]
     for name, says, advice in disturbing:
-        yield DoctorLine(about=SPOILS, name=name, there=False, says=says, advice=advice)
+        yield DoctorLine(about=SPOILS, name=name, works=False, says=says, advice=advice)
     if not disturbing:
-        yield DoctorLine(about=SPOILS, name="nothing", there=True, says="that can be seen from here")
+        yield DoctorLine(about=SPOILS, name="nothing", works=True, says="that can be seen from here")
 
 
 def _of_processor(around: Surroundings) -> Iterator[tuple[str, str, str]]:

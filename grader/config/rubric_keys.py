@@ -60,7 +60,7 @@ class ItemKeys:
     bonus: bool = option("Its points come on top of the total.", default=False)
     penalty: bool = option("It earns nothing; what is wrong takes points away.", default=False)
     simulated: Simulated = option("Whether what a simulator shows earns points.", default="informs")
-    on_flag: OnFlag = option("Whether a flag holds the mark until a person has looked.", default="notes")
+    on_flag: OnFlag = option("Whether a flag holds the grade until a person has looked.", default="notes")
     devices: Mapping[str, int] = option("What it needs, such as {gpu: 1}.", default_factory=dict)
     group: str = option("Items of one group may share a child of the student's program.", default="")
 

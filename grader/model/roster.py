@@ -70,7 +70,7 @@ class Roster:
         absent = [student for student in on_roster if student not in students]
         strangers = sorted({*students}.difference(on_roster))
         if absent:
-            yield f"{self.file}: {_so_many(absent)} without a submission, not marked: {', '.join(absent)}"
+            yield f"{self.file}: {_so_many(absent)} without a submission, not graded: {', '.join(absent)}"
         if strangers:
             yield f"{self.file}: {_so_many(strangers)} not on it: {', '.join(strangers)}"
 

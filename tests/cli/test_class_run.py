@@ -152,8 +152,8 @@ def test_a_download_of_canvas_is_graded_with_one_command(course, canvas):
     ]
     assert said[-4:] == [
         "9 submissions graded: 9 final",
-        "1 submission without a mark; the lines above say why",
-        f"{course.folder}/roster.csv: 1 student without a submission, not marked: zoe",
+        "1 submission without a grade; the lines above say why",
+        f"{course.folder}/roster.csv: 1 student without a submission, not graded: zoe",
         f"{course.folder}/roster.csv: 7 students not on it: {', '.join(sorted({*earned} - {'ann', 'ben'}))}",
     ]
     assert not list(course.out.glob(".*"))

@@ -106,10 +106,10 @@ def test_what_others_do_on_a_gpu_is_said():
 def test_a_divided_gpu_a_held_one_and_one_in_quarantine_say_so():
     lines = {line.name: line for line in findings([replace(CARD, gpu=replace(GPU, mig=True))], nodes=())}
     assert "divided (MIG)" in lines["GPU 0"].says
-    assert not lines["GPU 0"].there
+    assert not lines["GPU 0"].works
     assert said(findings([replace(CARD, holder="ada")], nodes=()))["GPU 0 lease"] == "held by ada"
     lines = {line.name: line for line in findings([replace(CARD, quarantine="it hung")], nodes=())}
-    assert (lines["GPU 0 lease"].there, lines["GPU 0 lease"].says) == (False, "in quarantine: it hung")
+    assert (lines["GPU 0 lease"].works, lines["GPU 0 lease"].says) == (False, "in quarantine: it hung")
     assert "grader doctor --probe" in lines["GPU 0 lease"].advice
 
 
@@ -200,7 +200,7 @@ def test_a_folder_that_cannot_be_used_is_said_and_ends_nothing(tmp_path, monkeyp
     (card,) = cards(leases, probing=True)
     assert (card.holder, card.quarantine, card.probed) == ("", "", False)
     (line,) = leased(leases)
-    assert not line.there
+    assert not line.works
     assert "GRADER_LEASES" in line.says
 
 

@@ -88,9 +88,9 @@ def test_the_doctor_tries_every_layer_and_says_which_one_submissions_get(tmp_pat
     layers = {f["name"]: f for f in said["findings"] if f["about"] == "sandbox"}
     assert list(layers) == ["bubblewrap", "namespaces", "landlock", "process"]
     assert all(layer["says"] for layer in layers.values())
-    assert not layers["process"]["there"]
-    assert said["isolation"] == next(name for name, layer in layers.items() if layer["there"])
-    assert (done.returncode == 0) == said["ready"] == layers["namespaces"]["there"]
+    assert not layers["process"]["works"]
+    assert said["isolation"] == next(name for name, layer in layers.items() if layer["works"])
+    assert (done.returncode == 0) == said["ready"] == layers["namespaces"]["works"]
 
 
 def test_the_doctor_says_how_to_get_what_is_missing(tmp_path):

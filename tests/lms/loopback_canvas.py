@@ -67,8 +67,8 @@ ENDPOINTS = (
 class LoopbackCanvas(LoopbackServer):
     """One course with one assignment; use it as a context."""
 
-    def __init__(self, students=3, *, page_most=7):
-        super().__init__()
+    def __init__(self, students=3, *, page_most=7, port=0):
+        super().__init__(port=port)
         self.assignment = {
             "id": ASSIGNMENT,
             "name": "HW1",

@@ -47,7 +47,8 @@ INSTEAD = {
 class LoopbackServer:
     """Answers what `perform` says; use it as a context."""
 
-    def __init__(self):
+    def __init__(self, *, port=0):
+        self.port = port
         self.requests, self.violations = [], []
         self.chooser = lambda request: None
         """Says which fault happens at a request."""
@@ -79,7 +80,7 @@ class LoopbackServer:
         return Trouble(400, {"errors": [{"message": f"contract: {what}"}]})
 
     def __enter__(self):
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), _handler(self))
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"

@@ -15,11 +15,30 @@ SERVICES = sorted(CI)
 @pytest.mark.slow
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_course_in_order_passes_and_one_that_is_not_does_not(machine: Any, service: str):
-    assert machine.job(service, "verify")[0] == 0
+    assert [machine.job(service, name)[0] for name in ("check", "verify")] == [0, 0]
     (machine.clone / "tests" / "submissions" / "vectors_right" / "files" / "vectors.py").write_text("")
-    code, said = machine.job(service, "verify")
+    code, said = machine.job(service, "check")
     assert code == 4
     assert "submissions/vectors_right.tar.gz: stale" in said
+    assert machine.shell("grader pack").returncode == 0
+    assert machine.job(service, "check")[0] == 0
+    code, said = machine.job(service, "verify")
+    assert code == 4
+    assert "vectors_right" in said
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_rubrics_are_checked_on_a_machine_that_has_nothing_of_ours(machine: Any, service: str):
+    (machine.clone / "rubrics" / "vectors.yaml").write_text("schema: 1\n")
+    code, said = machine.job(service, "check")
+    assert code == 4
+    assert "rubrics/vectors.yaml" in said
+    assert machine.installed.read_text() == "install gpu-grader @ file:///wheels/gpu_grader.whl\n"
+    assert machine.calls("doctor") == machine.calls("verify") == []
+    machine.environment.pop("GRADER")
+    code, said = machine.job(service, "check")
+    assert code != 0
+    assert "GRADER: must be a variable of the" in said
 
 
 @pytest.mark.slow

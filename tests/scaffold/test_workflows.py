@@ -17,6 +17,8 @@ from grader.scaffold.course import CI, course_files
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = sorted(CI)
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 NO_JOBS = {"stages", "variables", "workflow", "default"}
 TOKEN = "CANVAS_TOKEN"
 
@@ -83,12 +85,11 @@ def test_every_command_exists_with_the_options_it_is_given(service):
     assert [objection(words) for words in called if objection(words)] == []
 
 
-@pytest.mark.parametrize("page", ["ci.md", "writing-an-assignment.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_every_command_that_a_page_shows_exists_with_its_options(page):
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(?:sh|console|yaml)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     called = list(calls([line for block in blocks for line in block.splitlines() if "grader " in line[:9]]))
-    assert called
     assert [objection(words) for words in called if objection(words)] == []
 
 
@@ -135,7 +136,7 @@ RUNS = {"run", "verify"}
 
 def test_on_github_nobody_from_outside_runs_anything_and_no_step_keeps_a_login():
     for name, job in jobs("github").items():
-        assert job["runs-on"] == ["self-hosted", "gpu"]
+        assert job["runs-on"] == ("ubuntu-latest" if name == "check" else ["self-hosted", "gpu"])
         for step in job["steps"]:
             if step.get("uses", "").startswith("actions/checkout"):
                 assert step["with"] == {"persist-credentials": False}, name
@@ -157,6 +158,15 @@ def test_nothing_that_posts_goes_on_after_a_failure(service):
         # a failure of grader is looked at, and never passed over
         lines = [line for text in scripts(job) for line in text.splitlines() if "|| true" in line]
         assert not any("grader " in line for line in lines)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_what_needs_no_gpu_runs_on_any_machine_and_starts_no_program_of_a_student(service):
+    job = jobs(service)["check"]
+    assert job["runs-on" if service == "github" else "tags"] in ("ubuntu-latest", [])
+    called = {tuple(words[:2]) for words in calls(scripts(job))}
+    assert called == {("rubric", "check"), ("pack", "--check")}
+    assert not {words[0] for words in calls(scripts(jobs(service)["verify"]))} & {"rubric", "pack"}
 
 
 def test_one_run_at_a_time_grades_plans_and_posts():

@@ -1,4 +1,4 @@
-"""The exporter in docs/lms.md, installed as it stands there: its command, and its own tests with the kit."""
+"""The exporter of docs/how-to/own-exporter.md, installed as it stands there: its command and its tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "lms.md"
+PAGE = Path(__file__).parent.parent.parent / "docs" / "how-to" / "own-exporter.md"
 FILES = dict(re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE.read_text(), re.DOTALL))
 GRADER = str(Path(sys.executable).with_name("grader"))
 

@@ -1,0 +1,102 @@
+"""How-to guides that are followed literally: compiling C++, and posting to the stand-in for Canvas."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs_reader import DOCS, Reader, steps
+
+ROOT = Path(__file__).parent.parent
+
+
+def course(folder: Path) -> Reader:
+    """Begin a course, and go there."""
+    reader = Reader(folder)
+    assert reader.types('grader init course --title "A course"; cd course').returncode == 0
+    return reader
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
+def test_the_guide_to_cpp_makes_an_assignment_that_passes_verify(tmp_path: Path):
+    reader = course(tmp_path)
+    verified = ""
+    for step in steps("how-to/compile.md", until="## What else there is to know"):
+        if step.file:
+            reader.writes(step)
+        else:
+            done = reader.types(step.text)
+            assert done.returncode == 0, f"{step.text}\n{done.stdout}{done.stderr}"
+            verified = done.stdout
+    assert "2 submissions and 1 reference: 3 as expected" in verified
+    # it is the library that decides, and not the driver
+    broken = reader.cwd / "assignments/heat/reference/heat.cpp"
+    broken.write_text(broken.read_text().replace("/ 4;", "/ 5;"))
+    done = reader.types("grader verify")
+    assert done.returncode == 4
+    assert "heat/reference" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_rehearsal_posts_to_the_stand_in_and_the_second_time_nothing(tmp_path: Path):
+    reader = course(tmp_path)
+    for command in (
+        "grader new layers",
+        "cp submissions/layers_*.tar.gz received/",
+        "grader run --gradebook gradebook.db received/*",
+    ):
+        done = reader.types(command)
+        assert done.returncode == 0, done.stderr
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    stand_in, lines, exported = None, [], []
+    try:
+        for step in steps("how-to/rehearse-posting.md"):
+            if step.file:
+                file = reader.cwd / step.file
+                text = step.text.replace("8765", port)
+                file.write_text((file.read_text() if step.added else "") + text)
+            elif "rehearse_posting.py" in step.text:
+                command = step.text.replace("CLONE", str(ROOT)).replace("--points 20", "--points 10")
+                words = [sys.executable, "-u", *shlex.split(command)[1:], "--port", port]
+                stand_in = subprocess.Popen(words, cwd=reader.cwd, stdout=subprocess.PIPE, text=True)
+                lines = [stand_in.stdout.readline() for _ in range(2)]
+            elif step.text.startswith("export "):
+                name, _, value = step.text.removeprefix("export ").partition("=")
+                assert lines[1] == f"{name}={value}\n"
+                reader.environment[name] = value
+            else:
+                done = reader.types(step.text)
+                assert done.returncode == 0, f"{step.text}\n{done.stdout}{done.stderr}"
+                exported.append(done.stdout)
+        arrived = {stand_in.stdout.readline() for _ in range(6)}
+    finally:
+        if stand_in:
+            stand_in.terminate()
+            stand_in.communicate()
+    assert lines[0].startswith(f'canvas: {{url: "http://127.0.0.1:{port}", course: 1234, ')
+    assert {"layers_right: 10.0 points\n", "layers_wrong: 0.0 points\n"} <= arrived
+    assert [output.splitlines()[-1] for output in exported] == [
+        "3 would be sent; --apply sends them",
+        "sent: 3 there",
+        "nothing is to be sent",
+    ]
+
+
+def test_every_script_that_a_page_names_is_there():
+    named = {
+        name
+        for page in (*DOCS.rglob("*.md"), *ROOT.glob("*.md"))
+        for name in re.findall(r"\b((?:scripts|benchmarks)/\w+\.(?:py|sh))", page.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
