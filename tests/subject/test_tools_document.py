@@ -104,6 +104,9 @@ class TestMarkdown:
             ("a\n\n<div style='display:none'>\n\nsecret words\n\n</div>\n\nb", "HTML that hides it"),
             ("a <b hidden>secret words</b> b", "HTML that hides it"),
             ("a <font style='COLOR:#FFF'>secret words</font> b", "HTML that hides it"),
+            ("a <font color='#fefefe'>secret words</font> b", "HTML that hides it"),
+            ("a <i style='color: rgb(250, 255, 250)'>secret words</i> b", "HTML that hides it"),
+            ("a <i style='color:Snow'>secret words</i> b", "HTML that hides it"),
             ("a <i style='font-size:0'>secret words</i> b", "HTML that hides it"),
             ("a <i style='visibility:hidden'>secret words</i> b", "HTML that hides it"),
             ("a\n\n<script>\nsecret words\n</script>\n\nb", "an element that shows nothing"),
@@ -126,6 +129,13 @@ class TestMarkdown:
         assert hidden(read("a \u202edesrever\u202c", "a.md")) == [
             ("characters that turn the order of others round", "")
         ]
+
+    @pytest.mark.parametrize(
+        "style",
+        ["color:#c00", "color:#333", "background:#000;color:#fff", "background-color:#fff", "font-size:12px"],
+    )
+    def test_other_styles_are_visible(self, read, style):
+        assert texts(read(f"<b style='{style}'>shown</b>", "a.md")) == ["shown"]
 
     def test_details_can_be_opened_and_are_visible(self, read):
         assert "inside" in "".join(texts(read("<details><summary>s</summary>inside</details>", "a.md")))

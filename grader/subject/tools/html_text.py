@@ -14,12 +14,33 @@ BREAKS = frozenset(
     {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "details"}
 )
 DEEP = 200
+PAPER_LUMINANCE = 215.0
+"""Letters that are lighter show nobody anything on white paper."""
 
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*\.?0*\s*(?:;|$|!)"
     r"|font-size\s*:\s*(?:0|[01](?:\.\d+)?\s*(?:px|pt))\s*(?:;|$|!)"
-    r"|(?<![-\w])color\s*:\s*(?:white|transparent|#fff(?:fff)?\b|rgba?\(\s*255\s*,\s*255\s*,\s*255)",
+    r"|(?<![-\w])color\s*:\s*transparent",
     re.IGNORECASE,
+)
+_COLOUR = re.compile(
+    r"(?<![-\w])color\s*:\s*(?:#(?P<hex>[0-9a-f]{3,8})\b|rgba?\(\s*(?P<rgb>\d+[\s,]+\d+[\s,]+\d+)|(?P<name>[a-z]+))",
+    re.IGNORECASE,
+)
+_WHITES = frozenset(
+    [
+        "white",
+        "snow",
+        "ivory",
+        "floralwhite",
+        "ghostwhite",
+        "mintcream",
+        "azure",
+        "whitesmoke",
+        "seashell",
+        "oldlace",
+        "aliceblue",
+    ]
 )
 
 
@@ -87,4 +108,24 @@ class HtmlText(HTMLParser):
 
 
 def _hidden(values: dict[str, str]) -> bool:
-    return "hidden" in values or bool(_HIDING.search(values.get("style", "")))
+    style = f"{values.get('style', '')}; color: {values.get('color', 'inherit')}"
+    return "hidden" in values or bool(_HIDING.search(style)) or _is_white(style)
+
+
+def _is_white(style: str) -> bool:
+    """Tell whether a style draws text in the colour of white paper, and gives no other ground."""
+    if "background" in style.lower():
+        return False
+    return any(_luminance(match) > PAPER_LUMINANCE for match in _COLOUR.finditer(style))
+
+
+def _luminance(colour: re.Match[str]) -> float:
+    if colour["name"]:
+        return 255.0 if colour["name"].lower() in _WHITES else 0.0
+    if colour["hex"]:
+        digits = colour["hex"] if len(colour["hex"]) > 4 else "".join(2 * digit for digit in colour["hex"])
+        parts = list(bytes.fromhex(digits[:6])) if len(digits) >= 6 else [0, 0, 0]
+    else:
+        parts = [int(part[:4]) for part in re.findall(r"\d+", colour["rgb"])]
+    red, green, blue = parts
+    return (77 * red + 150 * green + 29 * blue) / 256
