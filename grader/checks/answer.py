@@ -159,8 +159,9 @@ def _flags(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield remarks on text that speaks to the grader, or that no reader sees."""
     from grader.matching.suggestion import words_to_the_grader
 
-    if words := words_to_the_grader(str(facts.get("answer", ""))):
-        yield f"speaks to the grader: {words}"
+    for text in (facts.get("answer", ""), facts.get("elsewhere", "")):
+        if words := words_to_the_grader(str(text)):
+            yield f"speaks to the grader: {words}"
     for file, how, count, begins, page in facts.get("hidden", ()):
         text = f", which begins with: {begins}" if begins else ""
         yield f"{file} hides {count} words on page {page} ({how}){text}"

@@ -17,6 +17,8 @@ MOST_DOCUMENTS = 4
 MOST_PICTURES = 3
 """Pictures of one answer that are kept."""
 MOST_HIDDEN = 5
+MOST_ELSEWHERE = 4000
+"""Characters that are kept of what stands in no answer."""
 TWIN_CHARACTERS = 40
 """An answer as long as this is seldom right for two questions."""
 _PAGE = re.compile(
@@ -56,6 +58,7 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
         ],
         # of the whole document: told once, with its first question
         "hidden": list(_hidden(documents)) if first else [],
+        "elsewhere": "\n".join(_elsewhere(documents, questions))[:MOST_ELSEWHERE] if first else "",
     }
 
 
@@ -67,6 +70,13 @@ def answers_in(document: Document, questions: Mapping[str, str]) -> Mapping[str,
 @lru_cache(maxsize=8)
 def _answers_in(document: Document, questions: tuple[tuple[str, str], ...]) -> Mapping[str, WrittenAnswer]:
     return answers_by_question(document, dict(questions))
+
+
+def _elsewhere(documents: Sequence[Document], questions: Mapping[str, str]) -> Iterator[str]:
+    """Yield the blocks that belong to no answer, such as words to the grader in front of all."""
+    for document in documents:
+        answered = {block for answer in answers_in(document, questions).values() for block in answer.blocks}
+        yield from (block.text for place, block in enumerate(document.blocks) if place not in answered)
 
 
 def _twins(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from grader.matching.criteria import ChoiceMatch, Match, NumberMatch
 from grader.matching.numbers import WrittenNumber, in_unit, is_article, numbers_in
@@ -16,6 +18,8 @@ from grader.matching.units import unit_named
 NEGATED = "stands beside a negation or in a question"
 _CLAUSE_ENDS = frozenset(",;|\t/") | frozenset("，、；")  # noqa: RUF001 - they end Chinese clauses
 _CLAUSE_WORDS = frozenset({"and", "und", "et", "y", "和", "while", "whereas"})
+_ALONE = re.compile(r"\W{0,9}\d{1,9}\W?[^\W\d]{0,20}\W{0,9}")
+"""A clause of one number and its unit."""
 _LABEL = 24
 _LABEL_WORDS = frozenset({("option",), ("answer",), ("antwort",), ("is",), ("choice",)})
 
@@ -170,9 +174,21 @@ def _clauses_near(
     ends = [0, *(i + 1 for i, c in enumerate(passage.text) if c in _CLAUSE_ENDS or c == "\n")]
     ends += [token.end for token in passage.tokens if token.word in _CLAUSE_WORDS]
     ends += [sentence.start for sentence in passage.sentences]
-    clause_of = _places(sorted(ends))
+    clause_of = _places(_without_lists(passage, sorted(ends)))
     clauses = {clause_of(start) for start in words}
     return [number for number in numbers if clause_of(number.start) in clauses]
+
+
+def _without_lists(passage: Passage, ends: Sequence[int]) -> list[int]:
+    """Leave out ends before a lone number, outside of brackets: "images: 4, 3" names two."""
+    text, kept, depth, at = passage.text, [], 0, 0
+    begins = {sentence.start for sentence in passage.sentences}
+    for end, following in pairwise([*ends, len(text)]):
+        depth += text.count("(", at, end) - text.count(")", at, end)
+        at = end
+        if end in begins or depth > 0 or not _ALONE.fullmatch(text[end:following]):
+            kept.append(end)
+    return kept
 
 
 def _places(starts: list[int]) -> Callable[[int], int]:

@@ -128,7 +128,8 @@ def _is_qualified(passage: Passage, start: int, end: int) -> bool:
     text = passage.text
     before, behind = text[max(0, start - 3) : start].rstrip(), text[end : end + 3]
     reference = before.endswith("[") and behind.startswith("]") and len(text.strip()) > end - start + 2
-    signs = before[-1:] in _BOUNDS or behind[:1] in _POWERS
+    arrow = before.endswith(("->", "=>"))
+    signs = (before[-1:] in _BOUNDS and not arrow) or behind[:1] in _POWERS
     before_it, behind_it = passage.words_before(start, 4), passage.words_behind(end, 3)
     return reference or signs or bool(before_it & _COMPARED or behind_it & _COMPARED_BEHIND)
 

@@ -28,6 +28,7 @@ RIGHT = {
         time series: 3D, images: 4D, videos: 5D
         3D tensors for time series, 4D tensors for images and 5D for videos
         three for time series, four for images, five for videos
+        time-series -> 3-D; images -> 4-D; videos -> 5-D
         Time series = 3 (samples, timesteps, features); image = 4 (n, 3, 224, 224); video = 5
         Time series 3D tensors of shape (samples, steps, features). Images 4D tensors. Video 5D tensors.
         时间序列 3 维,图像 4 维,视频 5 维
@@ -57,6 +58,7 @@ NOT_RIGHT = {
     6: """
         time series 2, images 3, videos 4
         time series 5, images 4, videos 3
+        time series 3, 2; images 4, 3; videos 5, 4
         5, 4, 3
         I do not know: maybe 3, 4, 5
         time series 3 or 4, images 3 or 4, videos 4 or 5
