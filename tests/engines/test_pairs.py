@@ -136,6 +136,18 @@ def test_a_third_one_is_a_pair_with_the_next_and_does_not_join_a_pair_that_runs(
     assert four["granted"] == ["GPU-7"]
 
 
+def test_a_partner_takes_the_place_of_no_other_order(session, workers, order):
+    for key in ("one", "two"):
+        session.submit(order(key, shares_gpu=True))
+    session._start_orders()
+    workers[0].grant("GPU-7")
+    workers[0].log(f"{WAITS}nothing")
+    session.event()
+    session.submit(order("alone"))
+    session._start_orders()
+    assert sorted(given(workers)) == [["alone"], ["one"], ["two"]], "it imports, and waits for the lease"
+
+
 def test_an_order_without_a_partner_has_its_gpu_for_itself(session, workers, order):
     session.submit(order("one", shares_gpu=True))
     session.submit(order("alone"))
