@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.checks.answer_drawings import answer_drawings, suggestion_for
 from grader.checks.manual import award_given
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.criteria import Criterion, require_names, require_worth
-from grader.matching.suggestion import words_to_the_grader
 from grader.model.answer_labels import order_of
 from grader.model.drawing import Drawing
 from grader.model.observation import Observation, Outcome
@@ -53,7 +51,7 @@ class AnswerKind(CheckKind):
         text: str = option("The question as the students read it; a copy of it is no part of an answer.")
         questions: Mapping[str, str] = option(
             "Texts of questions in these documents that no item is about, by number; those of other items "
-            "are known.",
+            "with the same `file` are known.",
             default_factory=dict,
         )
         model: str = option(
@@ -77,8 +75,12 @@ class AnswerKind(CheckKind):
         )
 
         def __post_init__(self) -> None:
-            """Put the question on one line, and refuse what cannot decide."""
+            """Put the question on one line, make labels text, and refuse what cannot decide."""
             object.__setattr__(self, "text", " ".join(self.text.split()))
+            questions = {
+                str(label).strip(): text for label, text in self.questions.items()
+            }  # YAML: 3 is a number
+            object.__setattr__(self, "questions", questions)
             require_names(self.criteria)
             if self.decides and not (self.criteria and all(criterion.match for criterion in self.criteria)):
                 raise ValueError("decides: needs criteria with a match each; add them, or take decides out")
@@ -125,10 +127,12 @@ class AnswerKind(CheckKind):
         if len(files) > MOST_DOCUMENTS:
             others = f"there are {len(files) - MOST_DOCUMENTS} more documents than are read"
             facts |= {"certain": False, "why": others}
-        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts, seed=context.seed)
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts)
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """Award what a person gave; otherwise nothing for no answer, all for what decides, or wait."""
+        from grader.checks.answer_drawings import suggestion_for
+
         del related
         facts = observation.facts
         flags = tuple(_flags(facts))
@@ -146,11 +150,15 @@ class AnswerKind(CheckKind):
 
     def show(self, options: Options, observation: Observation) -> Iterable[Drawing]:
         """Draw question, answer with its matched words, model answer, suggestion and given points."""
+        from grader.checks.answer_drawings import answer_drawings
+
         return answer_drawings(options, observation)
 
 
 def _flags(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield remarks on text that speaks to the grader, or that no reader sees."""
+    from grader.matching.suggestion import words_to_the_grader
+
     if words := words_to_the_grader(str(facts.get("answer", ""))):
         yield f"speaks to the grader: {words}"
     for file, how, count, begins, page in facts.get("hidden", ()):

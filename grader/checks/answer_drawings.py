@@ -56,7 +56,7 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
             yield Paragraph(text=f"Not certain: {facts['why']}", for_staff=True)
         if options.model:
             yield MarkedText(title="Model answer", text=options.model)
-        if suggestion.parts:
+        if suggestion.parts and text:
             yield _suggested(suggestion)
     elif options.model:
         yield MarkedText(title="Model answer", text=options.model)

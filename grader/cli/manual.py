@@ -77,6 +77,7 @@ def import_(
 
     from grader.cli.judgements import Judgements
     from grader.cli.points import StoredGrade, graded_submissions
+    from grader.config.evidence_file import read_evidence
     from grader.config.points_csv import read_table
     from grader.grading.judged import count_points
     from grader.grading.results import Results
@@ -99,7 +100,12 @@ def import_(
 
     def count(grade: StoredGrade) -> None:
         folder = Results(grade.folder)
-        if count_points(folder, grade.evidence, grade.rubric, files, published=published) is None:
+        evidence = read_evidence(folder.evidence)  # again: a run may have ended before the folder was locked
+        if (
+            evidence is None
+            or evidence.submission.digest != grade.evidence.submission.digest
+            or count_points(folder, evidence, grade.rubric, files, published=published) is None
+        ):
             later.append(grade.folder)
 
     with ExitStack() as resources:
@@ -108,5 +114,5 @@ def import_(
         saved = judgements.save(count)
     echo(f"{file}: {saved} new judgements saved", err=True)
     for folder in later:
-        reason = "the assignment, the rubric or grader has changed since it was graded"
+        reason = "the submission, the assignment or grader has changed since it was graded"
         echo(f"{folder}: {reason}; the points count after the next grader run", err=True)

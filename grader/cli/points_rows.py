@@ -98,7 +98,7 @@ class AnswerTexts:
             if pictures := len(observation.facts["pictures"]):
                 self.text = f"{self.text}\n({pictures} pictures: see the page)".strip()
             # Where nothing was read, 0 is no suggestion that a person should accept with one mark.
-            if suggestion.useful and not observation.facts["missing"]:
+            if suggestion.useful and text.strip():
                 self.suggestion = suggestion
                 self.suggested = f"{suggestion.points:g}"
             findings = [

@@ -21,9 +21,19 @@ _TO_THE_GRADER = re.compile(
         (?:instructions?|rubric|criteria|prompts?|rules|above) \b
     | \b (?:give|award|assign|grant) \b [^.!?\n]{0,40}? \b
         (?:full|all|maximum|max|100\ ?%)\s(?:points|marks|credits?|scores?)
-    | \b (?:full|maximum)\s(?:points|marks|credit|score) \b [^.!?\n]{0,20}? \b (?:must|should|please) \b
+    | \b (?:give|award|assign|grant) \b [^.!?\n]{0,20}? \b \d{1,3}\ ?/\ ?\d{1,3} \b
+    | \b (?:full|maximum)\s(?:points|marks|credit|score) \b
     | \b (?:dear|attention|note\ to(?:\ the)?|as\ (?:a|the|an))\s
-        (?:ai|auto)?-?(?:grader|marker|examiner|llm|language\ model) \b
+        (?:ai|auto)?[-\ ]?(?:grader|marker|examiner|llm|language\ model) \b
+    | \b (?:this|the)\ answer\ (?:is|was|below\ (?:is|was|has\ been))\s
+        (?:fully\ |entirely\ )?(?:correct|right|verified|accepted|checked) \b
+    | \b (?:verified|accepted|approved|checked)\ by\ (?:the|our|my)\s
+        (?:professor|instructor|teacher|ta|grader) \b
+    | \b correct \b [^.!?\n]{0,4} \b \d{1,3}\ ?/\ ?\d{1,3} \b
+    | ^ \s{0,9} points \s{0,3} [:=] \s{0,3} \d
+    | [{"'] points? ["'] \s{0,3} :
+    | ^ \s{0,9} decides \s{0,3} :
+    | ^ \s{0,9} system \s{0,3} :
     | \b (?:system|developer)\ ?prompt \b
     | <\|?(?:system|im_start)\|?>
     | \b you\ are\ (?:now\ )?an?\ (?:ai|assistant|grader|llm) \b
@@ -32,7 +42,7 @@ _TO_THE_GRADER = re.compile(
     | 忽略.{0,20}(?:指令|评分)
     | 满分
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import json
+import os
 from html import unescape
 from pathlib import Path
 
@@ -321,3 +323,29 @@ def test_imported_points_are_recorded_in_a_gradebook(homework):
     assert homework.load(rows, "--gradebook", "book.db").returncode == 0
     shown = homework.course.run("history", "ann", "--gradebook", "book.db")
     assert "7 / 8" in shown.stdout, shown.stdout + shown.stderr
+
+
+def test_a_changed_rubric_judges_recorded_answers_without_running_anything(homework):
+    homework.grade(RIGHT, "ann", "--gradebook", "book.db")
+    decided = MEMORIES | {"decides": True}
+    homework.course.rubric(decided, SHAPE, STYLE)
+    done = homework.course.run("rescore", "tiny", "--apply", "--gradebook", "book.db")
+    assert "rises by 4 points" in done.stdout, done.stdout + done.stderr
+    homework.course.rubric(decided | {"criteria": MEMORIES["criteria"][:1], "points": 3}, SHAPE, STYLE)
+    done = homework.course.run("rescore", "tiny", "--gradebook", "book.db")
+    assert "falls by 1 point" in done.stdout, done.stdout + done.stderr
+
+
+def test_points_for_a_submission_that_is_being_graded_are_refused(homework):
+    homework.grade(RIGHT)
+    rows = homework.export()
+    rows["ann", "style"]["points"] = "1"
+    handle = os.open(homework.course.results(), os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        done = homework.load(rows)
+    finally:
+        os.close(handle)
+    assert done.returncode == 5
+    assert "another grader is at work here" in done.stderr
+    assert not (homework.course.results() / "manual.jsonl").exists()
