@@ -21,10 +21,10 @@ ACCEPTED = "the suggestion was accepted"
 
 
 class Judgements:
-    """What a table says, checked row by row; kept only if nothing in it is wrong."""
+    """Points of a table, checked row by row; stored only if no row is wrong."""
 
-    def __init__(self, found: list[StoredGrade], *, where: str, by: str, at: str) -> None:
-        self._graded = {(one.folder.parent.name, one.folder.name): one for one in found}
+    def __init__(self, grades: list[StoredGrade], *, where: str, by: str, at: str) -> None:
+        self._graded = {(grade.folder.parent.name, grade.folder.name): grade for grade in grades}
         self._where = where
         self._by = by
         self._at = at
@@ -44,13 +44,13 @@ class Judgements:
         graded = self._graded.get((row.assignment, row.student))
         if graded is None:
             students = [student for assignment, student in self._graded if assignment == row.assignment]
-            known = suggestion(row.student, students) if students else "grade it first"
-            self._wrong(line, f"no submission of {row.student!r} for {row.assignment!r} was graded; {known}")
+            advice = suggestion(row.student, students) if students else "grade it first"
+            self._wrong(line, f"no submission of {row.student!r} for {row.assignment!r} was graded; {advice}")
             return
         item = graded.items.get(row.item)
         if item is None:
-            known = suggestion(row.item, graded.items) if graded.items else "the rubric has none"
-            self._wrong(line, f"{row.item!r} is no item that a person gives points for; {known}")
+            advice = suggestion(row.item, graded.items) if graded.items else "the rubric has none"
+            self._wrong(line, f"{row.item!r} is no item that a person gives points for; {advice}")
             return
         if row.submission and row.submission != graded.mark:
             self._wrong(
@@ -63,9 +63,9 @@ class Judgements:
     def _is_unchanged(self, row: PointsRow) -> bool:
         """Tell whether a row says what was given before, perhaps by a rubric of other points."""
         grade = self._graded.get((row.assignment, row.student))
-        if grade is None or row.item not in grade.items or row.item not in grade.given:
+        if grade is None or row.item not in grade.items or row.item not in grade.points_given:
             return False
-        cells = cells_of(grade.given[row.item], grade.items[row.item])
+        cells = cells_of(grade.points_given[row.item], grade.items[row.item])
         parts = (*row.parts, *[""] * (len(cells["parts"]) - len(row.parts)))
         return (row.submission in {"", grade.mark}) and cells == {
             "points": row.points,
@@ -155,7 +155,7 @@ class Judgements:
             ),
             submission=grade.evidence.submission.digest,
         )
-        earlier = grade.given.get(item.id)
+        earlier = grade.points_given.get(item.id)
         if earlier is None or replace(earlier, by=self._by, at=self._at) != record:
             self._records.setdefault(grade.folder, []).append(record)
             self._grade_of[grade.folder] = grade

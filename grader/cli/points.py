@@ -30,8 +30,8 @@ class StoredGrade:
     items: Mapping[str, Item]
 
     @cached_property
-    def given(self) -> Mapping[str, PointsGiven]:
-        """What people gave so far."""
+    def points_given(self) -> Mapping[str, PointsGiven]:
+        """Points that people gave so far, by item."""
         return read_points(self.folder, self.evidence.submission.digest)
 
     @property
@@ -51,7 +51,7 @@ def graded_submissions(
     """
     if not out.is_dir():
         raise UsageError(f"{out}: there is no such results folder; grade first, or name one by --results")
-    found = []
+    grades = []
     for assignment in sorted(out.iterdir()):
         if assignment.name not in plugins.assignment_folders or not assignment.is_dir():
             continue
@@ -61,5 +61,5 @@ def graded_submissions(
         for folder in sorted(assignment.iterdir()):
             evidence = read_evidence(folder / EVIDENCE)
             if evidence is not None:
-                found.append(StoredGrade(folder, evidence, marked_by, items))
-    return found
+                grades.append(StoredGrade(folder, evidence, marked_by, items))
+    return grades

@@ -39,11 +39,11 @@ def rows(graded: list[StoredGrade], plugins: Plugins, out: Path) -> Iterator[Poi
 
 def _concerns_a_person(grade: StoredGrade, item: Item, plugins: Plugins) -> bool:
     always = item.check in {MANUAL, AnswerKind.name}
-    return always or item.id in grade.given or _award(grade, item, plugins).undecided
+    return always or item.id in grade.points_given or _award(grade, item, plugins).undecided
 
 
 def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsRow:
-    record = grade.given.get(item.id)
+    record = grade.points_given.get(item.id)
     observation = grade.evidence.observations.get(item.id)
     answer = AnswerTexts(item, observation)
     file = observation.facts.get("file") if observation else None
