@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.cli.points import StoredGrade
-from grader.cli.points_rows import AnswerTexts, cells_of
+from grader.cli.points_rows import AnswerTexts, cells_of, criteria_of
 from grader.config.points_csv import ACCEPT, PointsRow
 from grader.config.points_file import CriterionPoints, PointsGiven, append_points
 from grader.config.problem import suggestion
 from grader.errors import UsageError
 from grader.grading.results import Results
-from grader.matching.criteria import Criterion
 from grader.model.rubric import Item
 
 ACCEPTED = "the suggestion was accepted"
@@ -99,7 +98,7 @@ class Judgements:
         return None if points is None else _Judgement(points, ())
 
     def _of_criteria(self, line: int, row: PointsRow, item: Item) -> _Judgement | None:
-        criteria: tuple[Criterion, ...] = getattr(item.options, "criteria", ())
+        criteria = criteria_of(item)
         if len(row.parts) > len(criteria):
             there_are = f"has {len(criteria)} criteria" if criteria else "has no criteria"
             self._wrong(line, f"{item.id} {there_are}; leave part {len(row.parts)} empty")
@@ -139,7 +138,7 @@ class Judgements:
         return None
 
     def _keep(self, grade: StoredGrade, item: Item, judgement: _Judgement, row: PointsRow) -> None:
-        criteria: tuple[Criterion, ...] = getattr(item.options, "criteria", ())
+        criteria = criteria_of(item)
         parts = judgement.parts or (None,) * len(criteria)
         record = PointsGiven(
             item=item.id,

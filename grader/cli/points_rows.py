@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.checks.answer import AnswerKind
 from grader.checks.answer_drawings import finding_in_words, suggestion_for
+from grader.checks.manual import Manual
 from grader.cli.points import StoredGrade
 from grader.config.points_csv import PointsRow
 from grader.config.points_file import MANUAL, WAITS, PointsGiven
@@ -65,9 +66,15 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsR
     )
 
 
+def criteria_of(item: Item) -> tuple[Criterion, ...]:
+    """Return the criteria of an item; none if its kind has none."""
+    options = item.options
+    return options.criteria if isinstance(options, AnswerKind.Options | Manual.Options) else ()
+
+
 def cells_of(record: PointsGiven | None, item: Item) -> dict[str, Any]:
     """Return the cells that a person fills in, as a judgement filled them."""
-    criteria: tuple[Criterion, ...] = getattr(item.options, "criteria", ())
+    criteria = criteria_of(item)
     empty = ("",) * len(criteria)
     if record is None:
         return {"points": "", "parts": empty, "comment": "", "reason": ""}
@@ -85,7 +92,7 @@ class AnswerTexts:
     """An observed answer as texts for a table, and the points suggested for it."""
 
     def __init__(self, item: Item, observation: Observation | None) -> None:
-        criteria: tuple[Criterion, ...] = getattr(item.options, "criteria", ())
+        criteria = criteria_of(item)
         self.text = self.suggested = ""
         self.suggestion: Suggestion | None = None
         findings = [""] * len(criteria)
