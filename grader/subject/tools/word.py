@@ -448,7 +448,7 @@ def _symbol(code: str | None) -> str:
         letter = chr(int((code or "")[:6], 16))
     except (ValueError, OverflowError):
         return ""
-    return letter if letter.isprintable() else " "
+    return " " if "\ue000" <= letter <= "\uf8ff" else letter  # private use: a picture in a font
 
 
 def _mathematics(element: Any, deep: int) -> str:
