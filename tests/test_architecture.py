@@ -23,7 +23,7 @@ MODULES = {
 HEAVY = frozenset({"cupy", "numba", "numpy", "torch"})
 IMPURE = frozenset({"os", "subprocess", "time", "random", "socket", "pathlib"})
 BESIDE_NUMPY = {
-    "grader.subject.tools.": {"pypdfium2", "pytest"},
+    "grader.subject.tools.": {"PIL", "docx", "markdown_it", "nbformat", "pypdfium2", "pytest"},
     "grader.subject.observer.": {"cupti", "torch"},
     "grader.subject.standins.simulator.": {"numba", "greenlet"},
 }

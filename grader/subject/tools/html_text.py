@@ -28,19 +28,7 @@ _COLOUR = re.compile(
     re.IGNORECASE,
 )
 _WHITES = frozenset(
-    [
-        "white",
-        "snow",
-        "ivory",
-        "floralwhite",
-        "ghostwhite",
-        "mintcream",
-        "azure",
-        "whitesmoke",
-        "seashell",
-        "oldlace",
-        "aliceblue",
-    ]
+    {"white", "snow", "ivory", "floralwhite", "ghostwhite", "mintcream", "azure", "whitesmoke", "seashell"}
 )
 
 

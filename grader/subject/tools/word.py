@@ -10,12 +10,12 @@ from typing import Any
 
 from .contents import Contents, FullError, UnreadableError
 from .thumbnails import decoded
+from .word_formulas import DEEP, mathematics, symbol
 from .word_looks import Ground, Looks, W, luminance, number, on, shading, value
 from .word_numbers import ListEntry, Numbering
 
 UNPACKED_BYTES = 256 * 2**20
 MEMBERS = 5_000
-DEEP = 60
 PIXEL = 9525
 """In the unit of drawings, of which an inch has 914,400."""
 LEAST_BOX = 50_000
@@ -41,7 +41,6 @@ _INNER = frozenset(
 """Elements around runs or paragraphs that show what is in them."""
 _LETTERS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-", f"{W}ptab": "\t"}
 _NOTES = {f"{W}footnoteReference": "footnotes", f"{W}endnoteReference": "endnotes"}
-_MATHEMATICS = {f"{_M}f": "({})/({})", f"{_M}sSup": "{}^{}", f"{_M}sSub": "{}_{}"}
 
 
 def read_word(path: str) -> Contents:
@@ -330,7 +329,7 @@ class _ParagraphReader:
             elif child.tag in _INNER:
                 self._inline(child, how, deep + 1)
             elif child.tag in (f"{_M}oMath", f"{_M}oMathPara"):
-                self._pieces.append((how, _mathematics(child, 0)))
+                self._pieces.append((how, mathematics(child, 0)))
             else:
                 for inner in _chosen(child):
                     self._inline(inner, how, deep + 1)
@@ -439,26 +438,5 @@ def _text(element: Any) -> str:
     if element.tag in (f"{W}t", f"{W}delText"):
         return element.text or ""
     if element.tag == f"{W}sym":
-        return _symbol(element.get(f"{W}char"))
+        return symbol(element.get(f"{W}char"))
     return _LETTERS.get(element.tag, "")
-
-
-def _symbol(code: str | None) -> str:
-    try:
-        letter = chr(int((code or "")[:6], 16))
-    except (ValueError, OverflowError):
-        return ""
-    return letter if letter.isprintable() else " "
-
-
-def _mathematics(element: Any, deep: int) -> str:
-    """Write a formula in one line."""
-    if deep > DEEP:
-        return ""
-    if element.tag == f"{_M}t":
-        return element.text or ""
-    parts = [
-        _mathematics(child, deep + 1) for child in element if not str(child.tag).endswith(("Pr", "ctrlPr"))
-    ]
-    form = _MATHEMATICS.get(element.tag)
-    return form.format(*parts) if form and len(parts) == 2 else "".join(parts)
