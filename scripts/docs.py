@@ -1,4 +1,4 @@
-"""Writes the reference parts of docs/*.md, and the limits in hand-outs, from the code: they cannot say else.
+"""Writes the reference parts of docs/, and the limits in hand-outs, from the code: they cannot say else.
 
 A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; the rest of a page is written by people.
 """
@@ -24,11 +24,14 @@ from grader import hookspecs
 from grader.cli.main import COMMANDS, cli
 from grader.config import course, evidence_file, rubric_keys
 from grader.config.decode import describe
+from grader.config.rubric import load_rubric
 from grader.contracts.sandbox import Promise
 from grader.model import assignment, evidence, observation, score, submission
 from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
+from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 from grader.reports import score_json
+from grader.scoring.late import spelled
 from grader.scoring.score import REASONS
 from grader.selftest import cases
 
@@ -352,6 +355,24 @@ def own_limits(of: assignment.Assignment) -> str:
     return table(("of your program", "at most"), *rows)
 
 
+def own_points(graded: Rubric) -> str:
+    """Describe deadline, late rule and points of one rubric, as students read them in the hand-out."""
+    lines = [f"**{graded.points:g} points**"]
+    if graded.due:
+        offset = f"{graded.due:%z}"
+        lines[0] += f", due {graded.due.day} {graded.due:%B %Y, %H:%M} (UTC{offset[:3]}:{offset[3:]})"
+        rule = spelled(graded.late)
+        lines.append(f"Late: {rule}." if rule else "Lateness costs nothing by itself; ask your course.")
+    lines[0] += "."
+    counts = {"earns": "", "bonus": " (bonus)", "penalty": " (penalty)"}
+    rows = [
+        (item.title, f"{item.points:g}{counts[item.counts]}")
+        for item in graded.items
+        if item.visible != "never"
+    ]
+    return "\n".join(lines) + "\n\n" + table(("what is looked at", "points"), *rows)
+
+
 def _size(mib: int) -> str:
     return f"{mib // 1024} GiB" if mib % 1024 == 0 else f"{mib} MiB"
 
@@ -366,7 +387,18 @@ def pages() -> Iterator[tuple[Path, Parts]]:
     plugins = Plugins(ROOT)
     for name, folder in sorted(plugins.assignment_folders.items()):
         if (path := folder / "handout.md").is_file():
-            yield path, {"own-limits": partial(own_limits, plugins.assignments[name])}
+            graded = load_rubric(
+                ROOT / "rubrics" / f"{name}.yaml",
+                kinds=plugins.checks,
+                assignments=plugins.assignment_folders,
+            )
+            yield (
+                path,
+                {
+                    "own-limits": partial(own_limits, plugins.assignments[name]),
+                    "own-points": partial(own_points, graded),
+                },
+            )
 
 
 def renewed(page: str, parts: Parts = PARTS) -> str:

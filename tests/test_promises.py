@@ -81,12 +81,13 @@ def test_the_generated_parts_of_a_page_are_what_the_code_says(page: str, docs: M
     assert read(page) == docs.renewed(read(page)), "run scripts/docs.py"
 
 
-def test_every_hand_out_names_the_limits_of_its_assignment(docs: ModuleType):
+def test_every_hand_out_names_deadline_points_and_limits_of_its_assignment(docs: ModuleType):
     hand_outs = {path: parts for path, parts in docs.pages() if path.name == "handout.md"}
     assert len(hand_outs) == len(list(ROOT.glob("assignments/*/handout.md")))
     for path, parts in hand_outs.items():
         text = path.read_text()
         assert "<!-- generated: own-limits -->" in text, path
+        assert "<!-- generated: own-points -->" in text, path
         assert text == docs.renewed(text, parts), "run scripts/docs.py"
 
 

@@ -31,9 +31,8 @@ from grader.api.check import (
 from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 
 if TYPE_CHECKING:
-    from grader.api.check import Call, CheckContext
+    from grader.api.check import Call, CheckContext, Drawing
     from grader.checks.rounds import Rounds
-    from grader.model.drawing import Drawing
 
 LINEAR = 1.25
 """Two GPUs that gain this many times more over one than the reference's: the one was slowed down."""

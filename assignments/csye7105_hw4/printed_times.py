@@ -32,8 +32,7 @@ from .values import HINTS, MISTAKES, RIGHT, UNSEEN, summed
 from .written_for import imports_of
 
 if TYPE_CHECKING:
-    from grader.api.check import CheckContext
-    from grader.model.drawing import Drawing
+    from grader.api.check import CheckContext, Drawing
 
 CLAIM = "subject"
 PROCESSES = ("multiprocessing", "torch.distributed", "torch.multiprocessing", "mpi4py")

@@ -28,8 +28,7 @@ from grader.checks.watched import WATCHED, idle_or_wrong, off_the_device, watche
 from grader.model.trace import Watched
 
 if TYPE_CHECKING:
-    from grader.api.check import Call, CheckContext, InputCase
-    from grader.model.drawing import Drawing
+    from grader.api.check import Call, CheckContext, Drawing, InputCase
 
 DRIVER = "training"
 BATCH = 1000

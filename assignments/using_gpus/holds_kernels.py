@@ -27,8 +27,7 @@ from grader.model.trace import Watched
 from .claims import claimed
 
 if TYPE_CHECKING:
-    from grader.api.check import CheckContext
-    from grader.model.drawing import Drawing
+    from grader.api.check import CheckContext, Drawing
 
 CLAIM = "subject"
 CLAIMED, KERNELS = "claimed_s", "kernels_of_a_mini_batch_s"

@@ -20,6 +20,7 @@ from grader.api.check import (
     Outcome,
     Quantity,
     Requirement,
+    ValueTable,
     award_given,
     award_requirements,
     cases_of,
@@ -28,14 +29,12 @@ from grader.api.check import (
     option,
 )
 from grader.checks.drawings.cores import cores_left_out
-from grader.model.drawing import ValueTable
 
 from .claims import claimed
 from .matches_on_cpu import NO_TORCH
 
 if TYPE_CHECKING:
-    from grader.api.check import Call, CheckContext, InputCase, Subject
-    from grader.model.drawing import Drawing
+    from grader.api.check import Call, CheckContext, Drawing, InputCase, Subject
 
 TABLE = "times_beside"
 """The fact with the cells."""

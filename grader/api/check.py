@@ -18,8 +18,12 @@ from grader.contracts.ranks import LaunchedRanks, Place, Rank, RanksOrder
 from grader.errors import CourseError, NotObservedError
 from grader.harness.tolerance import Precision, Tolerance, Tolerances
 from grader.model.drawing import (
+    Advice,
+    Bar,
     Bars,
     Breakdown,
+    Cell,
+    CurveLine,
     Curves,
     Drawing,
     Gauge,
@@ -34,16 +38,20 @@ from grader.model.score import Award
 from grader.model.trace import DeviceWork, Launch, Trace, Transfer
 
 __all__ = [
+    "Advice",
     "Award",
+    "Bar",
     "Bars",
     "Breakdown",
     "Built",
     "Burst",
     "Call",
     "Case",
+    "Cell",
     "CheckContext",
     "CheckKind",
     "CourseError",
+    "CurveLine",
     "Curves",
     "DeferredKind",
     "DeviceWork",

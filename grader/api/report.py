@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from grader.contracts.report import Report
+from grader.model.drawing import (
+    Advice,
+    Bar,
+    Bars,
+    Breakdown,
+    Cell,
+    CurveLine,
+    Curves,
+    Drawing,
+    Gauge,
+    MarkedText,
+    Paragraph,
+    Pictures,
+    ValueTable,
+)
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
@@ -12,18 +27,30 @@ from grader.model.view import Audience, AudienceView
 from grader.text import block, document, one_line, quoted
 
 __all__ = [
+    "Advice",
     "Audience",
     "AudienceView",
     "Award",
+    "Bar",
+    "Bars",
+    "Breakdown",
     "Case",
+    "Cell",
+    "CurveLine",
+    "Curves",
+    "Drawing",
     "Evidence",
     "Fault",
+    "Gauge",
     "Item",
     "Late",
     "LatePolicy",
     "Line",
+    "MarkedText",
     "Observation",
     "Outcome",
+    "Paragraph",
+    "Pictures",
     "Points",
     "Quantity",
     "Report",
@@ -32,6 +59,7 @@ __all__ = [
     "Standing",
     "Submission",
     "Total",
+    "ValueTable",
     "WorkerRun",
     "block",
     "document",

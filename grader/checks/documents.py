@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.checks.tools import refusal
-from grader.errors import NotObservedError
-from grader.extras import ANY_PIP, install_command
+from grader.checks.tools import refusal, with_packages
 from grader.model.document import Document
 from grader.model.observation import Observation, Outcome
 
@@ -32,10 +30,7 @@ def read_document(context: CheckContext, file: str) -> Document | Observation:
         if call.traceback and call.outcome is Outcome.CRASHED:
             return refusal(context, "", call)
         return Document(path=file, problem=_UNREADABLE)
-    if package := call.value.get("package"):
-        advice = install_command(package, pip=ANY_PIP)
-        raise NotObservedError(f"{file} cannot be read on this machine without {package}; {advice}")
     try:
-        return msgspec.convert({**call.value, "path": file}, Document)
+        return msgspec.convert({**with_packages(file, call.value), "path": file}, Document)
     except msgspec.ValidationError:  # whoever takes over the tool can make it say anything
         return Document(path=file, problem=_UNREADABLE)

@@ -62,7 +62,7 @@ class MeasuredTime:
 
 
 class ReportKind(CheckKind):
-    """Read a report (PDF, Markdown or plain text) and look for what it must hold.
+    """Read a report (PDF, Word, notebook, Markdown or plain text) and look for what it must hold.
 
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
     its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from grader.errors import NotObservedError
+from grader.extras import ANY_PIP, install_command
 from grader.model.observation import Fault, Observation, Outcome
 
 if TYPE_CHECKING:
@@ -22,10 +24,22 @@ def read_report(
     """Read a report in a sandbox, because a PDF can be evil: what the tool answers, or a fault of ours."""
     call = context.tool(REPORT, file, list(terms), list(ratios))
     if call.outcome is Outcome.OBSERVED:
-        return dict(call.value)
+        return with_packages(file, call.value)
     if call.traceback and call.outcome is Outcome.CRASHED:
         return refusal(context, "", call)
     return dict(_TOO_MUCH)
+
+
+def with_packages(file: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer of a tool that read a document.
+
+    Raises:
+        NotObservedError: this machine lacks the package that reads its format.
+    """
+    if package := answer.get("package"):
+        advice = install_command(package, pip=ANY_PIP)
+        raise NotObservedError(f"{file} cannot be read on this machine without {package}; {advice}")
+    return dict(answer)
 
 
 def refusal(context: CheckContext, note: str, call: Call | None = None) -> Observation:

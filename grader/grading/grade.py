@@ -77,7 +77,7 @@ class Grading:
         pending = deque(enumerate(requests))
         try:
             while pending or self._open:
-                while pending and len(self._open) < OPEN_AT_MOST and self._session.wants():
+                while pending and self._wants():
                     self._begin(*pending.popleft())
                     yield from self._take_results()
                 if event := self._session.event():
@@ -89,6 +89,10 @@ class Grading:
             for entry in self._open.values():
                 entry.closing.close()
             self._open.clear()
+
+    def _wants(self) -> bool:
+        """Tell whether to open another submission; where none is open, nobody else would go on."""
+        return not self._open or (len(self._open) < OPEN_AT_MOST and self._session.wants())
 
     def _take_results(self) -> Generator[tuple[int, Graded | Exception], None, None]:
         while self._results:

@@ -106,7 +106,7 @@ class GuardedSession:
         """Call a method of the engine; with its first exception all orders end, and what it holds."""
         try:
             return act()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             sentence = f"the engine {self._engine.name} broke: {type(error).__name__}: {error}; run again"
             self._problem = one_line(str(error) if isinstance(error, GraderError) else sentence)
             self._session = None

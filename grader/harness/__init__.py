@@ -1,1 +1,1 @@
-"""What a check works with: subjects, inputs, expected values, comparison, seeds, the stopwatch."""
+"""Everything a check may use: the student's process, inputs, oracles, comparison, timing."""

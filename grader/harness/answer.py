@@ -1,4 +1,4 @@
-"""What a child answers, read with suspicion: nothing of it is believed before it is checked."""
+"""Answers of a child as calls: nothing of them is believed before it is checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_answer(
     names: Sequence[str] = (),
     changed: Sequence[str] = (),
 ) -> Call:
-    """What came of a request.
+    """Return the outcome of a request.
 
     `doing` is what a person reads of it, `names` are the arguments, and `changed` those arguments whose
     bytes are not what we wrote; the child tells which lists and dictionaries changed.
@@ -47,11 +47,11 @@ def read_answer(
             return _refused(plain, doing, len(child.shared_buffer.result) >> 20, clock)
         value = decoder.decode(plain["value"])
         trace = read_trace(plain["trace"]) if "trace" in plain else None
-        told = [names[i] for i in plain.get("changed", ())]
+        changed_names = [names[i] for i in plain.get("changed", ())]
     except (Malformed, LookupError, TypeError, AttributeError) as error:
         note = f"{doing}: the program gave an answer that cannot be read ({error})"
         return Call(outcome=Outcome.REFUSED, note=note, **clock)
-    changed_inputs = tuple(name for name in names if name in {*told, *changed})
+    changed_inputs = tuple(name for name in names if name in {*changed_names, *changed})
     return Call(outcome=Outcome.OBSERVED, value=value, changed_inputs=changed_inputs, trace=trace, **clock)
 
 
@@ -77,8 +77,10 @@ def _refused(plain: Mapping[str, Any], doing: str, result_mb: int, clock: Mappin
 def _similar(doing: str, names: list[str]) -> str:
     from difflib import get_close_matches
 
-    said = [name[:80] for name in names[:50] if type(name) is str]  # the program's words: no more than a few
-    close = get_close_matches(doing.removesuffix("()"), said, 1)
+    listed = [
+        name[:80] for name in names[:50] if type(name) is str
+    ]  # the program's words: no more than a few
+    close = get_close_matches(doing.removesuffix("()"), listed, 1)
     return f"; did you mean {close[0]}()?" if close else ""
 
 
@@ -93,17 +95,17 @@ _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> Call:
     name, text, trace = (_COLOURS.sub("", str(plain[key])[:4000]) for key in ("type", "text", "traceback"))
     if name == "SyntaxError":
-        said = text.strip()
+        cause = text.strip()
     elif name == "SystemExit":
-        said = f"the program ended itself (sys.exit({text}))"
+        cause = f"the program ended itself (sys.exit({text}))"
     else:
-        said = f"{name}: {text}".rstrip(": ")
+        cause = f"{name}: {text}".rstrip(": ")
         if not text.strip() and (place := _LAST_FRAME.search(trace)):
             source = f" ({place[3]})" if place[3] else ""
-            said = f"{name} in {place[1]}:{place[2]}{source}"
+            cause = f"{name} in {place[1]}:{place[2]}{source}"
     outcome = _OUTCOMES.get(name, Outcome.CRASHED)
     symptom = None
-    if device := explain(said):
+    if device := explain(cause):
         outcome, symptom = device.outcome, device.symptom
-        said = f"{device.sentence}: {said}"
-    return Call(outcome=outcome, note=f"{doing}: {said}", symptom=symptom, traceback=trace, **clock)
+        cause = f"{device.sentence}: {cause}"
+    return Call(outcome=outcome, note=f"{doing}: {cause}", symptom=symptom, traceback=trace, **clock)

@@ -43,7 +43,7 @@ class Builds:
         self._build = build
         self._children = children
         self._cache = cache
-        self._own: Path | None = None
+        self._temporary: Path | None = None
         """Our folder where the cache is not to be used."""
         self._made: dict[tuple[str, str, bool], Built] = {}
         self._limits = replace(
@@ -55,11 +55,11 @@ class Builds:
 
     def close(self) -> None:
         """Take away what is not kept."""
-        if self._own is not None:
-            shutil.rmtree(self._own, ignore_errors=True)
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
 
     def of(self, whose: str, *, architecture: str = "", simulated: bool = False) -> Built:
-        """What came of a program for this architecture (`sm_90`; empty for the compiler's default).
+        """Return the build of a program for this architecture (`sm_90`; empty for the compiler's default).
 
         With `simulated` its kernels are compiled for the CPU.
 
@@ -80,7 +80,7 @@ class Builds:
         ]
 
         def make(*, compatibility: bool) -> Built:
-            return self._kept(whose, command, chain, simulated, compatibility)
+            return self._from_store(whose, command, chain, simulated, compatibility)
 
         built = make(compatibility=False)
         if built.outcome is Outcome.NOT_BUILT and renames(built.errors):
@@ -93,13 +93,13 @@ class Builds:
             raise NotObservedError(f"building needs what this machine has not: {why} ({built.errors[0]})")
         return replace(built, architecture=architecture, simulated=simulated)
 
-    def _kept(
+    def _from_store(
         self, whose: str, command: list[str], chain: Toolchain, simulated: bool, compatibility: bool
     ) -> Built:
         servers = self._children.servers
         digest = digest_of(
             folder_digest(servers.folder(whose)),
-            folder_digest(servers.given) if servers.given else "",
+            folder_digest(servers.course_files) if servers.course_files else "",
             folder_digest(Path(tools.__file__).parent),
             [command, self._build.products, dict(chain.versions), simulated, compatibility],
         )
@@ -123,7 +123,7 @@ class Builds:
         setup = replace(of_tool(TOOL), mounts=chain.mounts, environment=chain.environment)
         with self._children.program(setup, whose, self._limits) as child:
             order = {
-                "given": child.given or "",
+                "given": child.course_files or "",
                 "command": command,
                 "products": list(self._build.products),
                 "within_s": self._build.wall_s,
@@ -137,10 +137,10 @@ class Builds:
         """Where products are kept."""
         if self._children.servers.lends_devices and self._usable:
             return self._cache
-        if self._own is None:
-            self._own = Path(tempfile.mkdtemp(prefix="grader-built-"))
-            self._own.chmod(0o755)
-        return self._own
+        if self._temporary is None:
+            self._temporary = Path(tempfile.mkdtemp(prefix="grader-built-"))
+            self._temporary.chmod(0o755)
+        return self._temporary
 
     @cached_property
     def _usable(self) -> bool:

@@ -1,4 +1,4 @@
-"""What came of building a submission."""
+"""The outcome of building a submission, from the answer of the tool that builds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def with_products(built: Built, spec: ServerSpec) -> ServerSpec:
 
 
 def take_answer(call: Call) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """What our tool told of a build, as JSON, and the products.
+    """Return the tool's answer on a build, as JSON, and the products.
 
     Raises:
         RuntimeError: the tool failed: a bug of ours.
@@ -42,13 +42,13 @@ def take_answer(call: Call) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def read_built(answer: Mapping[str, Any], build: Build, call: Call | None = None) -> Built:
-    """What it means; `call` is how the tool ended, if it did not end well."""
+    """Return the outcome of a build; `call` is the tool's own end, if that was not a good one."""
     if not answer:
         outcome = call.outcome if call else Outcome.NOT_BUILT
         if outcome is Outcome.CRASHED:
             outcome = Outcome.NOT_BUILT
         return Built(outcome=outcome, note=call.note.replace(_TOOLS_WORDS, "building it") if call else "")
-    diagnostics = tuple(Diagnostic(**one) for one in answer["diagnostics"])
+    diagnostics = tuple(Diagnostic(**entry) for entry in answer["diagnostics"])
     built = Built(
         outcome=Outcome.OBSERVED,
         diagnostics=diagnostics,
@@ -82,10 +82,10 @@ def _first(built: Built, program: str, status: int) -> str:
         last = built.output.strip().rpartition("\n")[2][:200]
         return f"{program} ended with status {status}" + (f": {last}" if last else "")
     first = built.errors[0]
-    known = diagnose(first)
+    diagnosis = diagnose(first)
     more = built.counts["error"] - 1
     return (
         f"{first}"
-        + (f" ({known.hint})" if known else "")
+        + (f" ({diagnosis.hint})" if diagnosis else "")
         + (f"; and {more} more {'error' if more == 1 else 'errors'}" if more > 0 else "")
     )

@@ -30,7 +30,7 @@ _INTEGERS = frozenset("iuO")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What came of holding one value against another."""
+    """The outcome of comparing one value with another."""
 
     agrees: bool
     note: str = ""
@@ -71,14 +71,16 @@ def compare(
     """
     total = _count(expected)
     try:
-        pairs = [_pair(path, got, wanted, dtype, precision) for path, got, wanted in leaves(actual, expected)]
+        pairs = [_pair(path, got, target, dtype, precision) for path, got, target in leaves(actual, expected)]
     except Mismatch as mismatch:
         on_device = isinstance(actual, OpaqueValue) and actual.type_name.endswith(_ARRAYS_OF_DEVICES)
         symptom = Symptom.ON_DEVICE if on_device else None
         return Comparison(agrees=False, note=str(mismatch), symptom=symptom, wrong=total, total=total)
-    found = [_compare_leaf(path, got, wanted, tolerances or Tolerances()) for path, got, wanted in pairs]
-    wrong = sum(comparison.wrong for comparison in found)
-    first = next((comparison for comparison in found if not comparison.agrees), None)
+    comparisons = [
+        _compare_leaf(path, got, target, tolerances or Tolerances()) for path, got, target in pairs
+    ]
+    wrong = sum(comparison.wrong for comparison in comparisons)
+    first = next((comparison for comparison in comparisons if not comparison.agrees), None)
     note, symptom = (first.note, first.symptom) if first else ("", None)
     if symptom is Symptom.UNWRITTEN and wrong < UNWRITTEN * total:
         symptom = Symptom.WRONG_VALUE
@@ -88,10 +90,10 @@ def compare(
         symptom=symptom,
         wrong=wrong,
         total=total,
-        max_abs_error=_largest([comparison.max_abs_error for comparison in found]),
-        max_rel_error=_largest([comparison.max_rel_error for comparison in found]),
+        max_abs_error=_largest([comparison.max_abs_error for comparison in comparisons]),
+        max_rel_error=_largest([comparison.max_rel_error for comparison in comparisons]),
         tolerance=min(
-            (comparison.tolerance for comparison in found), key=_COARSEST_FIRST.index, default=EXACT
+            (comparison.tolerance for comparison in comparisons), key=_COARSEST_FIRST.index, default=EXACT
         ),
     )
 
@@ -115,18 +117,18 @@ def _pair(
 ) -> tuple[Path, Any, Any]:
     if expected is None or isinstance(expected, str):
         return path, actual, expected
-    wanted = _expected_array(expected)
-    got = array_of(actual, wanted.shape, path)
-    if wanted.size and (got.dtype.kind == "b") != (wanted.dtype.kind == "b"):
-        holds = ("True or False", "a number") if wanted.ndim == 0 else ("True and False", "numbers")
+    target = _expected_array(expected)
+    got = array_of(actual, target.shape, path)
+    if target.size and (got.dtype.kind == "b") != (target.dtype.kind == "b"):
+        holds = ("True or False", "a number") if target.ndim == 0 else ("True and False", "numbers")
         first, second = holds if got.dtype.kind == "b" else holds[::-1]
         raise Mismatch(f"{named(path)} holds {first}; expected {second}")
-    if wanted.dtype.kind in "fc":
+    if target.dtype.kind in "fc":
         refuse_coarse(actual, precision, path)
-    typeless = wanted.size == 0 and not isinstance(actual, np.ndarray)
-    if dtype == "exact" and got.dtype != wanted.dtype and not typeless:
-        raise Mismatch(f"{named(path)} has dtype {got.dtype.name} instead of {wanted.dtype.name}")
-    return path, got, wanted
+    typeless = target.size == 0 and not isinstance(actual, np.ndarray)
+    if dtype == "exact" and got.dtype != target.dtype and not typeless:
+        raise Mismatch(f"{named(path)} has dtype {got.dtype.name} instead of {target.dtype.name}")
+    return path, got, target
 
 
 def _expected_array(expected: Any) -> np.ndarray:
@@ -165,16 +167,16 @@ def _compare_leaf(path: Path, actual: Any, expected: Any, tolerances: Tolerances
         nonzero = magnitude > 0
         relative = float((error[nonzero] / magnitude[nonzero]).max()) if nonzero.any() else None
     wrong = int(bad.sum())
-    found = replace(
+    comparison = replace(
         good, max_abs_error=float(error.max()), max_rel_error=relative, tolerance=applied, wrong=wrong
     )
     if not wrong:
-        return found
+        return comparison
     index = tuple(int(axis) for axis in np.unravel_index(int(bad.argmax()), bad.shape))
     note = _note(path, index, actual[index], expected[index])
     if applied != EXACT and error[index] <= 0.01 * magnitude[index]:
         note += f"; {applied} may be off by rtol {tolerance.rtol:g}, atol {tolerance.atol:g}"
-    return replace(found, agrees=False, note=note, symptom=_symptom(actual[index]))
+    return replace(comparison, agrees=False, note=note, symptom=_symptom(actual[index]))
 
 
 def _symptom(value: Any) -> Symptom:
@@ -191,10 +193,10 @@ def _coarser(*dtypes: np.dtype[Any]) -> str:
 
 def _errors(actual: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     wide = np.complex128 if "c" in (actual.dtype.kind, expected.dtype.kind) else np.float64
-    got, wanted = _widened(actual, wide), _widened(expected, wide)
-    equal = _same(got.real, wanted.real) & _same(got.imag, wanted.imag)
-    error = np.where(equal, 0.0, np.abs(got - wanted))
-    magnitude = np.where(np.isfinite(wanted), np.abs(wanted), 0.0)
+    got, target = _widened(actual, wide), _widened(expected, wide)
+    equal = _same(got.real, target.real) & _same(got.imag, target.imag)
+    error = np.where(equal, 0.0, np.abs(got - target))
+    magnitude = np.where(np.isfinite(target), np.abs(target), 0.0)
     return np.where(np.isnan(error), np.inf, error), magnitude, equal
 
 
@@ -212,8 +214,8 @@ def _as_float(value: int) -> float:
         return sys.float_info.max if value > 0 else -sys.float_info.max
 
 
-def _same(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    same: np.ndarray = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+def _same(got: np.ndarray, target: np.ndarray) -> np.ndarray:
+    same: np.ndarray = (got == target) | (np.isnan(got) & np.isnan(target))
     return same
 
 

@@ -1,4 +1,4 @@
-"""What CUDA's errors mean, in a student's words."""
+"""CUDA's errors as outcomes, with a sentence for students."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def explain(text: str) -> ErrorMeaning | None:
     named = _NAMED.search(text)
     if named is None and "CUDA" not in text:
         return None
-    said = named.group(1).replace("_", "").lower() if named else text
+    message = named.group(1).replace("_", "").lower() if named else text
     for pattern, meaning in _MEANINGS:
-        if re.search(pattern, said):
+        if re.search(pattern, message):
             return meaning
     return ErrorMeaning(Outcome.CRASHED, f"the GPU says {named.group(0)}") if named else None

@@ -1,4 +1,4 @@
-"""What a complaint of a compiler is about: what many submissions meet, and what is the machine's doing."""
+"""Causes of compilers' complaints: mistakes that many submissions have, and faults of the machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.subject.tools.cuda_renames import RENAMED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What it comes from."""
+    """The cause of a complaint."""
 
     name: str
     """A word for it, such as `removed_api`."""
@@ -83,10 +83,10 @@ _MACHINES: tuple[tuple[str, str], ...] = (
 
 
 def diagnose(of: Diagnostic) -> Diagnosis | None:
-    """What many submissions meet; None for all else."""
+    """Return the cause if many submissions have it; None otherwise."""
     for name, pattern, hint in _KNOWN:
-        if found := re.search(pattern, of.message):
-            what = next(filter(None, found.groups()))
+        if match := re.search(pattern, of.message):
+            what = next(filter(None, match.groups()))
             return Diagnosis(name=name, hint=hint.format(what) if isinstance(hint, str) else hint(what))
     return None
 
@@ -97,18 +97,18 @@ def renames(errors: Iterable[Diagnostic]) -> bool:
 
 
 def lacking(errors: Iterable[Diagnostic], architecture: str) -> str:
-    """What this machine lacks, so that the errors say nothing of the submission; empty if they do.
+    """Return what this machine lacks, if that explains the errors; empty if the submission is at fault.
 
     `architecture` is the one that we asked for.
     """
     for error in errors:
         for pattern, what in _MACHINES:
-            if found := re.match(pattern, error.message):
-                return what.format(*found.groups())
-        known = diagnose(error)
-        if known is None:
+            if match := re.match(pattern, error.message):
+                return what.format(*match.groups())
+        diagnosis = diagnose(error)
+        if diagnosis is None:
             continue
-        if known.name == "unknown_architecture" and architecture and f"'{architecture}'" in error.message:
+        if diagnosis.name == "unknown_architecture" and architecture and f"'{architecture}'" in error.message:
             return f"its nvcc does not compile for {architecture}, the GPU's architecture"
         missing = re.match(r"([\w./+-]+): No such file", error.message)
         if missing and _TOOLKIT_HEADERS.fullmatch(missing[1]):

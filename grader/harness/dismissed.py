@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Dismissed:
-    """Those of all servers of a run: nothing of a program runs until the one before has ended."""
+    """Ended children of all servers of a run: no program runs until the one before is gone."""
 
     def __init__(self) -> None:
         self._closes: list[Callable[[], None]] = []

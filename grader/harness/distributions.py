@@ -1,4 +1,4 @@
-"""What an oracle says of random results, and how far a returned array is from it."""
+"""Distributions that an oracle expects of random results, and tests of arrays against them."""
 
 from __future__ import annotations
 
@@ -114,19 +114,20 @@ def pair(
         CourseError: `expected` holds something that is no distribution.
     """
     pairs: list[tuple[Path, np.ndarray, Distribution]] = []
-    for path, got, wanted in leaves(actual, expected):
-        if not isinstance(wanted, Array | Uniform):
+    for path, got, distribution in leaves(actual, expected):
+        if not isinstance(distribution, Array | Uniform):
             raise CourseError(
-                f"expected.py: an oracle of random results gave {describe(wanted)}; give Uniform or Array"
+                f"expected.py: an oracle of random results gave {describe(distribution)}; "
+                "give Uniform or Array"
             )
-        array = array_of(got, tuple(wanted.shape), path)
-        if array.size and array.dtype.kind not in _KINDS[wanted.holds]:
-            raise Mismatch(f"{named(path)} has dtype {array.dtype.name}; expected {wanted.holds}")
-        if wanted.holds == "floats":
+        array = array_of(got, tuple(distribution.shape), path)
+        if array.size and array.dtype.kind not in _KINDS[distribution.holds]:
+            raise Mismatch(f"{named(path)} has dtype {array.dtype.name}; expected {distribution.holds}")
+        if distribution.holds == "floats":
             refuse_coarse(got, precision, path)
             if precision != "any" and _halves(array):
                 raise Mismatch(f"{named(path)} holds values of half precision, which is too coarse")
-        pairs.append((path, array, wanted))
+        pairs.append((path, array, distribution))
     return tuple(pairs)
 
 

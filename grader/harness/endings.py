@@ -39,7 +39,7 @@ _NOT_STOPPED = ProgramEnd(
 
 
 def read_end(message: bytes, limits: Limits, *, own_bytes: int, oom_kills_before: int) -> ProgramEnd:
-    """What pid 1 says of the end of the program.
+    """The end of the program, as pid 1 reports it.
 
     Args:
         message: its words.

@@ -221,7 +221,7 @@ def _single(array: np.ndarray) -> bool:
 
 
 class Draws:
-    """What one process of a program drew, case by case, and how far all of it is independent."""
+    """Values that one process of a program drew, case by case, and statistics of their independence."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         """Look closely at parts that `rng` chooses."""
@@ -244,7 +244,7 @@ class Draws:
         if not arrays:
             return {}
         single = [_single(array) for call in calls for array, _ in call if array.size]
-        folded = [Folded.of(array, single=one) for array, one in zip(arrays, single, strict=True)]
+        folded = [Folded.of(array, single=fits) for array, fits in zip(arrays, single, strict=True)]
         self._folded += folded
         flat = [np.concatenate([array.ravel() for array in call]) for call in drawn]
         apart = dependence(windows(flat, self._rng))

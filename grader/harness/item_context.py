@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Unwatched:
-    """Nobody watches the machine."""
+    """A monitor of nothing."""
 
     untold = True
 
@@ -40,7 +40,7 @@ class Unwatched:
         """A round of timed calls begins."""
 
     def end(self, own_cpu_s: float) -> str | None:
-        """What nobody watches is taken for quiet."""
+        """Report no interference: without a monitor none is assumed."""
         del own_cpu_s
         return ""
 
@@ -49,7 +49,7 @@ class Make(Protocol):
     """Has submission or reference built for what the item has been lent."""
 
     def __call__(self, whose: str, *, simulated: bool = False) -> Built:
-        """What came of it; see `grader.contracts.context.CheckContext.build`."""
+        """Return the build; see `grader.contracts.context.CheckContext.build`."""
         ...
 
 
@@ -78,8 +78,8 @@ class ItemContext:
         self._lent = lent
         self._quiet = quiet or Unwatched()
         self._make = make
-        own = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
-        self.seed = job.seeds.get(item, own)
+        item_seed = hashlib.sha256(f"{job.seed}/{item}".encode()).hexdigest()[:32]
+        self.seed = job.seeds.get(item, item_seed)
         self._job = job
         self._course = CourseFunctions(Path(job.assignment_folder))
         self._children = children
@@ -88,7 +88,7 @@ class ItemContext:
 
     @property
     def limits(self) -> Limits:
-        """What one child may use."""
+        """The limits of one child."""
         return self._job.limits
 
     def inputs(self, family: str) -> tuple[InputCase, ...]:
@@ -121,7 +121,7 @@ class ItemContext:
         return self._lent.bus_bytes_per_s
 
     def bus_bytes(self) -> tuple[tuple[int, int], ...] | None:
-        """What each device has sent and received over its bus so far; None where one does not count."""
+        """Read the bytes that each device has sent and received over its bus; None if one has no counter."""
         return self._lent.bus_bytes()
 
     def bus_carried(self) -> tuple[int, int] | None:
@@ -169,7 +169,7 @@ class ItemContext:
         return self._children.subject(order)
 
     def _at_import(self, module: str) -> str:
-        """What a handed-in file does as soon as it is imported, and what to do; empty if nobody can tell."""
+        """Return the work of a submitted file at its import, with advice; empty if there is none."""
         needed = self._job.requires.get(module, (f"{module}.py",))
         python = [file for file in self.files if file.endswith(".py")]
         with suppress(NotObservedError):
@@ -236,7 +236,7 @@ class ItemContext:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """What was handed in beside them and is not in the workspace, junk included, sorted."""
+        """Submitted files that were not accepted and are not in the workspace, junk included, sorted."""
         return self._job.submission.dropped
 
     def missing(self, file: str) -> Observation:
@@ -250,10 +250,10 @@ class ItemContext:
     def read(self, file: str, at_most: int = READ_BYTES) -> bytes:
         """The content of one accepted file."""
         with self._file(file).open("rb") as content:
-            found = content.read(at_most + 1)
-        if len(found) > at_most:
+            data = content.read(at_most + 1)
+        if len(data) > at_most:
             raise ValueError(f"{file}: is larger than {at_most} bytes")
-        return found
+        return data
 
     def tool(self, name: str, *args: Any) -> Call:
         """Run one of our tools over the submission's files, in a child in which no student code runs."""
@@ -270,7 +270,7 @@ class ItemContext:
     def _file(self, name: str) -> Path:
         """Where an accepted file lies; intake lets no link in, and a link that got there is not followed."""
         path = Path(self._job.workspace, name)
-        own = Path(self._job.workspace).resolve() / name
-        if name not in self.files or not path.is_file() or path.resolve() != own:
+        workspace_path = Path(self._job.workspace).resolve() / name
+        if name not in self.files or not path.is_file() or path.resolve() != workspace_path:
             raise FileNotFoundError(f"{name}: is no file of the submission")
         return path

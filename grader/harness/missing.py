@@ -15,18 +15,18 @@ _COPY = re.compile(r"( ?\(\d+\)| - copy|[ _-]copy|[ _-]\d+)+$")
 
 
 def without_its_file(task: Task, job: Job) -> Observation | None:
-    """What is said of an item whose file is missing; None if none is. No program runs."""
-    given = Path(job.assignment_folder, "given")
+    """Return the observation of an item whose file is missing; None if none is. No program runs."""
+    course_files = Path(job.assignment_folder, "given")
     for module in task.calls:
-        own = () if (given / f"{module}.py").is_file() else (f"{module}.py",)
-        for file in job.requires.get(module, own):
-            if file not in job.submission.files and not (given / file).is_file():
+        by_default = () if (course_files / f"{module}.py").is_file() else (f"{module}.py",)
+        for file in job.requires.get(module, by_default):
+            if file not in job.submission.files and not (course_files / file).is_file():
                 return without_file(task.item, file, job.submission)
     return None
 
 
 def without_file(item: str, file: str, submission: Submission, seed: str = "") -> Observation:
-    """What is said of an item that looks at a file which was not handed in."""
+    """Return the observation of an item whose file was not submitted."""
     return Observation(
         item=item,
         outcome=Outcome.REFUSED,
@@ -37,22 +37,22 @@ def without_file(item: str, file: str, submission: Submission, seed: str = "") -
 
 
 def _sentence(file: str, submission: Submission) -> str:
-    """What is missing, and what to do with a file that may be it."""
+    """Return the name of the missing file, and advice on a file that may be it."""
     near = meant(file, (path.removeprefix(submission.top) for path in submission.dropped))
     return f"{file} was not handed in" + (f", but {near[0]} was: {near[1]}" if near else "")
 
 
 def meant(file: str, others: Iterable[str]) -> tuple[str, str] | None:
     """The file that was probably meant to be this one, and what must become of it; None if there is none."""
-    wanted = PurePosixPath(file)
-    near = [path for path in map(PurePosixPath, others) if _plain(path) == _plain(wanted) and path != wanted]
+    needed = PurePosixPath(file)
+    near = [path for path in map(PurePosixPath, others) if _plain(path) == _plain(needed) and path != needed]
     if not near:
         return None
-    found = min(near, key=lambda path: (len(path.parts), str(path)))
-    place = "in the top folder" if wanted.parent == PurePosixPath() else f"in {wanted.parent}/"
-    must = [f"be called {wanted.name}"] if found.name != wanted.name else []
-    must += [f"lie {place}"] if found.parent != wanted.parent else []
-    return str(found), f"it must {' and '.join(must)}"
+    nearest = min(near, key=lambda path: (len(path.parts), str(path)))
+    place = "in the top folder" if needed.parent == PurePosixPath() else f"in {needed.parent}/"
+    must = [f"be called {needed.name}"] if nearest.name != needed.name else []
+    must += [f"lie {place}"] if nearest.parent != needed.parent else []
+    return str(nearest), f"it must {' and '.join(must)}"
 
 
 def _plain(path: PurePosixPath) -> str:

@@ -1,4 +1,4 @@
-"""What a program prints: drained while it runs, kept head and tail."""
+"""Printed text of a program: read while it runs, stored as head and tail."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Output:
                 del self._tail[: -self._half]
 
     def text(self) -> str:
-        """What was kept; where bytes are missing it says how many."""
+        """Return head and tail, with the number of bytes that are missing between them."""
         gap = f"\n… {self._dropped} bytes left out …\n".encode() if self._dropped else b""
         return (bytes(self._head) + gap + bytes(self._tail)).decode(errors="replace")
 

@@ -51,7 +51,7 @@ class ProcessPool:
         """Answers of tools that only read files; a workspace does not change while its items are observed."""
         self._limits = limits
         self._shared: dict[ProcessSpec, tuple[ChildSubject, ExitStack]] = {}
-        self._own: list[StudentProcess] = []
+        self._programs: list[StudentProcess] = []
         self._ahead: dict[tuple[str, ServerSpec], StudentProcess] = {}
         """Forked while the item before was looked at, and given to the next one of its kind."""
 
@@ -81,13 +81,13 @@ class ProcessPool:
         with self.servers.serving(setup) as server:
             child = StudentProcess(server, whose, limits, control=partial(self._works, setup, whose, limits))
             if whose == SUBMISSION:
-                self._own.append(child)
+                self._programs.append(child)
             yield child
 
     @property
     def program_s(self) -> float:
         """How long the submission's own program has run so far, in all of its children together."""
-        return sum(child.ran_s for child in self._own)
+        return sum(child.ran_s for child in self._programs)
 
     def end(self, group: str) -> None:
         """End what a group shares; its last item was looked at."""
@@ -137,7 +137,7 @@ class ProcessPool:
             self._ahead[order.whose, order.setup] = fork(ahead=True)
         memory = self.device_memory if order.setup.devices else None
         if order.whose == SUBMISSION:
-            self._own.append(child)
+            self._programs.append(child)
         subject = ChildSubject(
             child,
             order.module,
@@ -180,7 +180,7 @@ class GroupView:
 
     @property
     def output(self) -> str:
-        """What the program printed since this item began."""
+        """Text that the program has printed since this item began."""
         return self.subject.output[self.printed :]
 
     def call(self, function: str, case: InputCase, *, proof: Proof | None = None, skip: int = 0) -> Call:

@@ -43,12 +43,12 @@ class Launches:
         self._begin = 0
         if proof == "exchange" and carrying:
             self._begin = carrying[min(skip, len(carrying) - 1)]
-        self.asked = 0
+        self.count = 0
         """How often."""
 
     def __call__(self, number: int) -> str:
-        """What to do at the launch of this number."""
-        self.asked += 1
+        """Return the treatment of the inputs of this launch."""
+        self.count += 1
         if self._proof and number >= self._begin:
             return self._proof
         return "later" if number < self._last else ""

@@ -1,4 +1,4 @@
-"""Programs of several processes: how one is asked for, and what is told of each rank, read with suspicion."""
+"""Programs of several processes: their launch, and the record of each rank, of which all is checked."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def launch(child: StudentProcess, order: RanksOrder) -> LaunchedRanks:
 
 
 def launch_order(order: RanksOrder) -> dict[str, Any]:
-    """What `grader.subject.tools.run_ranks` gets."""
+    """Return the argument of `grader.subject.tools.run_ranks`."""
     return {
         "file": order.file,
         "arguments": list(order.arguments),
@@ -72,7 +72,7 @@ def _read(call: Call, count: int) -> LaunchedRanks:
         return LaunchedRanks(call=call, how=how)
     if how not in {"ended", "late", "blocked"}:
         raise ValueError("how")
-    ranks = tuple(_rank(one, number) for number, one in enumerate(_list(plain["ranks"], count)))
+    ranks = tuple(_rank(entry, number) for number, entry in enumerate(_list(plain["ranks"], count)))
     return LaunchedRanks(
         call=call,
         how=how,
@@ -87,12 +87,12 @@ def _rank(plain: Any, rank: int | None) -> Rank:
     plain = _mapping(plain)
     error = None if plain["error"] is None else _mapping(plain["error"])
     stands = plain["stands"] if error is None else error["stands"]
-    own, seen = _number(plain["own_status"]), _number(plain["status"])
+    claimed_status, status = _number(plain["own_status"]), _number(plain["status"])
     return Rank(
         rank=rank,
         began=plain["began"] is True,
         alive=plain["alive"] is True,
-        status=seen if seen is not None else own,
+        status=status if status is not None else claimed_status,
         ended_s=None if plain["ended_s"] is None else _seconds(plain["ended_s"]),
         error="" if error is None else f"{error['type']}: {error['text']}"[:_TEXT].rstrip(": "),
         place=Place() if stands is None else _place(_mapping(stands)),

@@ -132,7 +132,7 @@ _WRITERS: tuple[tuple[type, Callable[[Any], str]], ...] = (
 
 
 def describe(value: Any) -> str:
-    """What a value is, as the object of a sentence: `an array of shape (3, 4)`, `None`, `a torch.Tensor`."""
+    """Return the kind of a value as an object of a sentence: `an array of shape (3, 4)`, `None`."""
     if isinstance(value, OpaqueValue):
         name = _type_name(value)
         return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"

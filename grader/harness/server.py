@@ -59,14 +59,14 @@ class SubjectServer:
         site: tuple[str, ...],
         setup: ServerSpec,
         workspaces: Mapping[str, Path],
-        given: Path | None = None,
+        course_files: Path | None = None,
         limits: Limits,
         as_root: bool = False,
     ) -> None:
         """Start it; `ready` waits until it has imported everything.
 
-        `workspaces` maps the name under which `spawn` asks for a folder to that folder; `given` holds the
-        course's own files, which are found before those of any workspace. All are read-only inside.
+        `workspaces` maps the name under which `spawn` asks for a folder to that folder; `course_files` are
+        found before the files of any workspace. All are read-only inside.
 
         Raises:
             RootError: its programs would run as root, and that was not allowed by `as_root`.
@@ -84,11 +84,11 @@ class SubjectServer:
         staged["subject"] = str(Path(subject.__file__).parent)
         mounts = {f"{SERVER_FILES}/{name}": folder for name, folder in staged.items()}
         mounts |= {f"/python/site{number}": folder for number, folder in enumerate(site)}
-        mounts |= {COURSE_FILES: str(given)} if given else {}
+        mounts |= {COURSE_FILES: str(course_files)} if course_files else {}
         mounts |= dict(setup.mounts)
         inside = {outside: path if sandbox.namespaced else outside for path, outside in mounts.items()}
         self._inside = {name: inside[folder] for name, folder in staged.items()}
-        self.given = inside[str(given)] if given else None
+        self.course_files = inside[str(course_files)] if course_files else None
         """Where a child finds the course's own files."""
         # a layer without paths of its own has the outside's
         renamed = () if sandbox.namespaced else setup.mounts
@@ -144,8 +144,8 @@ class SubjectServer:
     def _complaints(self) -> str:
         status = self._process.wait(1.0)
         ended = "did not start in time" if status is None else f"ended with status {status}"
-        said = self._process.complaints().splitlines()
-        return f"the subject server {ended}" + (f" ({said[-1]})" if said else "")
+        complaints = self._process.complaints().splitlines()
+        return f"the subject server {ended}" + (f" ({complaints[-1]})" if complaints else "")
 
     def spawn(
         self,
@@ -169,7 +169,7 @@ class SubjectServer:
             "namespaced": self._sandbox.namespaced,
             "uid": self._uid,
             "workspace": "/".join(filter(None, (self._inside[workspace], self.within.get(workspace)))),
-            "given": self.given,
+            "given": self.course_files,
             "limits": asdict(limits)
             | {
                 "cpu_s": _cpu_s(limits),
@@ -188,7 +188,7 @@ class SubjectServer:
             raise NotObservedError(f"sandbox {self._sandbox.name}: {self._complaints()} ({error})") from None
 
     def _paths(self) -> dict[str, list[str]] | None:
-        """What a child may read and write beside its own files, where the sandbox says so."""
+        """Return the folders that Landlock leaves a child beside its own files; None for all."""
         paths = self._sandbox.paths
         if paths is None:
             return None
@@ -248,13 +248,13 @@ def _kernel() -> tuple[int, ...]:
 
 def _threads_of(uid: int) -> int:
     """How many threads a user has on this machine; processes that we may not see count as none."""
-    found = 0
+    threads = 0
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
             with suppress(OSError):
                 if process.stat().st_uid == uid:
-                    found += process.joinpath("task").stat().st_nlink - 2
-    return found
+                    threads += process.joinpath("task").stat().st_nlink - 2
+    return threads
 
 
 def _environment(limits: Limits, setup: ServerSpec, renamed: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -269,8 +269,8 @@ def _environment(limits: Limits, setup: ServerSpec, renamed: Sequence[tuple[str,
         "USER": "student",
     }
     cores = str(setup.cores or min(limits.cores, os.cpu_count() or 1))
-    own = {name: _outside(value, renamed) for name, value in setup.environment}
-    return fixed | dict.fromkeys(_LIBRARY_THREADS, cores) | own
+    variables = {name: _outside(value, renamed) for name, value in setup.environment}
+    return fixed | dict.fromkeys(_LIBRARY_THREADS, cores) | variables
 
 
 def _outside(value: str, renamed: Sequence[tuple[str, str]]) -> str:

@@ -1,4 +1,4 @@
-"""What one subject server has that another one has not."""
+"""Properties by which subject servers differ."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _not_counted() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceGrant:
-    """What an item gets of the machine beside memory and time."""
+    """Devices and products that an item gets, beside memory and time."""
 
     devices: tuple[str, ...] = ()
     """Device files."""

@@ -25,7 +25,7 @@ class Servers:
         python: str,
         site: tuple[str, ...],
         workspaces: Mapping[str, Path],
-        given: Path | None = None,
+        course_files: Path | None = None,
         limits: Limits,
         as_root: bool = False,
     ) -> None:
@@ -40,7 +40,7 @@ class Servers:
         self._workspaces = workspaces
         self.within: dict[str, str] = {}
         """The part of a folder that is the workspace now, by the name under which a child asks for it."""
-        self.given = given
+        self.course_files = course_files
         """That of the course's own files, if there are any."""
         self.dismissed = Dismissed()
         """Children that still end."""
@@ -155,7 +155,7 @@ class Servers:
             site=self._site,
             setup=setup,
             workspaces=self._workspaces,
-            given=self.given,
+            course_files=self.course_files,
             limits=self._limits,
             as_root=self._as_root,
         )

@@ -48,7 +48,7 @@ def _of_bytes(content: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is kept under one digest."""
+    """The files of one digest."""
 
     facts: Mapping[str, Any]
     """JSON."""
@@ -64,20 +64,20 @@ class Store:
         self._folder = folder
 
     def find(self, digest: str) -> Entry | None:
-        """What is kept; None for nothing, or if the files are not what they were."""
+        """Return an entry; None if there is none, or its files have changed."""
         entry = self._folder / digest
         try:
-            kept = json.loads((entry / _FACTS).read_bytes())
+            document = json.loads((entry / _FACTS).read_bytes())
             files = entry / _FILES
-            now = {path: _of_bytes((files / path).read_bytes()) for path in kept["files"]}
-            if now == kept["files"]:
-                return Entry(facts=kept["facts"], folder=files)
+            now = {path: _of_bytes((files / path).read_bytes()) for path in document["files"]}
+            if now == document["files"]:
+                return Entry(facts=document["facts"], folder=files)
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             pass
         return None
 
     def keep(self, digest: str, facts: Mapping[str, Any], files: Mapping[str, bytes]) -> Entry:
-        """Keep files and what is to be said of them.
+        """Store files with facts on them.
 
         Raises:
             OSError: the folder cannot be written.

@@ -85,7 +85,7 @@ def array_of(value: Any, shape: tuple[int, ...], path: Path = ()) -> np.ndarray:
     Raises:
         Mismatch: it is something else.
     """
-    wanted = f"an array of shape {shape}" if shape else "a single number"
+    form = f"an array of shape {shape}" if shape else "a single number"
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in NUMERIC:
             dtype = value_text(str(value.dtype), limit=40)
@@ -95,14 +95,14 @@ def array_of(value: Any, shape: tuple[int, ...], path: Path = ()) -> np.ndarray:
             raise Mismatch(
                 f"{place(path)} has shape {value.shape} instead of {shape}"
                 if path
-                else f"returned an array of shape {value.shape}; expected {wanted}"
+                else f"returned an array of shape {value.shape}; expected {form}"
             )
         return value
     nested = isinstance(value, list | tuple)
     array = _nested(value, shape) if nested else _numbers([value], ())
     if array is None or array.shape != shape:
         what = value_text(value, limit=80) if nested else describe(value)
-        raise Mismatch(f"{_is(path, what)}; expected {wanted}")
+        raise Mismatch(f"{_is(path, what)}; expected {form}")
     return array
 
 

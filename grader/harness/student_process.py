@@ -83,7 +83,7 @@ class StudentProcess:
         self.ended: ProgramEnd | None = None
         self.ran_s = 0.0
         """How long it was not frozen."""
-        self.given = server.given
+        self.course_files = server.course_files
         """Where it finds the course's own files; None if there are none."""
         self._has_devices = server.has_devices
         self.limits = limits = server.limits_of(limits)
@@ -176,8 +176,8 @@ class StudentProcess:
         """Wait for the first word of pid 1 or of the child; the pid of who said it, by the kernel."""
         ready = select.select([source, self._init], [], [], SET_UP_WITHIN_S)[0]
         if source not in ready:
-            said = self._init.recv(MESSAGE_BYTES) if ready else b"nothing, for too long"
-            raise NotObservedError(f"sandbox: the child of a check: {said.decode(errors='replace')}")
+            word = self._init.recv(MESSAGE_BYTES) if ready else b"nothing, for too long"
+            raise NotObservedError(f"sandbox: the child of a check: {word.decode(errors='replace')}")
         message, ancillary, _, _ = source.recvmsg(MESSAGE_BYTES, socket.CMSG_SPACE(_CREDENTIALS.size))
         if message != HELLO:
             raise NotObservedError(f"sandbox: pid 1 of a check: {message.decode(errors='replace')}")

@@ -91,7 +91,7 @@ class ChildSubject:
 
     @property
     def output(self) -> str:
-        """What the program printed so far, head and tail."""
+        """The program's printed text so far, head and tail."""
         if self.alive:
             self._child.output.drain()
         return self._child.output.text()
@@ -107,7 +107,7 @@ class ChildSubject:
         must_have_had_its_time(exchange, self._reference_ends, function, case)
         changed = [name for name, span in sent.spans.items() if before[name] != bytes(now[span])]
         call = read_answer(self._child, exchange, f"{function}()", tuple(sent.spans), changed)
-        call = self._on_devices(replace(call, launches_asked=launches.asked), function)
+        call = self._on_devices(replace(call, launches_asked=launches.count), function)
         return self._recorded(call, proof)
 
     def burst(
@@ -142,9 +142,9 @@ class ChildSubject:
                 break
         # not before all are over: to read an answer takes as long as a call
         calls: list[Call] = []
-        for exchange, asked in zip(exchanges, launches, strict=False):
+        for exchange, launch in zip(exchanges, launches, strict=False):
             call_ended = read_answer(self._child, exchange, f"{function}()")
-            calls.append(replace(call_ended, launches_asked=asked.asked))
+            calls.append(replace(call_ended, launches_asked=launch.count))
             if calls[-1].outcome is not Outcome.OBSERVED:
                 break
         last = min(len(calls), len(cases)) - 1

@@ -55,15 +55,15 @@ def toolchain(programs: tuple[str, ...]) -> Toolchain:
         NotObservedError: one is missing.
     """
     usual = {name: shutil.which(name, path=PATH) for name in programs}
-    further = {name for name, found in usual.items() if found is None}
+    further = {name for name, path in usual.items() if path is None}
     roots = [root for root in _toolkits() if all((root / "bin" / name).is_file() for name in further)]
     if further and not roots:
         missing = sorted(further)
         advice = _ADVICE.get(missing[0], "install it")
         what = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not on this machine"
         raise NotObservedError(f"{what}; {advice}")
-    found = {name: path or str(roots[0] / "bin" / name) for name, path in usual.items()}
-    versions = {name: _version(path) for name, path in found.items()}
+    paths = {name: path or str(roots[0] / "bin" / name) for name, path in usual.items()}
+    versions = {name: _version(path) for name, path in paths.items()}
     if not further:
         return Toolchain(versions=versions)
     root = roots[0].resolve()
@@ -82,9 +82,9 @@ def _toolkits() -> Iterator[Path]:
 
 
 def _version(program: str) -> str:
-    """What it says when it is asked; empty if it says nothing."""
+    """Return what a program prints for `--version`; empty for nothing."""
     try:
-        told = subprocess.run(
+        process = subprocess.run(
             [program, "--version"],
             capture_output=True,
             text=True,
@@ -94,7 +94,7 @@ def _version(program: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return told.stdout.strip()
+    return process.stdout.strip()
 
 
 def shortened(versions: Mapping[str, str]) -> dict[str, str]:

@@ -60,63 +60,63 @@ def _exchange(plain: Any) -> Exchanged | None:
 def _launches(plain: Any) -> tuple[Launch, ...]:
     return tuple(
         Launch(
-            kernel=_text(one["kernel"]),
-            grid=_dim3(one["grid"]),
-            block=_dim3(one["block"]),
-            shared_bytes=_count(one["shared_bytes"]),
-            seconds=_seconds(one["seconds"]),
-            device=_count(one["device"]),
-            stream=_count(one["stream"]),
-            asked_s=_seconds(one["asked_s"]),
-            began_s=_seconds(one["began_s"]),
+            kernel=_text(entry["kernel"]),
+            grid=_dim3(entry["grid"]),
+            block=_dim3(entry["block"]),
+            shared_bytes=_count(entry["shared_bytes"]),
+            seconds=_seconds(entry["seconds"]),
+            device=_count(entry["device"]),
+            stream=_count(entry["stream"]),
+            asked_s=_seconds(entry["asked_s"]),
+            began_s=_seconds(entry["began_s"]),
         )
-        for one in map(_mapping, _list(plain))
+        for entry in map(_mapping, _list(plain))
     )
 
 
 def _traffic(plain: Any) -> Mapping[str, Traffic]:
     return {
         _text(name): Traffic(
-            count=_count(one["count"]), bytes=_count(one["bytes"]), seconds=_seconds(one["seconds"])
+            count=_count(entry["count"]), bytes=_count(entry["bytes"]), seconds=_seconds(entry["seconds"])
         )
-        for name, one in _mapping(plain).items()
+        for name, entry in _mapping(plain).items()
     }
 
 
 def _devices(plain: Any) -> tuple[DeviceWork, ...]:
     return tuple(
         DeviceWork(
-            device=_count(one["device"]),
-            kernels=_count(one["kernels"]),
-            seconds=_seconds(one["seconds"]),
-            peak_bytes=_count_or_none(one["peak_bytes"]),
+            device=_count(entry["device"]),
+            kernels=_count(entry["kernels"]),
+            seconds=_seconds(entry["seconds"]),
+            peak_bytes=_count_or_none(entry["peak_bytes"]),
         )
-        for one in map(_mapping, _list(plain))
+        for entry in map(_mapping, _list(plain))
     )
 
 
 def _transfers(plain: Any) -> tuple[Transfer, ...]:
     return tuple(
         Transfer(
-            source=_count_or_none(one["source"]),
-            target=_count_or_none(one["target"]),
-            count=_count(one["count"]),
-            bytes=_count(one["bytes"]),
-            seconds=_seconds(one["seconds"]),
+            source=_count_or_none(entry["source"]),
+            target=_count_or_none(entry["target"]),
+            count=_count(entry["count"]),
+            bytes=_count(entry["bytes"]),
+            seconds=_seconds(entry["seconds"]),
         )
-        for one in map(_mapping, _list(plain))
+        for entry in map(_mapping, _list(plain))
     )
 
 
 def _sites(plain: Any) -> tuple[Site, ...]:
     return tuple(
         Site(
-            function=_text(one["function"]),
-            library=_text(one["library"]),
-            count=_count(one["count"]),
-            bytes=_count(one["bytes"]),
+            function=_text(entry["function"]),
+            library=_text(entry["library"]),
+            count=_count(entry["count"]),
+            bytes=_count(entry["bytes"]),
         )
-        for one in map(_mapping, _list(plain))
+        for entry in map(_mapping, _list(plain))
     )
 
 

@@ -1,4 +1,4 @@
-"""Tries a sandbox out: one server, one check, and how long they take."""
+"""A trial of a sandbox: one server, one check, and their times."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHECKS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What came of it."""
+    """The outcome of a trial."""
 
     problem: str = ""
     """Why it does not work here; empty if it does."""

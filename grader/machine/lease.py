@@ -128,7 +128,7 @@ class Leases:
                     if not who:
                         ends = now + wait_s
                     elif waiting:
-                        waiting(f"waiting: {who}")
+                        waiting(who)
                         waiting = None
                 time.sleep(min(_POLL_S, max(0.0, ends - now)))
             return attempt.lease()

@@ -27,6 +27,7 @@ from grader.config.codec import dumps, from_plain, loads, to_plain
 from grader.config.decode import decode, keys_of
 from grader.contracts.check import CheckKind
 from grader.errors import GraderError
+from grader.model.drawing import Drawing
 from grader.model.observation import Fault, Observation, Outcome
 from grader.model.score import Award
 from grader.plugins import Plugins
@@ -137,11 +138,20 @@ class CheckConformance:
             if observation.outcome is not Outcome.OBSERVED:
                 continue
             before = deepcopy(observation)
-            line = dumps(document(to_plain(observation)))
-            stored = from_plain(Observation, loads(line), where="a line of evidence")
-            awards = [self.award(evidence) for evidence in (observation, observation, stored)]
+            awards = [self.award(evidence) for evidence in (observation, observation, _stored(observation))]
             assert awards == awards[:1] * 3
             assert observation == before, "award changes what it judges"
+
+    def test_it_draws_the_same_values_of_stored_evidence(self, contexts: Contexts, tmp_path: Path) -> None:
+        for number, files in enumerate((self.example.right, self.example.wrong)):
+            (tmp_path / str(number)).mkdir()
+            observation = self.observe(files, contexts, tmp_path / str(number))
+            stored, bare = _stored(observation), Observation(item="item", outcome=observation.outcome)
+            drawings, again, fewer = (
+                tuple(self.kind().show(self.options(), evidence)) for evidence in (observation, stored, bare)
+            )
+            assert all(isinstance(drawing, Drawing) for drawing in (*drawings, *fewer))
+            assert drawings == again
 
     @pytest.mark.parametrize("fault", BROKEN)
     def test_a_submission_that_cannot_run_ends_in_an_outcome(
@@ -160,3 +170,9 @@ class CheckConformance:
             pytest.fail(f"the student's missing file is held against the course or the machine: {error}")
         if observation.outcome is Outcome.OBSERVED:
             assert self.award(observation).fraction < 1.0
+
+
+def _stored(observation: Observation) -> Observation:
+    """Return an observation as it is read from a file."""
+    line = dumps(document(to_plain(observation)))
+    return from_plain(Observation, loads(line), where="a line of evidence")

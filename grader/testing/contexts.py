@@ -72,7 +72,7 @@ class Contexts:
                 python=interpreter().executable,
                 site=interpreter().site,
                 workspaces={name: self._shown[name] for name in (SUBMISSION, REFERENCE)},
-                given=self._shown[COURSE_FILES] if shows_course_files else None,
+                course_files=self._shown[COURSE_FILES] if shows_course_files else None,
                 limits=_LIMITS,
             )
         return self._servers[shows_course_files]

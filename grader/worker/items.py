@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from grader.config.decode import decode
 from grader.contracts.check import CheckKind
 from grader.contracts.context import Quiet
+from grader.coursecode import PACKAGE, line_of
 from grader.errors import CourseError, NotObservedError
 from grader.harness.item_context import ItemContext, build_nothing
 from grader.harness.missing import without_its_file
@@ -132,6 +134,13 @@ class Items:
 
             traceback.print_exc()
             note, fault = f"a bug in check kind {kind.name}: {type(error).__name__}: {error}", Fault.GRADER
+            module = sys.modules[type(kind).__module__]
+            if module.__name__.startswith(f"{PACKAGE}."):
+                place = f"{module.__file__}:{line_of(error, str(module.__file__))}"
+                note, fault = (
+                    f"{place}: check kind {kind.name}: {type(error).__name__}: {error}",
+                    Fault.COURSE,
+                )
         return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note, fault=fault)
 
     def _context(self, task: Task, grant: DeviceGrant) -> ItemContext:

@@ -76,7 +76,7 @@ class ServerCache:
                 SUBMISSION: Path(job.stage or job.workspace),
                 REFERENCE: folder / "reference",
             },
-            given=course_files if course_files.is_dir() else None,
+            course_files=course_files if course_files.is_dir() else None,
             limits=job.limits,
             as_root=least == 0,
         )

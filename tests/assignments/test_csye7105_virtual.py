@@ -80,7 +80,7 @@ def context(tmp_path):
             python=interpreter().executable,
             site=interpreter().site,
             workspaces={SUBMISSION: workspace, REFERENCE: FOLDER / "reference"},
-            given=FOLDER / "given",
+            course_files=FOLDER / "given",
             limits=job.limits,
         )
         children = ProcessPool(servers, job.limits)

@@ -87,7 +87,7 @@ def observe(tmp_path):
             python=interpreter().executable,
             site=interpreter().site,
             workspaces={SUBMISSION: workspace, REFERENCE: FOLDER / "reference"},
-            given=FOLDER / "given",
+            course_files=FOLDER / "given",
             limits=job.limits,
         )
         children = ProcessPool(servers, job.limits)

@@ -67,7 +67,7 @@ def contexts(tmp_path):
             python=interpreter().executable,
             site=interpreter().site,
             workspaces={SUBMISSION: place / "workspace", REFERENCE: place / "assignment/reference"},
-            given=place / "assignment/given",
+            course_files=place / "assignment/given",
             limits=limits,
             as_root=True,  # what runs here we wrote ourselves, and the interpreter may lie below a home
         )

@@ -72,7 +72,7 @@ def test_a_library_with_a_kernel_is_built_for_the_leased_gpu_and_loaded(tmp_path
             python=interpreter().executable,
             site=interpreter().site,
             workspaces={SUBMISSION: workspace, REFERENCE: reference},
-            given=given,
+            course_files=given,
             limits=LIMITS,
         )
         resources.enter_context(closing(servers))

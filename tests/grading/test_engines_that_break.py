@@ -45,6 +45,16 @@ class Well:
         return Ended(order=self.orders.pop()) if self.orders else None
 
 
+class NeverWants(Well):
+    def wants(self):
+        return False
+
+
+class Exits(Well):
+    def submit(self, order):
+        raise SystemExit(0)
+
+
 class CannotOpen(Well):
     def open(self, settings):
         raise RuntimeError("no such queue\nforged line")
@@ -140,6 +150,7 @@ def graded(course):
         (CannotEnter, "the wire is cut"),
         (CannotWant, "KeyError: 'queue'"),
         (CannotSubmit, "ValueError: too large"),
+        (Exits, "SystemExit: 0"),
         (CannotSay, "reset by peer"),
         (Nonsense, "'str' object has no attribute 'order'"),
         (AnotherOrder, "nobody's"),
@@ -160,6 +171,10 @@ def test_nobody_is_graded_by_it_and_everybody_is_told_why_in_one_line(graded, en
         assert not result.evidence.observations
         assert not result.final
     assert any(why in result.trouble for result in results.values())
+
+
+def test_an_engine_that_never_wants_an_order_gets_one_after_the_other(graded):
+    assert sorted(graded(NeverWants())) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("engine", [CannotSubmit, CannotSay, Nonsense])

@@ -167,7 +167,7 @@ def test_no_question_makes_the_worker_fail(question):
 def test_that_nothing_is_done_shows_at_the_last_launch_that_gets_inputs(proof, skip, answers):
     launches = Launches(proof, (1, 3), skip)
     assert [launches(number) for number in range(len(answers))] == answers
-    assert launches.asked == len(answers)
+    assert launches.count == len(answers)
 
 
 def test_as_long_as_no_launches_are_known_the_first_one_is_told():

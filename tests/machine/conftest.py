@@ -14,8 +14,9 @@ from grader.machine.lease import Leases
 
 folder, count, wait_s, *names = sys.argv[1:]
 say = lambda text: print(text, flush=True)
+wait = lambda who: say(f"waiting: {who}")
 try:
-    with Leases(folder).take(names, int(count), float(wait_s), "alice", waiting=say) as lease:
+    with Leases(folder).take(names, int(count), float(wait_s), "alice", waiting=wait) as lease:
         say("got " + " ".join(lease.names))
         sys.stdin.read()
 except NotObservedError as error:

@@ -37,10 +37,10 @@ QUESTIONS = {
     "Part 1 - 3": "Why is it slow?",
 }
 PIECES = (
-    "1. ", "Q2: ", "# ", "<div style='display:none'>", "</div>", "<!--", "-->", "| a | b |\n|---|---|\n",
-    "```\n", "[x]: # (y)\n", "![p](data:image/png;base64,AAAA)", "![p](../../etc/passwd)", "> " * 40, "* " * 40,
-    "\0", "\ufeff", "\u202e", "\u200b" * 20, "\U000e0041", "<a" * 30, "[" * 60, "_*" * 40, "\f", "\r",
-    "&#x0;", "&amp;" * 9, "    ", "\n\n",
+    "1. ", "Q2: ", "# ", "<div style='display:none'>", "</div>", "<!--", "-->",
+    "| a | b |\n|---|---|\n", "```\n", "[x]: # (y)\n", "![p](data:image/png;base64,AAAA)",
+    "![p](../../etc/passwd)", "> " * 40, "* " * 40, "\0", "\ufeff", "\u202e", "\u200b" * 20,
+    "\U000e0041", "<a" * 30, "[" * 60, "_*" * 40, "\f", "\r", "&#x0;", "&amp;" * 9, "    ", "\n\n",
 )  # fmt: skip
 ODD = (
     "-1",

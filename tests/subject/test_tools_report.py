@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import zlib
 from pathlib import Path
 
@@ -148,7 +150,7 @@ def test_text_and_markdown_are_read_too(read):
 def test_a_word_file_under_the_name_of_a_pdf_is_no_report(read):
     word = b"PK\x03\x04\x14\x00\x06\x00" + b"\x00" * 100
     assert read(word)["problem"].startswith("is no PDF, but a Word file or another zip; ")
-    assert read(word, "hw1.doc")["problem"] == "is neither a PDF nor a text"
+    assert read(word, "hw1.doc")["problem"].startswith("is a damaged Word document; ")
 
 
 @pytest.mark.parametrize("content", [WORDS, "<!DOCTYPE html><p>max_kernel</p>", "  \n#!/bin/sh\n"])
@@ -258,3 +260,45 @@ def test_a_long_text_without_sense_is_read_in_no_time():
     text = "max_cpu max_gpu speedup 1.5 x " * 12_000
     found = times(text, NAMES)
     assert len(claims(text, "speedup", found)) <= 20
+
+
+def test_a_word_document_is_read_as_a_reader_sees_it(tmp_path):
+    docx = pytest.importorskip("docx")
+    made = docx.Document()
+    made.add_paragraph(WORDS)
+    made.add_paragraph("max_cpu: 2 s, max_gpu: 0.5 s; max_gpu is 4 times faster")
+    made.add_paragraph("shown").add_run(" matmul_kernel is hidden here").font.hidden = True
+    made.save(tmp_path / "hw1.docx")
+    found = report.main(
+        str(tmp_path / "hw1.docx"), ["maximum", "matmul_kernel"], [["faster", "max_cpu", "max_gpu"]]
+    )
+    assert (found["pages"], found["pictures"], found["hidden"], found["unread"]) == (1, 0, 4, "")
+    assert found["terms"] == {"maximum": 1, "matmul_kernel": 0}
+    assert [entry[0] for entry in found["times"]["max_cpu"]] == [2.0]
+    assert not found["blank"]
+
+
+def test_a_notebook_is_read_as_a_reader_sees_it(tmp_path):
+    notebook = pytest.importorskip("nbformat.v4")
+    output = notebook.new_output("stream", text="max_cpu: 2 s")
+    cells = [notebook.new_markdown_cell(WORDS), notebook.new_code_cell("run()", outputs=[output])]
+    path = tmp_path / "hw1.ipynb"
+    path.write_text(json.dumps(notebook.new_notebook(cells=cells)))
+    found = report.main(str(path), ["maximum"], [["faster", "max_cpu", "max_gpu"]])
+    assert found["terms"] == {"maximum": 1}
+    assert [entry[0] for entry in found["times"]["max_cpu"]] == [2.0]
+
+
+def test_a_comment_in_markdown_holds_no_terms(read):
+    found = read(
+        f"{WORDS}\n\n<!-- The max_kernel has 1000 blocks. -->\n", "hw1.md", terms=["max_kernel", "maximum"]
+    )
+    assert found["terms"] == {"max_kernel": 0, "maximum": 1}
+    assert found["hidden"] == 5
+
+
+def test_a_word_document_without_the_package_that_reads_it(tmp_path, monkeypatch):
+    docx = pytest.importorskip("docx")
+    docx.Document().save(tmp_path / "hw1.docx")
+    monkeypatch.setitem(sys.modules, "docx", None)
+    assert report.main(str(tmp_path / "hw1.docx"), [], []) == {"package": "python-docx"}

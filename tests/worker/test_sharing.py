@@ -18,6 +18,7 @@ from grader.grading.sessions import open_session
 from grader.grading.submission import CourseFiles, Request
 from grader.machine.lease import Leases
 from grader.plugins import Plugins
+from grader.worker.quiet import OwnCores
 from grader.worker.run import run
 from grader.worker.server_cache import ServerCache
 
@@ -138,3 +139,22 @@ def test_what_a_task_uses_of_an_earlier_run_is_judged_with_it(reference_job, tmp
         item: one.outcome.value for item, one in read_evidence(tmp_path / EVIDENCE).observations.items()
     }
     assert outcomes == {second.item: "observed", third.item: "observed"}
+
+
+def test_a_run_that_waits_for_cores_says_who_holds_them(tmp_path, monkeypatch):
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("with one core nothing is leased")
+    monkeypatch.setenv("GRADER_LEASES", str(tmp_path / "leases"))
+    names, asked = [f"core-{core}" for core in cores], []
+
+    def log_wait(cause):
+        asked.append(cause)
+        lease.close()
+
+    lease = Leases().take(names, len(names), 0, "the notes of bob")
+    OwnCores(1, "hw of alice", log_wait).close()
+    os.sched_setaffinity(0, cores)
+    (cause,) = asked
+    assert cause.startswith("core-")
+    assert "for the notes of bob" in cause

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from grader.api.check import (
@@ -11,10 +11,12 @@ from grader.api.check import (
     Case,
     CheckContext,
     CheckKind,
+    Drawing,
     FunctionName,
     InputCase,
     InputsName,
     Observation,
+    ValueTable,
     cases_of,
     observe_calls,
     option,
@@ -45,6 +47,15 @@ class KeepsInputs(CheckKind):
         kept = sum(case.agrees.get("kept", False) for case in observation.cases)
         reason = f"{kept} of {len(observation.cases)} calls left their arguments as they were"
         return Award(fraction=float(kept >= options.share * len(observation.cases)), reason=reason)
+
+    def show(self, options: Options, observation: Observation) -> Iterable[Drawing]:
+        """Draw a row for each case; reports render it without knowing this kind."""
+        del options
+        rows = tuple(
+            (case.name, "kept" if case.agrees.get("kept") else "changed") for case in observation.cases
+        )
+        table = ValueTable(title="Arguments after the call", head=("case", "arguments"), rows=rows)
+        return [table] if rows else []
 
 
 def _look(case: InputCase, calls: tuple[Call, ...]) -> Case:

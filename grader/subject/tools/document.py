@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from .contents import Contents, UnreadableError
 from .markdown import read_markdown, read_text
@@ -36,6 +36,8 @@ _FORMATS = {
     b"7z\xbc\xaf": "a 7z archive",
     b"Rar!": "a rar archive",
 }
+Result = TypeVar("Result")
+
 _REMEDY = "hand in a PDF, a .docx, .ipynb, .md or .txt file"
 _PACKAGES = {
     "docx": "python-docx",
@@ -51,8 +53,13 @@ def main(path: str) -> dict[str, Any]:
     The answer has `problem` alone if the file cannot be read, and `package` alone if this machine lacks the
     package that reads its format.
     """
+    return answer_for(lambda: read_document(path).plain())
+
+
+def answer_for(read: Callable[[], Result]) -> Result | dict[str, Any]:
+    """Return what was read, or why it cannot be."""
     try:
-        return read_document(path).plain()
+        return read()
     except UnreadableError as error:
         return {"problem": str(error)}
     except MemoryError:
@@ -76,7 +83,7 @@ def read_document(path: str) -> Contents:
     suffix = os.path.splitext(path)[1].lower()
     if is_pdf(head):
         return read_pdf_pages(path)
-    if head.startswith(b"PK\x03\x04") and suffix != ".pdf":
+    if is_package(head) and suffix != ".pdf":
         return read_word(path)
     kind = kind_of(head)
     if suffix in _BINARY:
@@ -84,6 +91,11 @@ def read_document(path: str) -> Contents:
     if kind != "text" and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableError(f"is {kind}; {_REMEDY}")
     return _READERS.get(suffix, read_text)(path)
+
+
+def is_package(head: bytes) -> bool:
+    """Tell whether a file that begins so is a zip archive, as Word documents are."""
+    return head.startswith(b"PK\x03\x04")
 
 
 def kind_of(head: bytes) -> str:

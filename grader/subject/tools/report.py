@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .claims import claims, phrase, times
-from .contents import UnreadableError
+from .contents import Contents, UnreadableError
+from .document import answer_for, is_package, kind_of, read_document
 from .pdf import CHARACTERS, HEAD_BYTES, VisibleReport, is_pdf, read_pdf
 
 LEGIBLE_WORDS = 5
@@ -20,11 +21,8 @@ _WORD = re.compile(
     r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]{2}|[^\W\d_\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]{2,}"
 )
 """Two letters stand for a word where no spaces stand between words (Thai, Japanese, Chinese)."""
-_FORMATS = {
-    b"PK\x03\x04": "a Word file or another zip",
-    b"\xd0\xcf\x11\xe0": "an old Word file",
-    b"{\\rtf": "an RTF file",
-}
+_WRITTEN = (".docx", ".ipynb")
+_MARKDOWN = (".md", ".markdown")
 _PICTURE_IN_MARKDOWN = re.compile(r"!\[[^\]\n]*\]\(|<img\b", re.IGNORECASE)
 _HIDDEN = dict.fromkeys(map(ord, "\x00\xad\u200b\u200c\u200d\u2060\ufeff"))
 
@@ -38,12 +36,14 @@ def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> di
     of the file that no reader sees), `drawn` (whether something is drawn beside the text), `depicted`
     (whether that may be a picture), `blank` (whether nothing is drawn at all), `unread` (why its text cannot
     be read, or empty), `terms` (the first page of each, 0 for none), `times`, `claims`, and under `concealed`
-    those terms, names with times and words of claims that only words hold which surely no reader sees.
+    those terms, names with times and words of claims that only words hold which surely no reader sees. It has
+    `package` alone if this machine lacks the package that reads the format.
     """
-    try:
-        document = _read(path)
-    except UnreadableError as error:
-        return {"problem": str(error)}
+    read = answer_for(lambda: _read(path))
+    return _facts(read, terms, ratios) if isinstance(read, VisibleReport) else read
+
+
+def _facts(document: VisibleReport, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> dict[str, Any]:
     texts = [_plain(text) for text in document.texts]
     whole = "\n".join(texts)[:CHARACTERS]
     unveiled = [_plain(text) for text in document.unveiled]
@@ -93,18 +93,34 @@ def _read(path: str) -> VisibleReport:
     if is_pdf(head):
         return read_pdf(path)
     if path.lower().endswith(".pdf"):
-        raise UnreadableError(
-            f"is no PDF, but {_format(head)}; print or export it as a PDF, and hand that in"
-        )
+        kind = kind_of(head)
+        named = f"{kind} under the name of one" if kind == "text" else kind
+        raise UnreadableError(f"is no PDF, but {named}; print or export it as a PDF, and hand that in")
+    if is_package(head) or path.lower().endswith(_WRITTEN):
+        return _written(read_document(path))
+    if path.lower().endswith(_MARKDOWN):
+        contents = read_document(path)
+        if any(text["words"] for text in contents.hidden):
+            return _written(contents)
     return _text(path)
 
 
-def _format(head: bytes) -> str:
-    """Describe what a file is in place of a PDF."""
-    for start, name in _FORMATS.items():
-        if head.startswith(start):
-            return name
-    return "data" if b"\x00" in head else "text under the name of one"
+def _written(contents: Contents) -> VisibleReport:
+    """Return a report in a format whose text a program writes, as Word or Jupyter."""
+    pages: dict[int, list[str]] = {page: [] for page in range(1, contents.pages + 1)}
+    for block in contents.blocks:
+        number = f"{block['number']}. " if "number" in block else ""
+        pages[block["page"]].append(number + block["text"])
+    depicted = bool(contents.pictures or contents.incomplete)
+    return VisibleReport(
+        pages=contents.pages,
+        texts=["\n".join(lines) for lines in pages.values()],
+        pictures={(0, number) for number in range(len(contents.pictures))},
+        hidden=sum(text["words"] for text in contents.hidden),
+        drawn=depicted,
+        depicted=depicted,
+        blank=not (contents.blocks or depicted),
+    )
 
 
 def _latin(text: str) -> bool:
