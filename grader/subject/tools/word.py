@@ -10,8 +10,27 @@ from typing import Any
 
 from .contents import Contents, FullError, UnreadableError
 from .thumbnails import decoded
-from .word_formulas import DEEP, mathematics, symbol
-from .word_looks import Ground, Looks, W, luminance, number, on, shading, value
+from .word_elements import (
+    CHART,
+    DELETED,
+    DRAWING,
+    INNER,
+    MATH,
+    NOTES,
+    RELATIONSHIPS,
+    VML,
+    WORD_DRAWING,
+    cells_of,
+    ground_of_cell,
+    how_row_is_hidden,
+    is_within_drawing,
+    parents_of,
+    rows_of,
+    shown_alternatives,
+    text_of,
+)
+from .word_formulas import DEEP, mathematics
+from .word_looks import Ground, Looks, W, luminance, number, on, value
 from .word_numbers import ListEntry, Numbering
 
 UNPACKED_BYTES = 256 * 2**20
@@ -23,24 +42,6 @@ LEAST_BOX = 50_000
 HEADER_WORDS = 30
 """A header with more words than these is reported: no name and no date is so long."""
 PICTURE_BYTES = 32 * 2**20
-
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
-_V = "{urn:schemas-microsoft-com:vml}"
-_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_WP = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}"
-_DELETED = frozenset({f"{W}del", f"{W}moveFrom"})
-_INNER = frozenset(
-    {
-        f"{W}{name}"
-        for name in ("ins", "moveTo", "smartTag", "hyperlink", "fldSimple", "customXml", "dir", "bdo")
-    }
-)
-"""Elements around runs or paragraphs that show what is in them."""
-_LETTERS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-", f"{W}ptab": "\t"}
-_NOTES = {f"{W}footnoteReference": "footnotes", f"{W}endnoteReference": "endnotes"}
 
 
 def read_word(path: str) -> Contents:
@@ -137,7 +138,7 @@ class _WordBlocks:
         self._numbering = Numbering(next(_related(part, "numbering"), None))
         self._notes = {
             kind: {note.get(f"{W}id"): note for root in _related(part, kind) for note in root}
-            for kind in _NOTES.values()
+            for kind in NOTES.values()
         }
         self._counts_pages = document.find(f".//{W}lastRenderedPageBreak") is not None
 
@@ -153,12 +154,12 @@ class _WordBlocks:
                 self._add_table(child, ground, deep)
             elif child.tag == f"{W}altChunk":
                 self._contents.incomplete = "it embeds another document, which is not read; save it as a PDF"
-            elif child.tag in _DELETED:
+            elif child.tag in DELETED:
                 self._hide_all("deleted text", child)
-            elif child.tag in _INNER:
+            elif child.tag in INNER:
                 self.add_body(child, ground, deep + 1)
             else:
-                for inner in _chosen(child):
+                for inner in shown_alternatives(child):
                     self.add_body(inner, ground, deep + 1)
 
     def _add_paragraph(self, paragraph: Any, ground: Ground, deep: int) -> None:
@@ -206,23 +207,23 @@ class _WordBlocks:
         return ("list", entry.level) if entry else ("paragraph", 0)
 
     def _add_table(self, table: Any, ground: Ground, deep: int) -> None:
-        rows = list(_rows(table))
+        rows = list(rows_of(table))
         ground = self._table_ground(table, ground)
-        columns = max((len(list(_cells(row))) for row in rows), default=0)
+        columns = max((len(list(cells_of(row))) for row in rows), default=0)
         for row in rows:
             properties = row.find(f"{W}trPr")
-            hidden = _hidden_row(properties) if properties is not None else ""
+            hidden = how_row_is_hidden(properties) if properties is not None else ""
             if hidden:
                 self._hide_all(hidden, row)
                 continue
-            cells = list(_cells(row))
+            cells = list(cells_of(row))
             if columns == 1:
                 for cell in cells:
-                    self.add_body(cell, _cell_ground(cell, ground), deep + 1)
+                    self.add_body(cell, ground_of_cell(cell, ground), deep + 1)
                 continue
             texts, readers = [], []
             for cell in cells:
-                text, inside = self._cell(cell, _cell_ground(cell, ground), deep + 1)
+                text, inside = self._cell(cell, ground_of_cell(cell, ground), deep + 1)
                 texts.append(text)
                 readers += inside
             self._contents.add("\t".join(texts), "table")
@@ -242,7 +243,7 @@ class _WordBlocks:
         """Return the text of a cell, a line for each paragraph, and the readers of these."""
         lines, readers = [], []
         for paragraph in cell.iter(f"{W}p") if deep <= DEEP else ():
-            if _within_drawing(paragraph, cell):
+            if is_within_drawing(paragraph, cell):
                 continue
             reader = _ParagraphReader(self, paragraph, ground)
             reader.read()
@@ -324,119 +325,54 @@ class _ParagraphReader:
         for child in container:
             if child.tag == f"{W}r":
                 self._run(child, how or self._blocks.hidden(child, self._style, self._ground), deep)
-            elif child.tag in _DELETED:
+            elif child.tag in DELETED:
                 self._inline(child, "deleted text", deep + 1)
-            elif child.tag in _INNER:
+            elif child.tag in INNER:
                 self._inline(child, how, deep + 1)
-            elif child.tag in (f"{_M}oMath", f"{_M}oMathPara"):
+            elif child.tag in (f"{MATH}oMath", f"{MATH}oMathPara"):
                 self._pieces.append((how, mathematics(child, 0)))
             else:
-                for inner in _chosen(child):
+                for inner in shown_alternatives(child):
                     self._inline(inner, how, deep + 1)
 
     def _run(self, run: Any, how: str, deep: int) -> None:
         for child in run:
-            if text := _text(child):
+            if text := text_of(child):
                 deleted = child.tag == f"{W}delText"
                 self._pieces.append(("deleted text" if deleted else how, text))
             elif child.tag == f"{W}lastRenderedPageBreak":
                 self._blocks.break_page(rendered=True)
-            elif child.tag in _NOTES:
-                self.notes.append((_NOTES[child.tag], child.get(f"{W}id")))
+            elif child.tag in NOTES:
+                self.notes.append((NOTES[child.tag], child.get(f"{W}id")))
             elif child.tag in (f"{W}drawing", f"{W}pict", f"{W}object"):
                 self._drawing(child, how)
             elif child.tag == f"{W}ruby":
                 for inner in child.iterchildren(f"{W}rubyBase"):
                     self._inline(inner, how, deep + 1)
             elif deep <= DEEP:
-                for inner in _chosen(child):
+                for inner in shown_alternatives(child):
                     self._run(inner, how, deep + 1)
             if child.tag == f"{W}br" and child.get(f"{W}type") == "page":
                 self._blocks.break_page(rendered=False)
 
     def _drawing(self, drawing: Any, how: str) -> None:
         """Note the pictures and text boxes of a drawing."""
-        properties = next(drawing.iter(f"{_WP}docPr"), None)
+        properties = next(drawing.iter(f"{WORD_DRAWING}docPr"), None)
         if properties is not None and on(properties.get("hidden"), absent=False):
             how = how or "a hidden drawing"
-        extent = next(drawing.iter(f"{_WP}extent"), None)
+        extent = next(drawing.iter(f"{WORD_DRAWING}extent"), None)
         sides = (
             [number(extent.get(side)) or 0.0 for side in ("cx", "cy")] if extent is not None else [0.0, 0.0]
         )
         tiny = extent is not None and min(sides) < LEAST_BOX
         width, height = (int(min(max(side, 0.0) / PIXEL, 100_000)) for side in sides)
         for box in drawing.iter(f"{W}txbxContent"):
-            if not any(parent.tag == f"{W}txbxContent" for parent in _parents(box, drawing)):
+            if not any(parent.tag == f"{W}txbxContent" for parent in parents_of(box, drawing)):
                 hidden = how or ("a text box without height or width" if tiny else "")
                 self.boxes.append((box, Ground(luminance=None, hidden=hidden)))
         if how or tiny:
             return
-        for blip in drawing.iter(f"{_A}blip", f"{_V}imagedata"):
-            identifier = blip.get(f"{_R}embed") or blip.get(f"{_R}id")
+        for blip in drawing.iter(f"{DRAWING}blip", f"{VML}imagedata"):
+            identifier = blip.get(f"{RELATIONSHIPS}embed") or blip.get(f"{RELATIONSHIPS}id")
             self.pictures.append((width, height, self._blocks.embedded(identifier)))
-        self.pictures += [(width, height, b"") for _ in drawing.iter(f"{_C}chart")]
-
-
-def _chosen(element: Any) -> Iterator[Any]:
-    """Yield what is shown of an element with alternatives, or with contents of its own."""
-    if element.tag == f"{_MC}AlternateContent":
-        for choice in element:
-            if choice.tag in (f"{_MC}Choice", f"{_MC}Fallback"):
-                yield choice
-                return
-    elif element.tag == f"{W}sdt":
-        yield from element.iterchildren(f"{W}sdtContent")
-
-
-def _rows(table: Any) -> Iterator[Any]:
-    for child in table:
-        if child.tag == f"{W}tr":
-            yield child
-        elif child.tag in (f"{W}sdt", *_INNER):
-            yield from child.iter(f"{W}tr")
-
-
-def _cells(row: Any) -> Iterator[Any]:
-    for child in row:
-        if child.tag == f"{W}tc":
-            yield child
-        elif child.tag in (f"{W}sdt", *_INNER):
-            yield from child.iter(f"{W}tc")
-
-
-def _hidden_row(properties: Any) -> str:
-    """Return how a row of a table is hidden; empty if it is not."""
-    height = properties.find(f"{W}trHeight")
-    if properties.find(f"{W}del") is not None:
-        return "deleted text"
-    hidden = properties.find(f"{W}hidden")
-    if hidden is not None and on(hidden.get(f"{W}val")):
-        return "hidden text"
-    exact = height is not None and height.get(f"{W}hRule") == "exact"
-    size = number(height.get(f"{W}val")) if height is not None else None
-    return "a row without height" if exact and size is not None and size < 60 else ""
-
-
-def _cell_ground(cell: Any, ground: Ground) -> Ground:
-    shade = shading(cell.find(f"{W}tcPr/{W}shd"))
-    return ground if shade is None else Ground(luminance=shade, hidden=ground.hidden)
-
-
-def _parents(element: Any, top: Any) -> Iterator[Any]:
-    parent = element.getparent()
-    while parent is not None and parent is not top:
-        yield parent
-        parent = parent.getparent()
-
-
-def _within_drawing(paragraph: Any, cell: Any) -> bool:
-    return any(parent.tag == f"{W}txbxContent" for parent in _parents(paragraph, cell))
-
-
-def _text(element: Any) -> str:
-    """Return the text of an element of a run; empty if it is no text."""
-    if element.tag in (f"{W}t", f"{W}delText"):
-        return element.text or ""
-    if element.tag == f"{W}sym":
-        return symbol(element.get(f"{W}char"))
-    return _LETTERS.get(element.tag, "")
+        self.pictures += [(width, height, b"") for _ in drawing.iter(f"{CHART}chart")]
