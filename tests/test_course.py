@@ -74,7 +74,7 @@ def wrong_references():
 
 def lacking_for_torch(count):
     """Why a program of torch has not so many GPUs here, real or virtual; empty if it has."""
-    devices = Devices("a wrong reference", retire=lambda: None, say=print)
+    devices = Devices("a wrong reference", retire=lambda: None, say=print, waits=print)
     return devices.lacking({GPU: count}, simulates=True, torch=True) if count else ""
 
 

@@ -52,7 +52,7 @@ def test_a_kind_that_nobody_names_is_not_imported():
         ("grader.checks.manual:FILE", "AttributeError"),
         (
             "grader.checks.manual:Mapping",
-            "collections.abc.Mapping is not derived from CheckKind of grader.api",
+            "collections.abc.Mapping is not derived from grader.api.check.CheckKind",
         ),
         ("grader.checks.manual:Manual", "grader.checks.manual:Manual is called manual; write that"),
     ],

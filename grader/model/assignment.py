@@ -115,9 +115,10 @@ class Assignment:
         Raises:
             ValueError: the field and what is wrong with it.
         """
-        for name in ("name", "title"):
-            if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise ValueError(f"{name}: must be a text, got {getattr(self, name)!r}")
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"name: must be the name of the assignment's folder, got {self.name!r}")
+        if not isinstance(self.title, str):
+            raise ValueError(f"title: must be a text, got {self.title!r}")  # noqa: TRY004 - the course's
         _require_names("accepts", self.accepts)
         if not self.accepts:
             raise ValueError('accepts: names no file; give at least one, as in ("work.py",)')

@@ -318,7 +318,7 @@ def test_kernels_memory_and_copies_are_measured_for_each_device():
     record = Record("cupti")
     for device in (1, 0):
         record.launched(launch("k", (1,) * 3, (1,) * 3, seconds=0.25, device=device))
-    record.held(1, 4096)
+    record.note_peak(1, 4096)
     record.copied("peer_to_peer", 100, 0.1, (0, 1))
     record.copied("peer_to_peer", 50, 0.1, (0, 1))
     record.copied("host_to_device", 7, None, (None, 1))

@@ -95,16 +95,17 @@ def test_an_item_may_be_named_like_a_message_of_a_worker(course):
     assert course.points() == dict.fromkeys(names, 1)
 
 
-def test_3_with_a_traceback_if_a_check_kind_breaks_and_the_other_items_are_observed_still(course):
+def test_4_with_a_traceback_if_a_courses_check_kind_breaks_and_the_other_items_are_observed_still(course):
     double = {"id": "double", "title": "d", "points": 1, "check": "matches_reference"}
     double |= {"of": "work.double", "inputs": "numbers"}
     course.rubric({"id": "broken", "title": "b", "points": 1, "check": "breaks"}, double)
     done = course.run("run", course.submit())
-    assert done.returncode == 3
+    assert done.returncode == 4
     assert course.points() == {"broken": 0, "double": 1}
     broken, fine = (r["observation"] for r in course.records() if r["record"] == "observation")
-    assert (broken["outcome"], broken["fault"]) == ("not_observed", "grader")
-    assert "breaks: ZeroDivisionError: nobody thought of this" in broken["note"]
+    assert (broken["outcome"], broken["fault"]) == ("not_observed", "course")
+    assert "checks.py:" in broken["note"]
+    assert "check kind breaks: ZeroDivisionError: nobody thought of this" in broken["note"]
     assert fine["outcome"] == "observed"
     assert "Traceback" in (course.results() / "worker.log").read_text()
 

@@ -216,9 +216,9 @@ def test_inside_gradescope_a_mistake_of_the_course_leaves_no_results(course, har
 def test_inside_gradescope_what_could_not_be_observed_is_for_staff_alone(course, harness):
     course.rubric(DOUBLE, BREAKS)
     harness.submit("def double(x): return 2 * x")
-    assert harness.run().returncode == 3
+    assert harness.run().returncode == 4
     assert harness.read()["visibility"] == "hidden"
-    assert harness.run("--include-provisional").returncode == 3
+    assert harness.run("--include-provisional").returncode == 4
     assert harness.read()["visibility"] == "visible"
     assert "score" not in harness.read()["tests"][1]
 

@@ -33,6 +33,7 @@ OURS = ("total", "Final.", "✓", "::", "##[", "hint:", "flag:")
 QUIET = {
     "verify": "prints of the course's own submissions what `row` tests hold",
     "rubric": "reads files of the course",
+    "course": "likewise",
     "init": "writes a course",
     "new": "writes an assignment",
     "pack": "packs the course's own submissions",
@@ -172,7 +173,7 @@ def test_the_log_of_a_check_that_breaks_over_a_text_holds_nothing_that_acts(cour
     checks.write_text(checks.read_text().replace('"nobody thought of this"', quoted))
     course.rubric({"id": "broken", "title": "b", "points": 1, "check": "breaks"})
     done = course.run("run", course.submit())
-    assert done.returncode == 3
+    assert done.returncode == 4
     log = (course.results() / "worker.log").read_text()
     assert r"ZeroDivisionError: \x1b[2J" in log
     assert unsafe(log) == []

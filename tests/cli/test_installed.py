@@ -12,12 +12,13 @@ from grader.errors import ExitCode
 
 ITEM = {"title": "it doubles", "points": 1, "check": "matches_reference", "inputs": "numbers"}
 DOUBLE = ITEM | {"id": "double", "of": "work.double"}
-BREAKS = {"id": "broken", "title": "it breaks", "points": 1, "check": "breaks"}
+JUDGED = {"id": "w", "title": "it is judged", "points": 1, "check": "kills_once", "path": "/nowhere"}
 
 EXAMPLES = {
     "run": (["run", "{archive}"], 0, "1 / 1"),
     "verify": (["verify"], 0, "1 reference: 1 as expected"),
     "rubric": (["rubric", "check"], 0, "tiny.yaml: fine"),
+    "course": (["course", "check"], 0, ": fine"),
     "init": (["init", "begun", "--title", "Begun"], 0, "course.yaml: written"),
     "new": (["new", "hw7"], 0, "hw7_right.tar.gz: written"),
     "pack": (["pack", "--check"], 0, ""),
@@ -62,7 +63,10 @@ def test_the_installed_program_has_the_command(graded, command):
 
 @pytest.mark.parametrize("status", ExitCode)
 def test_the_installed_program_ends_with_each_exit_code(course, status):
-    course.rubric(BREAKS if status is ExitCode.BUG else DOUBLE)
+    course.rubric(JUDGED if status is ExitCode.BUG else DOUBLE)
+    if status is ExitCode.BUG:
+        checks = course.folder / "assignments/tiny/checks.py"
+        checks.write_text(checks.read_text().replace('reason="it was looked at"', "reason=1 / 0"))
     if status is ExitCode.COURSE:
         course.write("course.yaml", "titel: misspelt\n")
     if status is ExitCode.NOT_OBSERVED:

@@ -77,7 +77,7 @@ def test_a_library_with_a_kernel_is_built_for_the_leased_gpu_and_loaded(tmp_path
         )
         resources.enter_context(closing(servers))
         children = resources.enter_context(closing(ProcessPool(servers, LIMITS)))
-        devices = Devices("a test", retire=children.retire_devices, say=print)
+        devices = Devices("a test", retire=children.retire_devices, say=print, waits=print)
         resources.enter_context(closing(devices))
         lent = devices.lend({"gpu": 1})
         builds = resources.enter_context(closing(Builds(PLAN, children, LIMITS, tmp_path / "cache")))

@@ -75,7 +75,7 @@ def context(tmp_path: Path) -> Iterator[Callable[[str], ItemContext]]:
         )
         resources.enter_context(closing(servers))
         children = resources.enter_context(closing(ProcessPool(servers, limits)))
-        devices = Devices("a test", retire=children.retire_devices, say=print)
+        devices = Devices("a test", retire=children.retire_devices, say=print, waits=print)
         resources.enter_context(closing(devices))
         children.device_memory = devices.memory_used
 
