@@ -16,6 +16,9 @@ class Report(ABC):
     filename: ClassVar[str]
     """The file's name in the results folder of one submission."""
 
+    def prepare(self) -> None:  # noqa: B027 - nothing to do by default
+        """Import what `render` needs; called once, while the first submission is observed and we wait."""
+
     @abstractmethod
     def render(self, view: AudienceView) -> str:
         """Return the whole file as text, UTF-8. Pure: no files, no clock.

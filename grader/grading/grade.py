@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from grader.config.evidence_file import EvidenceWriter, ItemObserved, SubmissionReceived, decode_record
 from grader.config.problem import show_path
@@ -174,6 +174,12 @@ class Grading:
         self._open[order.key] = entry
         self._plugins.run_started(entry.submission.submission, len(part.tasks))
         self._session.submit(order)
+        self._prepare_reports()
+
+    @cache  # noqa: B019 - once for each grading, of which a process has one
+    def _prepare_reports(self) -> None:
+        for report in self._plugins.reports.values():
+            report.prepare()
 
     def _job(self, submission: OpenSubmission, tasks: tuple[Task, ...]) -> Job:
         name = submission.submission.assignment

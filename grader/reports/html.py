@@ -26,6 +26,10 @@ class Html(Report):
     name: ClassVar[str] = "html"
     filename: ClassVar[str] = "report.html"
 
+    def prepare(self) -> None:
+        """Import Jinja2 and compile the page's template."""
+        template("report.html.j2")
+
     def render(self, view: AudienceView) -> str:
         """Render the page; text from outside is escaped."""
         card, points = view.scorecard, view.scorecard.points
