@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.echo import AS_JSON, echo, echo_json
-from grader.errors import CourseError, ExitCode, UsageError
+from grader.cli.echo import AS_JSON, echo, tell_problems
+from grader.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from grader.config.course import Course
@@ -32,7 +32,7 @@ def command() -> None:
 @command.command("check")
 @AS_JSON
 @click.pass_context
-def check(context: click.Context, as_json: bool) -> None:
+def check(context: click.Context, as_json: bool) -> ExitCode:
     """Show every mistake of the course that no submission is needed to find, with file and line.
 
     Runs the course's own inputs.py and expected.py, outside of any sandbox.
@@ -41,12 +41,9 @@ def check(context: click.Context, as_json: bool) -> None:
 
     course, plugins = open_course(context)
     problems = tuple(check_course(course, plugins))
-    if as_json:
-        echo_json({"problems": problems})
-        context.exit(ExitCode.COURSE if problems else ExitCode.GRADED)
-    if problems:
-        raise CourseError(*problems)
-    echo(f"{course.title}: fine")
+    if not problems and not as_json:
+        echo(f"{course.title}: fine")
+    return tell_problems(problems, as_json=as_json)
 
 
 def find(context: click.Context) -> Course:

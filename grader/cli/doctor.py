@@ -11,7 +11,7 @@ import click
 
 from grader.cli.course import require_linux
 from grader.cli.doctor_line import SPOILS, DoctorLine
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import AS_JSON, echo, echo_json
 from grader.errors import ExitCode
 from grader.extras import EXTRAS, install_command
 
@@ -22,7 +22,7 @@ _MAY_MOUNT = "run grader as root that may mount, or where user namespaces are al
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.option(
     "--probe",
     is_flag=True,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
+from grader.errors import CourseError, ExitCode
 from grader.text import document, one_line
 
 
@@ -22,3 +24,16 @@ def echo_json(value: Any, *, indent: int | None = 2) -> None:
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 """The option of commands that programs may listen to."""
+
+
+def tell_problems(problems: Sequence[str], *, as_json: bool) -> ExitCode:
+    """Print problems of a course as JSON and return the exit code, or raise them if there are any.
+
+    Raises:
+        CourseError: with all of them, unless `as_json`.
+    """
+    if as_json:
+        echo_json({"problems": problems})
+    elif problems:
+        raise CourseError(*problems)
+    return ExitCode.COURSE if problems else ExitCode.GRADED

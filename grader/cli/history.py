@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import AS_JSON, echo, echo_json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Details = Mapping[str, Any]
 @click.command("history")
 @click.argument("student")
 @click.option("--assignment", help="Only this one.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @GRADEBOOK
 def command(student: str, assignment: str | None, as_json: bool, gradebook: Location) -> None:
     """Show every score of STUDENT, the points that people gave and what was posted, the oldest first."""

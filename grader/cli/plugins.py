@@ -7,11 +7,11 @@ from dataclasses import asdict
 import click
 
 from grader.cli.course import open_course
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import AS_JSON, echo, echo_json
 
 
 @click.command("plugins")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
     """List every plugin with the hooks it answers, then what they bring together."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.course import ENGINE, open_course, require_linux
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import AS_JSON, echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import ExitCode
 from grader.text import one_line
@@ -37,7 +37,7 @@ _NARROWEST = 60
 )
 @click.option("--rubric", help="A rubric's name or file; otherwise the one that the score was given by.")
 @ENGINE
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @click.pass_context
 def command(
     context: click.Context,

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from grader.cli.course import open_course
-from grader.cli.echo import AS_JSON, echo, echo_json
+from grader.cli.echo import AS_JSON, echo, echo_json, tell_problems
 from grader.cli.files import ONE_OF_MANY
-from grader.errors import CourseError, ExitCode
+from grader.errors import ExitCode
 
 
 @click.group("rubric")
@@ -21,7 +21,7 @@ def command() -> None:
 @click.argument("files", nargs=-1, type=ONE_OF_MANY)
 @AS_JSON
 @click.pass_context
-def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> None:
+def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> ExitCode:
     """Show every problem of FILES (otherwise of all rubrics of the course), each with its line and column."""
     from grader.config.rubric import check_rubric
 
@@ -32,11 +32,7 @@ def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> Non
         problems += lines
         if not lines and not as_json:
             echo(f"{file}: fine")
-    if as_json:
-        echo_json({"problems": problems})
-        context.exit(ExitCode.COURSE if problems else ExitCode.GRADED)
-    if problems:
-        raise CourseError(*problems)
+    return tell_problems(problems, as_json=as_json)
 
 
 @command.command("schema")

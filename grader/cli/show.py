@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
-from grader.cli.echo import echo, echo_json
+from grader.cli.echo import AS_JSON, echo, echo_json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command("show")
 @click.argument("student")
 @click.option("--assignment", help="Only this one.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_JSON
 @GRADEBOOK
 def command(student: str, assignment: str | None, as_json: bool, gradebook: Location) -> None:
     """Show the current grades of STUDENT, also as a member of a team."""
