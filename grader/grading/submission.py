@@ -15,6 +15,7 @@ from grader.config.evidence_file import EvidenceWriter, StoredEvidence, read_sto
 from grader.config.points_file import with_points
 from grader.config.rubric import load_rubric
 from grader.contracts.check import CheckKind
+from grader.contracts.sandbox import Sandbox
 from grader.errors import CourseError, UsageError
 from grader.grading.results import Results, incoming
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
@@ -93,16 +94,21 @@ class CourseFiles:
             return ""
         strengths = {sandbox.name: sandbox.strength for sandbox in self.plugins.sandboxes} | {"": -1}
         layers = ", ".join(filter(None, strengths))
-        if course.min_isolation not in strengths:
-            raise CourseError(
-                f"{course.folder / COURSE_FILE}: min_isolation: there is no layer "
-                f"{course.min_isolation!r}; write one of {layers}"
-            )
+        if message := layer_objection(course.min_isolation, self.plugins.sandboxes):
+            raise CourseError(f"{course.folder / COURSE_FILE}: min_isolation: {message}")
         if request.min_isolation not in strengths:
             raise UsageError(
                 f"--min-isolation {request.min_isolation}: there is no such layer; give one of {layers}"
             )
         return max(course.min_isolation, request.min_isolation, key=strengths.__getitem__)
+
+
+def layer_objection(name: str, sandboxes: Sequence[Sandbox]) -> str:
+    """Return an error message if `min_isolation` names a layer that is not there; otherwise empty."""
+    layers = [sandbox.name for sandbox in sandboxes]
+    if not name or name in layers:
+        return ""
+    return f"there is no layer {name!r}; write one of {', '.join(layers)}"
 
 
 @dataclass(slots=True, kw_only=True)

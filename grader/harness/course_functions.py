@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,10 @@ class CourseFunctions:
         """
         function = self._function(EXPECTED, oracle)
 
+        @wraps(function)  # so that its line and its parameters can be told
         def call(*args: Any, **kwargs: Any) -> Any:
             return self._run(EXPECTED, oracle, lambda: function(*args, **kwargs))
 
-        call.__wrapped__ = function  # type: ignore[attr-defined] # where its line and its arguments are
         return call
 
     def place(self, file: str, function: Callable[..., Any]) -> str:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from grader.config.course import FILE, Course
-from grader.config.decode import quoted
 from grader.config.problem import Problem, show_path, suggestion
-from grader.config.rubric import check_rubric, load_rubric
+from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
-from grader.contracts.check import CheckKind
 from grader.errors import CourseError
-from grader.harness.course_functions import CourseFunctions
+from grader.grading.submission import layer_objection
+from grader.harness.course_functions import EXPECTED, CourseFunctions
 from grader.model.rubric import Item
 from grader.plugins import Plugins
 
@@ -39,13 +38,13 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
         paths = ()
     graded = set()
     for path in paths:
-        problems = check_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-        yield from problems
-        if not problems:
+        try:
             rubric = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-            graded.add(rubric.assignment)
-            folder = plugins.assignment_folders[rubric.assignment]
-            yield from try_oracles(folder, rubric.items, plugins.checks)
+        except CourseError as error:
+            yield from error.problems
+            continue
+        graded.add(rubric.assignment)
+        yield from try_oracles(plugins.assignment_folders[rubric.assignment], rubric.items)
     for name, folder in plugins.assignment_folders.items():
         if paths and name not in graded and not any(path.stem == name for path in paths):
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
@@ -55,9 +54,7 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
     """Yield problems of `course.yaml` that only plugins, roster and assignments together show."""
     document = read_yaml(course.folder / FILE)
     problems = []
-    layers = [sandbox.name for sandbox in plugins.sandboxes]
-    if course.min_isolation and course.min_isolation not in layers:
-        message = f"there is no layer {quoted(course.min_isolation)}; write one of {', '.join(layers)}"
+    if message := layer_objection(course.min_isolation, plugins.sandboxes):
         problems.append(Problem(path=("min_isolation",), message=message))
     names = {name for entry in course.roster.students for name in (entry.student, entry.team) if name}
     for who in course.extensions if names else ():
@@ -67,7 +64,7 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
     yield from document.lines(problems)
 
 
-def try_oracles(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, CheckKind]) -> Iterator[str]:
+def try_oracles(folder: Path, items: tuple[Item, ...]) -> Iterator[str]:
     """Yield problems of the families and oracles that the items of a rubric name, each pair tried once."""
     functions = CourseFunctions(folder)
     tried = set()
@@ -97,11 +94,10 @@ def _functions_of(item: Item) -> tuple[str, str] | None:
 
 def _try_oracle(functions: CourseFunctions, family: str, oracle: str) -> Iterator[str]:
     answer = functions.expected(oracle)
-    function: Any = answer.__wrapped__  # type: ignore[attr-defined]
-    place = functions.place("expected.py", function)
+    place = functions.place(EXPECTED, inspect.unwrap(answer))
     for case in functions.draw(family, SEED, 0):
         try:
-            inspect.signature(function).bind(*case.args, **case.kwargs)
+            inspect.signature(answer).bind(*case.args, **case.kwargs)
         except TypeError as error:
             yield f"{place}: {oracle}: cannot take case {case.name!r} of {family} in inputs.py ({error})"
             return
