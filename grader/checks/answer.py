@@ -115,8 +115,8 @@ class AnswerKind(CheckKind):
         if not files:
             return context.missing(options.file)
         # Options travel as JSON with sorted keys: 10 stands before 2 there.
-        asked = {**options.questions, options.label: options.text}
-        questions = {label: asked[label] for label in sorted(asked, key=order_of)}
+        texts = {**options.questions, options.label: options.text}
+        questions = {label: texts[label] for label in sorted(texts, key=order_of)}
         documents = []
         for file in files[:MOST_DOCUMENTS]:
             document = read_document(context, file)

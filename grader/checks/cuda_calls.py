@@ -200,13 +200,13 @@ class CudaCalls(CheckKind):
 def _judged(options: CudaCalls.Options, trainings: Sequence[Training]) -> Award:
     """Whether what must be flat is, by records that are complete."""
     own_asked = options.own == "flat"
-    asked = _series_by_rule(options, trainings)
-    if own_asked and not all(traffic.count for traffic in asked["own"][1]):
+    counts_by_rule = _series_by_rule(options, trainings)
+    if own_asked and not all(traffic.count for traffic in counts_by_rule["own"][1]):
         flag = f"own_unseen: no allocation was seen inside {' or '.join(options.own_through)}"
         reason = "a person looks at the allocations"
         return Award(fraction=0.0, reason=reason, flags=(flag,), undecided=True)
     limits = {"slack": options.slack, "slack_bytes": options.peak_growth_at_most}
-    problems = {name: growth(what, of, trainings, **limits) for name, (what, of) in asked.items()}
+    problems = {name: growth(what, of, trainings, **limits) for name, (what, of) in counts_by_rule.items()}
     # Memory that is never given back counts against the widest of what is asked for.
     widest = list(problems)[-1]
     problems[widest] = problems[widest] or peak_growth(trainings, options.peak_growth_at_most)
@@ -219,7 +219,10 @@ def _judged(options: CudaCalls.Options, trainings: Sequence[Training]) -> Award:
         share = 1 - len(missed) / len(problems) if options.credit == "per_case" else 0.0
         reason = "; ".join(filter(None, (*missed, growth_in_words(grown))))
         return Award(fraction=share, reason=reason, hint=hint_for(grown), flags=flags)
-    flat = [f"{what}: {series([traffic.count for traffic in of], trainings)}" for what, of in asked.values()]
+    flat = [
+        f"{what}: {series([traffic.count for traffic in of], trainings)}"
+        for what, of in counts_by_rule.values()
+    ]
     return Award(fraction=1.0, reason="; ".join(filter(None, (*flat, growth_in_words(grown)))), flags=flags)
 
 

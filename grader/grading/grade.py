@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 
 from grader.config.evidence_file import EvidenceWriter, ItemObserved, SubmissionReceived, decode_record
 from grader.config.problem import show_path
@@ -75,11 +75,16 @@ class Grading:
         Yields, in the order in which they end, the place of each request and its score, or why there is none.
         """
         pending = deque(enumerate(requests))
+        prepared = False
         try:
             while pending or self._open:
                 while pending and self._wants():
                     self._begin(*pending.popleft())
                     yield from self._take_results()
+                if self._open and not prepared:  # now that a worker has something to do
+                    prepared = True
+                    for report in self._plugins.reports.values():
+                        report.prepare()
                 if event := self._session.event():
                     self._handle(event)
                 else:
@@ -174,12 +179,6 @@ class Grading:
         self._open[order.key] = entry
         self._plugins.run_started(entry.submission.submission, len(part.tasks))
         self._session.submit(order)
-        self._prepare_reports()
-
-    @cache  # noqa: B019 - once for each grading, of which a process has one
-    def _prepare_reports(self) -> None:
-        for report in self._plugins.reports.values():
-            report.prepare()
 
     def _job(self, submission: OpenSubmission, tasks: tuple[Task, ...]) -> Job:
         name = submission.submission.assignment

@@ -83,8 +83,8 @@ class Passage:
         self._starts = [token.start for token in self.tokens]
         self.sentences = tuple(_sentences(self.text, self._starts))
         self._sentence_starts = [sentence.start for sentence in self.sentences]
-        asked = [token.word for token in _tokens(question[:LONGEST])]
-        copied = f" {' '.join(asked)} "
+        question_words = [token.word for token in _tokens(question[:LONGEST])]
+        copied = f" {' '.join(question_words)} "
         self._excluded = [
             _is_copied(self, sentence, copied) or any(a <= sentence.start < b for a, b in aside)
             for sentence in self.sentences

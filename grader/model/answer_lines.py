@@ -63,14 +63,14 @@ class Targets:
         """Of questions, and before the first part of one that of the whole."""
         self.labels: list[str | None] = []
         """None for a whole of which only parts are asked."""
-        asked = {path_of(label) for label in labels}
+        labelled = {path_of(label) for label in labels}
         for label in labels:
             path = path_of(label)
             for length in range(1, len(path)):
-                if path[:length] not in asked and path[:length] not in self.paths:
+                if path[:length] not in labelled and path[:length] not in self.paths:
                     self._add(path[:length], None)
             self._add(path, label)
-        self.letters = any(path[-1].isalpha() for path in asked)
+        self.letters = any(path[-1].isalpha() for path in labelled)
         self._places = {path: place for place, path in reversed(list(enumerate(self.paths)))}
         self._ends: dict[Path, list[int]] = {}
         for place, path in enumerate(self.paths):

@@ -279,8 +279,8 @@ class _Sheet:
         number = number_within(label)
         for target, several in sorted(regions.items()):
             text = "\n".join(region.text for region in several)
-            asked = words_of(self.questions.get(self.targets.labels[target] or "", ""))
-            if len((words_of(self.questions[label]) - asked) & words_of(text)) >= STRAY_WORDS:
+            question_words = words_of(self.questions.get(self.targets.labels[target] or "", ""))
+            if len((words_of(self.questions[label]) - question_words) & words_of(text)) >= STRAY_WORDS:
                 return f"it may stand under {self._name(target)}"
             if number and number.search(text):
                 return f"its number stands in the answer to {self._name(target)}"

@@ -22,7 +22,7 @@ class AwardOnly(CheckKind):
 
     def observe(self, options: Any, context: CheckContext) -> NoReturn:
         """Refuse: the test brings the observations."""
-        raise NotImplementedError
+        raise AssertionError("AwardOnly judges observations that the test brings, and makes none")
 
     def award(self, options: Any, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """Return the award in the observation's facts."""

@@ -40,20 +40,20 @@ def shown_alternatives(element: Any) -> Iterator[Any]:
 
 def rows_of(table: Any) -> Iterator[Any]:
     """Yield the rows of a table, also those inside content controls."""
-    for child in table:
-        if child.tag == f"{W}tr":
-            yield child
-        elif child.tag in (f"{W}sdt", *INNER):
-            yield from child.iter(f"{W}tr")
+    return _parts(table, f"{W}tr")
 
 
 def cells_of(row: Any) -> Iterator[Any]:
     """Yield the cells of a row, also those inside content controls."""
-    for child in row:
-        if child.tag == f"{W}tc":
+    return _parts(row, f"{W}tc")
+
+
+def _parts(element: Any, tag: str) -> Iterator[Any]:
+    for child in element:
+        if child.tag == tag:
             yield child
         elif child.tag in (f"{W}sdt", *INNER):
-            yield from child.iter(f"{W}tc")
+            yield from child.iter(tag)
 
 
 def how_row_is_hidden(properties: Any) -> str:
