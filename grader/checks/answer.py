@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.manual import award_given
+from grader.checks.questions import read_answers, tidy_questions, with_questions
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.criteria import Criterion, require_names, require_worth
-from grader.model.answer_labels import order_of
 from grader.model.drawing import Drawing
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
@@ -76,11 +75,7 @@ class AnswerKind(CheckKind):
 
         def __post_init__(self) -> None:
             """Put the question on one line, make labels text, and refuse what cannot decide."""
-            object.__setattr__(self, "text", " ".join(self.text.split()))
-            questions = {
-                str(label).strip(): text for label, text in self.questions.items()
-            }  # YAML: 3 is a number
-            object.__setattr__(self, "questions", questions)
+            tidy_questions(self)
             require_names(self.criteria)
             if self.decides and not (self.criteria and all(criterion.match for criterion in self.criteria)):
                 raise ValueError("decides: needs criteria with a match each; add them, or take decides out")
@@ -97,37 +92,15 @@ class AnswerKind(CheckKind):
             ValueError: the criteria are not worth the item's points, or a question has two texts.
         """
         require_worth(options.criteria, points)
-        questions: dict[str, str] = {}
-        for other in others:
-            if other.file != options.file:
-                continue
-            for label, text in ((other.label, other.text), *other.questions.items()):
-                if questions.setdefault(label, text) != text:
-                    raise ValueError(f"question {label}: another item gives it another text; make them equal")
-        return replace(options, questions=questions)
+        return with_questions(options, others)
 
     def observe(self, options: Options, context: CheckContext) -> Observation:
         """Note the answer and where it stands; the documents are read in a sandbox."""
-        from grader.checks.answer_facts import MOST_DOCUMENTS, answer_facts
-        from grader.checks.documents import read_document
-
-        files = [file for file in context.files if fnmatchcase(file, options.file)]
-        if not files:
-            return context.missing(options.file)
-        # Options travel as JSON with sorted keys: 10 stands before 2 there.
-        texts = {**options.questions, options.label: options.text}
-        questions = {label: texts[label] for label in sorted(texts, key=order_of)}
-        documents = []
-        for file in files[:MOST_DOCUMENTS]:
-            document = read_document(context, file)
-            if isinstance(document, Observation):
-                return document
-            documents.append(document)
-        facts = answer_facts(documents, questions, options.label)
-        if len(files) > MOST_DOCUMENTS:
-            others = f"there are {len(files) - MOST_DOCUMENTS} more documents than are read"
-            facts |= {"certain": False, "why": others}
-        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts)
+        answers = read_answers(context, options, (options.label,))
+        if isinstance(answers, Observation):
+            return answers
+        facts, _ = answers
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts[options.label])
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:
         """Award what a person gave; otherwise nothing for no answer, all for what decides, or wait."""
