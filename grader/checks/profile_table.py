@@ -130,6 +130,7 @@ class ProfileTable(CheckKind):
                 "lists": [to_plain(one) for one in profile_lists(answer["answer"])],
                 **_machine(documents),
             },
+            seed=context.seed,
         )
 
     def award(self, options: Options, observation: Observation, related: Mapping[str, Observation]) -> Award:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 Section = Literal["", "kernels", "copies", "api"]
@@ -60,6 +61,11 @@ _DRIVER = re.compile(
     r"\W*cu(?:Init|Driver|Device|Ctx|Module|Library|Kernel|Link|Mem(?:cpy|set)?|Array|Mipmapped|Multicast|Pointer|Stream"
     r"|Event|External|Launch|Func|Graph|Occupancy|Tex|Surf|Tensor|Profiler|Get|Import|Green|Coredump)(?![a-z])"
 )
+_VERB = re.compile(
+    r"(?:\s+(?:takes?|took|with|has|uses?|used|consumes?|consumed|accounts?|for|at|is|was|about|around|roughly))+$"
+)
+_PROSE = re.compile(r"[^\W\d_]{3,}\s+[^\W\d_]{2,}\s+[^\W\d_]{2,}")
+"""Three words in a row."""
 _BRACKETS = {"<": ">", "(": ")", "[": "]"}
 
 
@@ -134,6 +140,8 @@ class _Reader:
     unread: list[str] = field(default_factory=list)
     section: Section = ""
     head: _Head = field(default_factory=_Head)
+    form: tuple[bool, ...] = ()
+    """Whether the lines of the list have cells, no running sum, and words behind their numbers."""
     fragment: str = ""
     """The begin of a name whose line was broken."""
 
@@ -160,8 +168,14 @@ class _Reader:
             line, self.fragment = f"{self.fragment} {line}", ""
             percents = list(_PERCENT.finditer(line))
         row = self.row(line, percents)
-        if row is not None:
+        form = (
+            "\t" in line,
+            row is not None and row.running is None,
+            bool(percents and not _VALUES_BEFORE.match(line) and _PROSE.search(line, percents[-1].end())),
+        )
+        if row is not None and (not self.rows or form == self.form):
             self.rows.append(row)
+            self.form = form
         elif percents:
             if _IDENTIFIER.search(line) and not _SUM.match(line):
                 self.unread.append(line[:LONGEST_NAME])
@@ -230,6 +244,9 @@ class _Reader:
                 first = _WHOLE.match(line.strip())
                 numbers = [_number(first["digits"])] if first and self.head.unsigned else []
             return line[before.end() :], numbers, bool(numbers)
+        between = [line[a.end() : b.start()] for a, b in pairwise(percents)]
+        if any(_IDENTIFIER.search(text) or len(text.split()) > MOST_WORDS for text in between):
+            return "", [], False  # a sentence about several of them
         numbers = [_number(match["digits"]) for match in percents]
         name = _VALUES_BEHIND.sub("", line[: percents[0].start()]) if percents else line
         if self.head.last:
@@ -291,7 +308,8 @@ def _number(digits: str) -> tuple[float, float]:
 def _named(text: str) -> str:
     """Return a name without what leads to its number: a bullet, `: `, ` - `, ` (`."""
     plain = _BULLET.sub("", text.strip(), count=1).strip(" \t`*:=,;~\u2013\u2014-|")
-    return plain[:-1].rstrip(" :-") if plain.endswith("(") else plain
+    plain = plain[:-1].rstrip(" :-") if plain.endswith("(") else plain
+    return _VERB.sub("", plain)
 
 
 def _is_name(name: str, *, certain: bool) -> bool:
