@@ -12,6 +12,7 @@ def grader_assignments():
             name="ece408_m1",
             title="Milestone 1: a profile report",
             accepts=("report.md", "report.txt", "report.pdf", "report.docx", "report.ipynb"),
+            team_at_most=3,
             preloads={"profiled": ("numpy", "torch")},
             # Nothing of a submission runs. Our own profile draws 10,000 pictures on the CPU, some seconds, and
             # a process that uses a GPU needs some GB of the host's memory.

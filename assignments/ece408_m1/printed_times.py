@@ -21,6 +21,7 @@ _UNIT = re.compile(
     re.IGNORECASE,
 )
 _OTHER = re.compile(r"(?:user|sys(?:tem)?|cpu time)\W{0,4}(?:\w+\W{0,3})?$", re.IGNORECASE)
+_ELAPSED = re.compile(r"(?:real|elapsed|wall)(?:[- ]?clock)?(?: time)?\W{0,4}$", re.IGNORECASE)
 _OTHER_BEHIND = re.compile(r"\W{0,3}(?:of )?(?:user|sys(?:tem)?)\b", re.IGNORECASE)
 
 
@@ -67,7 +68,8 @@ def _written(text: str) -> Iterator[RunTime]:
     """Yield times with a unit that are neither user nor system time."""
     for match in _UNIT.finditer(text):
         before, behind = text[max(0, match.start() - 24) : match.start()], text[match.end() : match.end() + 12]
-        if _OTHER.search(before) or _OTHER_BEHIND.match(behind):
+        before = re.split(r"[,;]", before)[-1]
+        if not _ELAPSED.search(before) and (_OTHER.search(before) or _OTHER_BEHIND.match(behind)):
             continue
         seconds, half = _number(match["n"])
         unit = match["unit"].lower()

@@ -38,18 +38,8 @@ def built_library() -> Path:
     compiler = shutil.which("c++") or shutil.which("g++")
     if compiler is None:
         raise NotObservedError("a profile of a program needs a C++ compiler; apt install g++")
-    include = next((folder for folder in _includes() if (folder / HEADER).is_file()), None)
-    library = None if include is None else _cupti_beside(include)
-    if include is None or library is None:
-        packages = " ".join(PACKAGES[:1])
-        raise NotObservedError(f"a profile of a program needs CUPTI; {install_command(packages)}")
-    drivers = [folder for folder in (include, *_includes()) if (folder / DRIVER_HEADER).is_file()]
-    if not drivers:
-        advice = " && ".join(install_command(package) for package in PACKAGES[1:])
-        raise NotObservedError(f"a profile of a program needs CUDA's headers ({DRIVER_HEADER}); {advice}")
-    flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", f"-I{include}", f"-I{drivers[0]}"]
-    flags += [f"-D{name}={record}" for name, record in _records(include / "cupti_activity.h").items()]
-    line = [compiler, *flags, str(SOURCE), str(library), f"-Wl,-rpath,{library.parent}"]
+    include, driver, library = headers()
+    line = [compiler, *flags(include, driver), str(SOURCE), str(library), f"-Wl,-rpath,{library.parent}"]
     name = hashlib.sha256("\0".join([*line, SOURCE.read_text(encoding="utf-8")]).encode()).hexdigest()[:20]
     target = cache() / f"profile-{name}.so"
     if not target.is_file():
@@ -63,6 +53,30 @@ def built_library() -> Path:
             raise NotObservedError(f"the library for profiles cannot be compiled: {first}; see its compiler")
         partial.rename(target)
     return target
+
+
+def headers() -> tuple[Path, Path, Path]:
+    """Return the folders of CUPTI's and of the driver's headers, and CUPTI's library.
+
+    Raises:
+        NotObservedError: one of them is missing here; the line says which.
+    """
+    include = next((folder for folder in _includes() if (folder / HEADER).is_file()), None)
+    library = None if include is None else _cupti_beside(include)
+    if include is None or library is None:
+        raise NotObservedError(f"a profile of a program needs CUPTI; {install_command(PACKAGES[0])}")
+    driver = next((folder for folder in (include, *_includes()) if (folder / DRIVER_HEADER).is_file()), None)
+    if driver is None:
+        advice = " && ".join(install_command(package) for package in PACKAGES[1:])
+        raise NotObservedError(f"a profile of a program needs CUDA's headers ({DRIVER_HEADER}); {advice}")
+    return include, driver, library
+
+
+def flags(include: Path, driver: Path) -> list[str]:
+    """Return the flags of the compiler, with the names of CUPTI's newest records."""
+    records = _records(include / "cupti_activity.h")
+    defined = (f"-D{name}={record}" for name, record in records.items())
+    return ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", f"-I{include}", f"-I{driver}", *defined]
 
 
 def _records(header: Path) -> dict[str, str]:
