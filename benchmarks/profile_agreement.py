@@ -1,10 +1,10 @@
-"""Holds `grader profile` against torch.profiler, and nsys where it is installed, on three programs; needs a GPU.
+"""Holds `grader profile` against torch.profiler, and nsys where that is, on three programs; needs a GPU.
 
     python benchmarks/profile_agreement.py [--out FOLDER] [--times 3]
 
-Each program is profiled by all in turn, so that all see the same machine. Totals are medians; the exit code is 1
-if one of grader's is more than 1 % away from torch.profiler's. `--out` gets the profiles of the course's script
-as text, JSON and a page, and what its scripts print on CPU and GPU.
+Each program is profiled by all in turn, so that all see the same machine. Totals are medians; the exit code
+is 1 if one of grader's is more than 1 % away from torch.profiler's. `--out` gets the profiles of the course's
+script as text, JSON and a page, and what its scripts print on CPU and GPU.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def by_grader(command: list[str]) -> dict[str, float]:
     run = subprocess.run(
         [sys.executable, "-m", "grader", "profile", "--json", *command],
         capture_output=True,
+        check=False,
         text=True,
         timeout=WALL_S,
     )
@@ -72,7 +73,7 @@ def inside_torch_profiler(program: str, out: str) -> None:
     trace = f"{out}.trace"
     recorded.export_chrome_trace(trace)
     events = json.loads(Path(trace).read_text())["traceEvents"]
-    os.remove(trace)
+    Path(trace).unlink()
     kernels = [{"seconds": e["dur"] * MICRO, "count": 1} for e in events if e.get("cat") == "kernel"]
     copies = [
         {"seconds": e["dur"] * MICRO, "count": 1}
@@ -151,10 +152,15 @@ def reference_figures(out: Path) -> None:
         timer = shutil.which("time")
         begin = time.perf_counter()
         run = subprocess.run(
-            [timer, *command] if timer else command, capture_output=True, text=True, timeout=WALL_S
+            [timer, *command] if timer else command,
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=WALL_S,
         )
-        after = os.times()
-        text = f"{run.stdout}{run.stderr}wall {time.perf_counter() - begin:.2f} s, children so far {after.children_user:.2f} user {after.children_system:.2f} system\n"
+        spent = os.times()
+        busy = f"{spent.children_user:.2f} user {spent.children_system:.2f} system"
+        text = f"{run.stdout}{run.stderr}wall {time.perf_counter() - begin:.2f} s, children so far {busy}\n"
         (out / f"{name}.txt").write_text(text)
         print(name, text[-600:], flush=True)
     script = str(GIVEN / "m1.2.py")
@@ -162,6 +168,7 @@ def reference_figures(out: Path) -> None:
         run = subprocess.run(
             [sys.executable, "-m", "grader", "profile", *flags, "--html", str(out / "profile.html"), script],
             capture_output=True,
+            check=False,
             text=True,
             timeout=WALL_S,
         )
@@ -176,6 +183,7 @@ def programs(out: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "grader", "profile", "--json", "--", *command],
         capture_output=True,
+        check=False,
         text=True,
         timeout=WALL_S,
     )

@@ -14,7 +14,7 @@ def grader_assignments():
             accepts=("report.md", "report.txt", "report.pdf", "report.docx", "report.ipynb"),
             team_at_most=3,
             preloads={"profiled": ("numpy", "torch")},
-            # Nothing of a submission runs. Our own profile draws 10,000 pictures on the CPU, some seconds, and
+            # Nothing of a submission runs. Our own profile draws 10,000 pictures on the CPU, some seconds;
             # a process that uses a GPU needs some GB of the host's memory.
             limits=Limits(
                 import_wall_s=60.0, call_wall_s=120.0, memory_mb=16384, gpu_memory_mb=65536, cores=2

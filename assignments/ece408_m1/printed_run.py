@@ -1,4 +1,4 @@
-"""Whether the output and the time of a run are shown, and agree with each other and with the other device's."""
+"""Whether output and time of a run are shown, and agree with each other and with the other device's."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def _output(options: PrintedRun.Options, facts: Mapping[str, Any]) -> Iterator[R
     others = accuracies_by_question.get(options.beside, ())
     if others:
         missed = (
-            f"the accuracy is {own[-1]:g} on {DEVICES[options.device]} and {others[-1]:g} on the other device; "
-            "both scripts classify the same pictures with the same weights"
+            f"the accuracy is {own[-1]:g} on {DEVICES[options.device]} and {others[-1]:g} on the other "
+            "device; both scripts classify the same pictures with the same weights"
         )
         yield Requirement(met=own[-1] == others[-1], missed=missed)
     if options.accuracy:
@@ -171,4 +171,6 @@ def _first(times: Sequence[RunTime]) -> RunTime:
 
 
 def _agree(written: RunTime, printed: RunTime) -> bool:
-    return abs(written.seconds - printed.seconds) <= max(written.half, ROUGHLY * printed.seconds) + printed.half
+    return (
+        abs(written.seconds - printed.seconds) <= max(written.half, ROUGHLY * printed.seconds) + printed.half
+    )

@@ -12,7 +12,9 @@ _GNU = re.compile(
     rf"(?P<user>[\d.,]+)\s*user\s+(?P<system>[\d.,]+)\s*system\s+{_CLOCK}\s*elapsed\s+(?P<cpu>\d+|\?)\s*%\s*CPU"
 )
 _GNU_LONG = re.compile(rf"Elapsed \(wall clock\) time \([^)]*\):\s*{_CLOCK}")
-_GNU_USER = re.compile(r"User time \(seconds\):\s*(?P<user>[\d.,]+)\s+System time \(seconds\):\s*(?P<system>[\d.,]+)")
+_GNU_USER = re.compile(
+    r"User time \(seconds\):\s*(?P<user>[\d.,]+)\s+System time \(seconds\):\s*(?P<system>[\d.,]+)"
+)
 _GNU_CPU = re.compile(r"Percent of CPU this job got:\s*(?P<cpu>\d+)\s*%")
 _SHELL = re.compile(r"\breal\s+(?:(?P<m>\d+)m)?\s?(?P<s>\d+(?:[.,]\d+)?)s?")
 _UNIT = re.compile(
@@ -67,7 +69,10 @@ def _printed(text: str) -> Iterator[RunTime]:
 def _written(text: str) -> Iterator[RunTime]:
     """Yield times with a unit that are neither user nor system time."""
     for match in _UNIT.finditer(text):
-        before, behind = text[max(0, match.start() - 24) : match.start()], text[match.end() : match.end() + 12]
+        before, behind = (
+            text[max(0, match.start() - 24) : match.start()],
+            text[match.end() : match.end() + 12],
+        )
         before = re.split(r"[,;]", before)[-1]
         if not _ELAPSED.search(before) and (_OTHER.search(before) or _OTHER_BEHIND.match(behind)):
             continue

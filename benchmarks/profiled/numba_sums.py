@@ -8,6 +8,7 @@ SIZE, ROUNDS = 1 << 24, 100
 
 @cuda.jit
 def add(left, right, out):
+    """Add two arrays."""
     place = cuda.grid(1)
     if place < out.size:
         out[place] = left[place] + right[place]
@@ -15,6 +16,7 @@ def add(left, right, out):
 
 @cuda.jit
 def scale(values, factor, out):
+    """Multiply an array by a number."""
     place = cuda.grid(1)
     if place < out.size:
         out[place] = values[place] * factor

@@ -22,7 +22,7 @@ KINDS = (
     DeferredKind("report", "grader.checks.report:ReportKind"),
     DeferredKind("answer", "grader.checks.answer:AnswerKind"),
     DeferredKind("profile", "grader.checks.profile:ProfileKind"),
-    DeferredKind("profile_table", "grader.checks.profile_table:ProfileTable"),
+    DeferredKind("profile_table", "grader.checks.profile_table:ProfileTableKind"),
     DeferredKind("manual", "grader.checks.manual:Manual"),
 )
 

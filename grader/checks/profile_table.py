@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.manual import award_given
@@ -44,7 +45,7 @@ _TORCH = re.compile(r"\btorch\W{0,3}(?:version)?\W{0,4}v?(\d{1,2}\.\d{1,2})(?!\d
 _KERNEL_LIKE = re.compile(r"::|<|[a-z0-9]_[a-z0-9]", re.IGNORECASE)
 
 
-class ProfileTable(CheckKind):
+class ProfileTableKind(CheckKind):
     """Read the list of kernels, or of API calls, that answers one question of a report, and add it up.
 
     The list must hold kernels alone (no copies, no calls of the API) or calls alone; shares must fall, a
@@ -142,20 +143,7 @@ class ProfileTable(CheckKind):
             return Award(fraction=0.0, reason=f"{facts['file']} has no answer to question {options.label}")
         if not facts["certain"]:
             return _waits(str(facts["why"]))
-        candidates = _candidates(facts, options.lists)
-        if not candidates:
-            what = _PLURAL[options.lists]
-            return _waits(f"a list of {what} with their shares in percent is not found as text")
-        judged = [(one, list(_requirements(one.rows, options))) for one in candidates]
-        right = next((one for one, all_of in judged if all(r.met for r in all_of)), None)
-        if right is not None:
-            return _held_against(right.rows, options, facts, related)
-        unread = next((line for one in _lists(facts) for line in one.unread), "")
-        if len(judged) > 1:
-            return _waits(f"there are {len(judged)} lists, and none is right: {_missed(judged[-1][1])}")
-        if unread:
-            return _waits(f"“{unread}” is not read, and {_missed(judged[0][1])}")
-        return award_requirements(judged[0][1], credit="per_case")
+        return _award(options, facts, related)
 
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
         """Draw the lists as they were read, with the sums that follow from the shares."""
@@ -178,6 +166,26 @@ class ProfileTable(CheckKind):
 
 _SINGULAR = {"kernels": "kernel", "api": "API call"}
 _PLURAL = {"kernels": "kernels", "api": "API calls"}
+
+
+def _award(
+    options: ProfileTableKind.Options, facts: Mapping[str, Any], related: Mapping[str, Observation]
+) -> Award:
+    """Judge the lists of an answer that was found with certainty."""
+    candidates = _candidates(facts, options.lists)
+    if not candidates:
+        what = _PLURAL[options.lists]
+        return _waits(f"a list of {what} with their shares in percent is not found as text")
+    judged = [(one, list(_requirements(one.rows, options))) for one in candidates]
+    right = next((one for one, all_of in judged if all(r.met for r in all_of)), None)
+    if right is not None:
+        return _held_against(right.rows, options, facts, related)
+    unread = next((line for one in _lists(facts) for line in one.unread), "")
+    if len(judged) > 1:
+        return _waits(f"there are {len(judged)} lists, and none is right: {_missed(judged[-1][1])}")
+    if unread:
+        return _waits(f"“{unread}” is not read, and {_missed(judged[0][1])}")
+    return award_requirements(judged[0][1], credit="per_case")
 
 
 def _waits(why: str) -> Award:
@@ -203,7 +211,7 @@ def _sums(rows: Iterable[ListedShare]) -> list[float]:
     return sums
 
 
-def _requirements(rows: Sequence[ListedShare], options: ProfileTable.Options) -> Iterator[Requirement]:
+def _requirements(rows: Sequence[ListedShare], options: ProfileTableKind.Options) -> Iterator[Requirement]:
     yield _names(rows, options.lists)
     yield _order(rows)
     yield _running(rows)
@@ -230,7 +238,7 @@ def _names(rows: Sequence[ListedShare], listed: Listed) -> Requirement:
 
 
 def _order(rows: Sequence[ListedShare]) -> Requirement:
-    for before, row in zip(rows, rows[1:], strict=False):
+    for before, row in pairwise(rows):
         if row.share - row.half > before.share + before.half:
             missed = f"“{row.name}” with {row.share:g}% stands below “{before.name}” with {before.share:g}%"
             return Requirement(met=False, missed=missed)
@@ -243,12 +251,13 @@ def _running(rows: Sequence[ListedShare]) -> Requirement:
     for row, total in zip(rows, _sums(rows), strict=True):
         rounding += row.half
         if row.running is not None and abs(row.running - total) > rounding + row.running_half:
-            missed = f"the running sum beside “{row.name}” is {row.running:g}%, and the shares add up to {total:.4g}%"
+            sums = f"is {row.running:g}%, and the shares add up to {total:.4g}%"
+            missed = f"the running sum beside “{row.name}” {sums}"
             return Requirement(met=False, missed=missed)
     return Requirement(met=True, missed="")
 
 
-def _reached(rows: Sequence[ListedShare], options: ProfileTable.Options) -> Requirement:
+def _reached(rows: Sequence[ListedShare], options: ProfileTableKind.Options) -> Requirement:
     """The percentage is reached with the last line, and not before."""
     sums, what = _sums(rows), _PLURAL[options.lists]
     rounding = sum(row.half for row in rows) + 1e-6
@@ -278,7 +287,7 @@ def _machine(documents: Sequence[Document]) -> dict[str, list[str]]:
 
 def _held_against(
     rows: Sequence[ListedShare],
-    options: ProfileTable.Options,
+    options: ProfileTableKind.Options,
     facts: Mapping[str, Any],
     related: Mapping[str, Observation],
 ) -> Award:

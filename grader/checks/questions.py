@@ -68,7 +68,7 @@ def with_questions(options: Asks, others: Sequence[Asks]) -> Asks:
 def read_answers(
     context: CheckContext, options: AsksQuestion, labels: Sequence[str]
 ) -> tuple[dict[str, dict[str, Any]], list[Document]] | Observation:
-    """Return the facts about the answers to some questions, and the documents; an observation if none is there.
+    """Return the facts about the answers to some questions, and the documents; an observation without any.
 
     Documents are read in a sandbox, once for all items about them.
     """

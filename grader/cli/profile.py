@@ -1,4 +1,4 @@
-"""`grader profile`: kernels, API calls and copies of a program of one's own, with their shares of the time."""
+"""`grader profile`: kernels, API calls and copies of a program of one's own, with shares of the time."""
 
 from __future__ import annotations
 

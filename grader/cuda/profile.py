@@ -24,7 +24,7 @@ from grader.model.profile import Profile, added
 
 NO_DRIVER = "no NVIDIA driver is found (libcuda.so.1); profile on a machine with a GPU"
 OUT = "GRADER_PROFILE_OUT"
-"""The variable that tells the library in a program where to write; the number of the process is put behind."""
+"""The variable that tells the library in a program where to write; the process's number is put behind."""
 INJECTION = "CUDA_INJECTION64_PATH"
 """The variable by which the driver loads a library into every process that uses it."""
 PYTHON = ".py"
@@ -108,10 +108,10 @@ def read_profile(plain: dict[str, Any], command: Sequence[str]) -> Profile:
 
 
 def demangler() -> Callable[[str], str]:
-    """Return a function that writes a compiler's symbol as the source does, by libstdc++'s `__cxa_demangle`."""
+    """Return a function that writes a symbol as the source does, by libstdc++'s `__cxa_demangle`."""
     try:
         library = ctypes.CDLL("libstdc++.so.6")
-        function = library.__cxa_demangle
+        function = library.__cxa_demangle  # noqa: SLF001 - its name in libstdc++
     except (OSError, AttributeError):
         return str
     function.restype = ctypes.c_void_p

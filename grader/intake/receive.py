@@ -129,7 +129,8 @@ def _check_team(sender: Sender, assignment: Assignment) -> None:
     size, most = len(sender.members), assignment.team_at_most
     if most and size > most:
         raise SubmissionRefused(
-            f"is of {size} students, and teams of {assignment.name} have at most {most}; ask who hands in with whom"
+            f"is of {size} students, and teams of {assignment.name} have at most {most}; "
+            "hand in as smaller teams"
         )
 
 

@@ -1,7 +1,7 @@
 """Lists of kernels or API calls with their shares of the time, as reports and profilers write them.
 
-Read are tables (cells joined by tabs, or by `|`), lines of text whose columns are joined by spaces, entries of
-lists, and the output of nvprof, nsys, torch.profiler and `grader profile`.
+Read are tables (cells joined by tabs, or by `|`), lines of text whose columns are joined by spaces, entries
+of lists, and the output of nvprof, nsys, torch.profiler and `grader profile`.
 """
 
 from __future__ import annotations
@@ -46,11 +46,13 @@ _SHARE = re.compile(r"%|percent|share|time", re.IGNORECASE)
 _RUNNING = re.compile(r"cumm?ul|running|sum\b|accum", re.IGNORECASE)
 _DEVICE_SHARE = re.compile(r"self (?:cuda|device|gpu) ?%", re.IGNORECASE)
 _SUM = re.compile(
-    r"\W*(?:in )?(?:grand )?(?:total|sum|subtotal|all|together|overall|gesamt|summe|zusammen|suma|\u603b|\u5408\u8ba1|\u5171)",
+    r"\W*(?:in )?(?:grand )?(?:total|sum|subtotal|all|together|overall|gesamt|summe|zusammen|suma"
+    r"|\u603b|\u5408\u8ba1|\u5171)",
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(
-    r"(?:the |these |all )?(?:gpu |cuda )?(?:kernels?|apis?|api calls?|calls?|times?|shares?|percent\w*|others?|rest|both"
+    r"(?:the |these |all )?(?:gpu |cuda )?(?:kernels?|apis?|api calls?|calls?|times?|shares?|percent\w*"
+    r"|others?|rest|both"
     r"|remaining|activit\w+|programs?|elapsed|accuracy|cpu|threshold|target)",
     re.IGNORECASE,
 )

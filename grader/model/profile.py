@@ -35,7 +35,7 @@ class Profile:
     kernels: tuple[ProfileRow, ...] = ()
     copies: tuple[ProfileRow, ...] = ()
     api: tuple[ProfileRow, ...] = ()
-    """Calls by the program and its libraries; what the runtime asks of the driver meanwhile is part of them."""
+    """Calls by the program and its libraries; what the runtime asks of the driver is part of its call."""
     problem: str = ""
     """Why it may not be complete, as a sentence; empty if it is."""
 

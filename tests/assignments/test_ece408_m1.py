@@ -1,4 +1,4 @@
-"""ece408_m1: outputs and times of both devices are held against each other; the scripts print what is asked for."""
+"""ece408_m1: outputs and times of both devices are held against each other; scripts print what is asked."""
 
 from __future__ import annotations
 
@@ -164,5 +164,9 @@ def test_the_script_prints_what_a_report_shows():
         [sys.executable, str(FOLDER / "given" / "m1.1.py"), "100"], capture_output=True, text=True, check=True
     )
     first, second, third, last = run.stdout.splitlines()
-    assert (first, second, third) == ("Loading fashion-mnist data... done", "Loading model... done", "New Inference")
+    assert (first, second, third) == (
+        "Loading fashion-mnist data... done",
+        "Loading model... done",
+        "New Inference",
+    )
     assert printed_times.accuracies(last) == (0.86,)

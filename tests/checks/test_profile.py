@@ -67,7 +67,9 @@ def test_it_is_drawn_with_shares_and_running_sums():
         Trace(source="none", complete=False, problem="cupti cannot be imported"),
         Trace(source="cupti"),
         Trace(source="cupti", launches=LAUNCHES, launch_count=4),
-        Trace(source="cupti", launches=(Launch(kernel="gemm", grid=(1, 1, 1), block=(1, 1, 1)),), launch_count=1),
+        Trace(
+            source="cupti", launches=(Launch(kernel="gemm", grid=(1, 1, 1), block=(1, 1, 1)),), launch_count=1
+        ),
     ],
 )
 def test_a_record_with_a_hole_is_no_profile_and_the_next_run_tries_again(trace):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.checks.profile_table import ProfileTable, _machine
+from grader.checks.profile_table import ProfileTableKind, _machine
 from grader.config.codec import to_plain
 from grader.config.decode import decode
 from grader.matching.profile_lists import profile_lists
@@ -19,7 +19,7 @@ CALLS = [("cudaMemcpyAsync", 60.0), ("cudaLaunchKernel", 35.0)]
 
 def options(**keys):
     keys = {"file": "report.*", "question": 1, "text": "List the kernels.", "lists": "kernels", **keys}
-    decoded, problems = decode(ProfileTable.Options, keys)
+    decoded, problems = decode(ProfileTableKind.Options, keys)
     assert not problems
     return decoded
 
@@ -49,14 +49,16 @@ def observed(text, **facts):
 
 
 def award(text, *, related=None, facts=None, **keys):
-    return ProfileTable().award(options(**keys), observed(text, **(facts or {})), related or {})
+    return ProfileTableKind().award(options(**keys), observed(text, **(facts or {})), related or {})
 
 
 def profiled(kernels, **facts):
     """Our own profile; shares as times of a hundred seconds."""
     rows = [[name, share, 1] for name, share in kernels]
     machine = {"gpu": "NVIDIA H200", "torch": "2.11.0+cu130", "problem": "", **facts}
-    return {"profile": Observation(item="profile", outcome=Outcome.OBSERVED, facts={"kernels": rows, **machine})}
+    return {
+        "profile": Observation(item="profile", outcome=Outcome.OBSERVED, facts={"kernels": rows, **machine})
+    }
 
 
 OURS = profiled([*KERNELS, ("cat_kernel", 5.0)])
@@ -75,7 +77,10 @@ def test_a_column_of_running_sums_may_be_left_out():
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([("CUDA memcpy HtoD", 40.0), ("a_kernel", 30.0), ("b_kernel", 25.0)], "“CUDA memcpy HtoD” is a copy"),
+        (
+            [("CUDA memcpy HtoD", 40.0), ("a_kernel", 30.0), ("b_kernel", 25.0)],
+            "“CUDA memcpy HtoD” is a copy",
+        ),
         ([("[CUDA memset]", 50.0), ("a_kernel", 45.0)], "“[CUDA memset]” is a copy"),
         ([("a_kernel", 50.0), ("cudaLaunchKernel", 45.0)], "“cudaLaunchKernel” is a call of the API"),
         ([("a_kernel", 30.0), ("b_kernel", 65.0)], "“b_kernel” with 65% stands below “a_kernel” with 30%"),
@@ -106,7 +111,9 @@ def test_sums_may_be_off_by_the_rounding_of_what_is_added():
 
 def test_a_list_of_calls_holds_calls():
     assert award(table(CALLS), lists="api").fraction == 1.0
-    wrong = award(table([("cudaMemcpyAsync", 60.0), ("at::native::elementwise_kernel<4>", 35.0)]), lists="api")
+    wrong = award(
+        table([("cudaMemcpyAsync", 60.0), ("at::native::elementwise_kernel<4>", 35.0)]), lists="api"
+    )
     assert (wrong.fraction, wrong.undecided) == (0.75, False)
 
 
@@ -134,7 +141,9 @@ def test_what_cannot_be_read_waits_for_a_person(text):
 def test_a_wrong_list_beside_a_sentence_that_is_not_read_waits_for_a_person():
     text = table(KERNELS[:2]) + "\nelementwise_kernel takes about 15% of the time of all of them."
     assert award(text).undecided
-    assert not award(table(KERNELS) + "\nThe kernel sgemm_128x64_nn alone takes more than 50% of the time.").undecided
+    assert not award(
+        table(KERNELS) + "\nThe kernel sgemm_128x64_nn alone takes more than 50% of the time."
+    ).undecided
 
 
 def test_a_sentence_below_a_right_list_is_no_line_of_it():
@@ -200,7 +209,7 @@ def test_points_that_a_person_gave_count():
             "points_possible": SimpleNamespace(value=4.0, unit=""),
         },
     )
-    assert ProfileTable().award(options(), by_hand, {}).fraction == 0.75
+    assert ProfileTableKind().award(options(), by_hand, {}).fraction == 0.75
 
 
 def test_the_machine_is_read_from_the_whole_report():
@@ -212,11 +221,11 @@ def test_the_machine_is_read_from_the_whole_report():
 @pytest.mark.parametrize("keys", [{"at_least": 100}, {"lists": "api", "by": "profile"}])
 def test_options_that_no_list_can_meet_are_refused(keys):
     _, problems = decode(
-        ProfileTable.Options, {"file": "r.*", "question": 1, "text": "?", "lists": "kernels", **keys}
+        ProfileTableKind.Options, {"file": "r.*", "question": 1, "text": "?", "lists": "kernels", **keys}
     )
     assert problems
 
 
 def test_the_table_is_drawn_with_the_sums_of_its_shares():
-    (drawing,) = ProfileTable().show(options(), observed(table(KERNELS).replace("80.00%", "70.00%")))
+    (drawing,) = ProfileTableKind().show(options(), observed(table(KERNELS).replace("80.00%", "70.00%")))
     assert drawing.rows[1] == ("max_pool_forward_nchw", "30%", "70%", "80%")

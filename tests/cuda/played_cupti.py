@@ -2,7 +2,7 @@
 
 FILES = {
     "cupti/__init__.py": "",
-    "cupti/cupti.py": '''
+    "cupti/cupti.py": """
 from enum import IntEnum
 from types import SimpleNamespace
 
@@ -21,7 +21,8 @@ activity_enable, activity_disable = enabled.add, enabled.discard
 
 
 def get_callback_name(domain, number):
-    return {(1, 7): "cuLaunchKernelEx_ptsz", (2, 7): "cudaLaunchKernel_v7000", (2, 8): "cudaMalloc_v3020"}[domain, number]
+    names = {(1, 7): "cuLaunchKernelEx_ptsz", (2, 7): "cudaLaunchKernel_v7000", (2, 8): "cudaMalloc_v3020"}
+    return names[domain, number]
 
 
 def activity_flush_all(forced):
@@ -29,7 +30,8 @@ def activity_flush_all(forced):
     kinds = ActivityKind
 
     def kernel(name, start, end, device=0):
-        return SimpleNamespace(kind=kinds.CONCURRENT_KERNEL, name=name, start=start, end=end, device_id=device)
+        kind = kinds.CONCURRENT_KERNEL
+        return SimpleNamespace(kind=kind, name=name, start=start, end=end, device_id=device)
 
     def call(kind, number, start, end, thread=1):
         return SimpleNamespace(kind=kind, cbid=number, start=start, end=end, thread_id=thread)
@@ -40,7 +42,8 @@ def activity_flush_all(forced):
         SimpleNamespace(kind=kinds.MEMCPY, copy_kind=1, start=0, end=50, device_id=0, bytes=64),
         SimpleNamespace(kind=kinds.MEMSET, start=0, end=10, device_id=0, bytes=8),
         call(kinds.DRIVER, 7, 20, 90), call(kinds.RUNTIME, 7, 10, 100),
-        call(kinds.DRIVER, 7, 200, 260), call(kinds.DRIVER, 7, 20, 40, thread=2), call(kinds.RUNTIME, 8, 300, 900),
+        call(kinds.DRIVER, 7, 200, 260), call(kinds.DRIVER, 7, 20, 40, thread=2),
+        call(kinds.RUNTIME, 8, 300, 900),
     ])
-''',
+""",
 }

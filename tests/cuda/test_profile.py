@@ -59,7 +59,9 @@ def test_what_the_runtime_asks_of_the_driver_is_part_of_its_call(script):
 
 def test_a_script_has_its_own_arguments_name_and_folder(script):
     (script.folder / "beside.py").write_text("VALUE = 3\n")
-    (script.folder / "json.py").write_text("raise SystemExit('a module of the script in the place of ours')\n")
+    (script.folder / "json.py").write_text(
+        "raise SystemExit('a module of the script in the place of ours')\n"
+    )
     text = """
 import sys, beside
 assert __name__ == "__main__" and __file__ == sys.argv[0]
@@ -127,11 +129,16 @@ def test_processes_of_one_program_are_added_up():
 
     whole = added([one(1.0), one(2.0), one(4.0, device=1)])
     assert [(row.device, row.count, row.seconds) for row in whole.kernels] == [(1, 1, 4.0), (0, 2, 3.0)]
-    assert [table.title for table in tables_of(whole)] == ["Kernels on cuda:0 (H200)", "Kernels on cuda:1 (H200)"]
+    assert [table.title for table in tables_of(whole)] == [
+        "Kernels on cuda:0 (H200)",
+        "Kernels on cuda:1 (H200)",
+    ]
 
 
 def test_shares_of_a_table_add_up_to_one():
-    kernels = tuple(ProfileRow(name=name, device=0, count=1, seconds=s) for name, s in (("a", 1.0), ("b", 3.0)))
+    kernels = tuple(
+        ProfileRow(name=name, device=0, count=1, seconds=s) for name, s in (("a", 1.0), ("b", 3.0))
+    )
     (table,) = tables_of(Profile(program="x", wall_s=9.0, kernels=kernels))
     assert [(row.name, share, running) for row, share, running in table.shares()] == [
         ("b", 0.75, 0.75),
@@ -166,7 +173,16 @@ def test_the_tables_that_are_printed_can_be_read_in_a_report(script, monkeypatch
 def test_json_alone_is_on_standard_output_and_a_page_is_written(script, tmp_path):
     (script.folder / "script.py").write_text("print('New Inference')")
     page = tmp_path / "pages" / "profile.html"
-    run = [sys.executable, "-m", "grader", "profile", "--json", "--html", str(page), str(script.folder / "script.py")]
+    run = [
+        sys.executable,
+        "-m",
+        "grader",
+        "profile",
+        "--json",
+        "--html",
+        str(page),
+        str(script.folder / "script.py"),
+    ]
     ended = subprocess.run(run, capture_output=True, text=True, check=True)
     measured = json.loads(ended.stdout)
     assert "New Inference" in ended.stderr

@@ -37,7 +37,11 @@ def test_what_a_program_does_is_written_when_it_ends(tmp_path):
         (0, "add(float*)", 2, 800),
         (1, "scale", 1, 200),
     ]
-    assert [(row.name, row.bytes) for row in measured.copies] == [("memcpy HTOD", 64), ("memcpy PTOP", 4), ("memset", 8)]
+    assert [(row.name, row.bytes) for row in measured.copies] == [
+        ("memcpy HTOD", 64),
+        ("memcpy PTOP", 4),
+        ("memset", 8),
+    ]
     assert [(row.name, row.count, round(row.seconds * 1e9)) for row in measured.api] == [
         ("cuLaunchKernelEx", 2, 80),
         ("cudaLaunchKernel", 1, 90),

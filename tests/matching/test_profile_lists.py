@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.matching.profile_lists import is_api_call, is_copy, profile_lists, short_name
 
+PROFILES = Path(__file__).with_name("profiles")
 TABBED = """Kernel\tTime\tCummulative Time
 CUDA memcpy HtoD\t37.73%\t37.73%
 volta_scudnn_128x32_relu_interior_nn_v1\t21.47%\t59.20%
@@ -39,35 +42,9 @@ OURS = """Kernels on NVIDIA H200 (cuda:0): 4.2 ms in 166 launches
  21.32%       80.52%   1.1 ms     20  void cuda::detail::implicit_convolve_sgemm<float, 1024, 5>(int, int)"""
 NAMES = ["HtoD", "volta_scudnn_128x32_relu_interior_nn_v1", "implicit_convolve_sgemm"]
 
-NVPROF = """==308== NVPROF is profiling process 308, command: python m1.2.py
-Loading model... done
-==308== Profiling application: python m1.2.py
-==308== Profiling result:
-            Type  Time(%)      Time     Calls       Avg       Min       Max  Name
- GPU activities:   40.02%  16.775ms        20  838.72us  1.1200us  16.153ms  [CUDA memcpy HtoD]
-                   20.15%  8.4472ms         1  8.4472ms  8.4472ms  8.4472ms  void mshadow::cuda::MapPlanLargeKernel<mshadow::sv::saveto, int=8, int=1024>(mshadow::Shape<int=2>, int=4)
-                   11.75%  4.9264ms         1  4.9264ms  4.9264ms  4.9264ms  volta_scudnn_128x64_relu_interior_nn_v1
-      API calls:   41.97%  2.94718s        22  133.96ms  13.505us  1.53015s  cudaStreamCreateWithFlags
-                   34.42%  2.41723s        22  109.87ms  97.347us  2.41149s  cudaMemGetInfo
-"""
-NSYS = """ ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):
-
- Time (%)  Total Time (ns)  Instances   Avg (ns)    Med (ns)   Min (ns)  Max (ns)  StdDev (ns)   Name
- --------  ---------------  ---------  ----------  ----------  --------  --------  -----------  ----------------
-     62.1      123,456,789        100   1234567.0   1234567.0   1234000   1239000        100.0  void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<float>>(int, T2, T3)
-     37.9       75,345,678        100    753456.0    753456.0    753000    754000         90.0  sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n
-
- ** CUDA API Summary (cuda_api_sum):
-
- Time (%)  Total Time (ns)  Num Calls   Avg (ns)   Med (ns)  Min (ns)  Max (ns)  StdDev (ns)  Name
- --------  ---------------  ---------  ---------  ---------  --------  --------  -----------  ----------------
-     91.0        9,456,789        100    94567.0    94567.0     94000     99000        100.0  cudaLaunchKernel
-"""
-TORCH = """Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg     Self CUDA   Self CUDA %    CUDA total  CUDA time avg    # of Calls
--------  ------------  ------------  ------------
-sm90_xmma_gemm         0.00%       0.000us         0.00%       0.000us       0.000us     120.000us        60.00%     120.000us       1.200us           100
-my_kernel         0.00%       0.000us         0.00%       0.000us       0.000us     80.000us        40.00%     80.000us       1.200us           100
-"""
+NVPROF = (PROFILES / "nvprof.txt").read_text()
+NSYS = (PROFILES / "nsys.txt").read_text()
+TORCH = (PROFILES / "torch.txt").read_text()
 
 
 @pytest.mark.parametrize("text", [TABBED, SPACED, PIPES, COMMAS, ENTRIES, WRAPPED, OURS])

@@ -1,4 +1,4 @@
-"""Pictures of clothes in place of Fashion-MNIST, drawn by a rule: the same on every machine, without a file."""
+"""Pictures of clothes in place of Fashion-MNIST, drawn by a rule: the same on every machine, no file."""
 
 import torch
 

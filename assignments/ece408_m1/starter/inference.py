@@ -3,9 +3,8 @@
 import sys
 
 import torch
-from torch import nn
-
 from clothes import CLASSES, SIDE, examples, pictures
+from torch import nn
 
 COUNT, BATCH = 10_000, 250
 FIRST, SECOND, POOLED = 48, 128, 3

@@ -45,7 +45,7 @@ def main(out: str, script: str, arguments: list[str]) -> int:
             write(out, totals.finish() | {"wall_s": ended - begin, **machine()})
     if status is None or isinstance(status, int):
         return int(status or 0)
-    print(status, file=sys.stderr)
+    sys.stderr.write(f"{status}\n")
     return 1
 
 
