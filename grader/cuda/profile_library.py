@@ -17,7 +17,9 @@ from grader.extras import install_command
 
 SOURCE = Path(__file__).with_name("profile_library.cc")
 HEADER, DRIVER_HEADER = "cupti.h", "cuda.h"
-PACKAGES = ("nvidia-cuda-cupti", "nvidia-cuda-runtime", "nvidia-cuda-crt")
+HEADERS = Path(__file__).with_name("headers")
+"""Of ours, behind all others: what a package brings of which nothing else is needed."""
+PACKAGES = ("nvidia-cuda-cupti", "nvidia-cuda-runtime")
 """The packages that bring headers and library where no CUDA toolkit is installed."""
 COMPILE_S = 120
 RECORDS = {
@@ -67,7 +69,7 @@ def headers() -> tuple[Path, Path, Path]:
         raise NotObservedError(f"a profile of a program needs CUPTI; {install_command(PACKAGES[0])}")
     driver = next((folder for folder in (include, *_includes()) if (folder / DRIVER_HEADER).is_file()), None)
     if driver is None:
-        advice = " && ".join(install_command(package) for package in PACKAGES[1:])
+        advice = install_command(PACKAGES[1])
         raise NotObservedError(f"a profile of a program needs CUDA's headers ({DRIVER_HEADER}); {advice}")
     return include, driver, library
 
@@ -76,7 +78,8 @@ def flags(include: Path, driver: Path) -> list[str]:
     """Return the flags of the compiler, with the names of CUPTI's newest records."""
     records = _records(include / "cupti_activity.h")
     defined = (f"-D{name}={record}" for name, record in records.items())
-    return ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", f"-I{include}", f"-I{driver}", *defined]
+    folders = [f"-I{include}", f"-I{driver}", "-idirafter", str(HEADERS)]
+    return ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", *folders, *defined]
 
 
 def _records(header: Path) -> dict[str, str]:

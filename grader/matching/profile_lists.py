@@ -21,6 +21,9 @@ HIGHEST = 100.5
 MOST_WORDS = 3
 """A name has no more words outside of brackets, as `CUDA memcpy HtoD`; a sentence has."""
 
+LONG_WORD = 40
+"""A word of so many characters at the end of a line may go on in the next one."""
+
 _DIGITS = r"(?P<digits>\d{1,3}(?:[.,]\d+)?|[.,]\d+)"
 _PERCENT = re.compile(rf"(?<![\w.,]){_DIGITS}\s?[%\uff05\u066a]")
 _BARE = re.compile(rf"(?<![\w.,<(]){_DIGITS}$")
@@ -43,6 +46,7 @@ _COLUMN = re.compile(
     r"name|kernel|\bapi\b|\bcalls?\b|time|share|percent|%|cumm?ul|running|total", re.IGNORECASE
 )
 _SHARE = re.compile(r"%|percent|share|time", re.IGNORECASE)
+_PERCENTAGE = re.compile(r"%|percent|share", re.IGNORECASE)
 _RUNNING = re.compile(r"cumm?ul|running|sum\b|accum", re.IGNORECASE)
 _DEVICE_SHARE = re.compile(r"self (?:cuda|device|gpu) ?%", re.IGNORECASE)
 _SUM = re.compile(
@@ -57,6 +61,9 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"\w_\w|::|\w<|\[|\w\(|[a-z]\d*[A-Z]|[a-z]\d+x\d|\bmem(?:cpy|set)\b", re.ASCII)
+OF_ALL_KERNELS = frozenset({"Kernel", "Kernel2", "device_kernel"})
+"""What CUTLASS calls every kernel; the first argument of the template tells them apart."""
+_ARGUMENT = re.compile(r"<\s*([\w:]+)")
 _COPY = re.compile(r"\W*(?:(?:CUDA|GPU|async)\s+)*mem(?:cpy|set|ory cop(?:y|ies))(?![\w(])", re.IGNORECASE)
 _RUNTIME = re.compile(r"\W*cuda[A-Z]\w*")
 _DRIVER = re.compile(
@@ -107,9 +114,16 @@ def is_api_call(name: str) -> bool:
 
 
 def short_name(name: str) -> str:
-    """Return a kernel's own name, without result, namespaces, template arguments and parameters."""
-    words = _outside_brackets(name.replace("(anonymous namespace)", "_")).split()
-    return words[-1].rpartition("::")[2] if words else name
+    """Return a kernel's own name, without result, namespaces, template arguments and parameters.
+
+    As `grader/subject/observer/kernel_names.py` does of symbols.
+    """
+    plain = name.replace("(anonymous namespace)", "_")
+    words = _outside_brackets(plain).split()
+    own = words[-1].rpartition("::")[2] if words else name
+    if own in OF_ALL_KERNELS and (argument := _ARGUMENT.search(plain)):
+        return argument[1].rpartition("::")[2]
+    return own
 
 
 def profile_lists(text: str) -> tuple[ProfileList, ...]:
@@ -167,7 +181,7 @@ class _Reader:
                 self.head = head
                 return
         if percents and _open(self.fragment):
-            line, self.fragment = f"{self.fragment} {line}", ""
+            line, self.fragment = _joined(self.fragment, line), ""
             percents = list(_PERCENT.finditer(line))
         row = self.row(line, percents)
         form = (
@@ -179,10 +193,11 @@ class _Reader:
             self.rows.append(row)
             self.form = form
         elif percents:
-            if _IDENTIFIER.search(line) and not _SUM.match(line):
+            nameless = _ONLY_VALUES.fullmatch(line) is not None
+            if nameless or (_IDENTIFIER.search(line) and not _SUM.match(line)):
                 self.unread.append(line[:LONGEST_NAME])
         elif _IDENTIFIER.search(line) or self.fragment:
-            self.fragment = f"{self.fragment} {line}".strip()[-2 * LONGEST_NAME :]
+            self.fragment = _joined(self.fragment, line)
             return
         elif self.rows:
             self.close()
@@ -227,7 +242,8 @@ class _Reader:
                 places = [*signed[-1:]]
         numbers = []
         for place in places:
-            match = _WHOLE.search(cells[place]) if place is not None and place < len(cells) else None
+            cell = cells[place] if place is not None and place < len(cells) else ""
+            match = _PERCENT.search(cell) or _WHOLE.fullmatch(cell)
             if match is not None:
                 numbers.append(_number(match["digits"]))
         texts = [cell for n, cell in enumerate(cells) if n not in places and not _ONLY_VALUES.fullmatch(cell)]
@@ -293,8 +309,9 @@ def _head(line: str) -> _Head | None:
         running = next((n for n, c in enumerate(cells) if _RUNNING.search(c)), None)
         if share is None and running is None:
             return None
+        percent = any(_PERCENTAGE.search(c) for c in cells)
         return _Head(
-            unsigned=True, share=share, running=running, last=any(_DEVICE_SHARE.search(c) for c in cells)
+            unsigned=percent, share=share, running=running, last=any(_DEVICE_SHARE.search(c) for c in cells)
         )
     if len(_COLUMN.findall(line)) < 2 or len(line.split()) > 40 or line.endswith((".", ":")):
         return None
@@ -342,6 +359,13 @@ def _outside_brackets(text: str) -> str:
 def _open(text: str) -> bool:
     """Tell whether a bracket is still open at the end of a text."""
     return sum((character in "<([") - (character in ">)]") for character in text.replace("->", "")) > 0
+
+
+def _joined(before: str, line: str) -> str:
+    """Return two lines of one broken name; a long word was broken within."""
+    words = before.split()
+    within = bool(words) and len(words[-1]) >= LONG_WORD and before[-1].isalnum() and line[0].isalnum()
+    return f"{before}{'' if within else ' '}{line}".strip()[-2 * LONGEST_NAME :]
 
 
 def _letters(text: str) -> int:

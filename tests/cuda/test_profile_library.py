@@ -50,6 +50,23 @@ def test_what_a_program_does_is_written_when_it_ends(tmp_path):
     assert measured.devices == {0: 'a "GPU"'}
 
 
+def test_headers_without_those_of_the_compiler_are_enough(tmp_path):
+    """The packages that torch brings have no crt/host_defines.h, which CUDA's types include."""
+    try:
+        include, driver, _ = headers()
+    except NotObservedError:
+        pytest.skip("needs the headers of CUPTI")
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    folder = tmp_path / "include"
+    folder.mkdir()
+    for file in (*driver.glob("*.h"), *include.glob("*.h")):
+        if not (folder / file.name).exists():
+            (folder / file.name).symlink_to(file)
+    flags = profile_library.flags(folder, folder)
+    subprocess.run(["g++", "-fsyntax-only", *flags, str(SOURCE)], check=True)
+
+
 def test_a_missing_compiler_is_named(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(NotObservedError, match=r"needs a C\+\+ compiler; apt install g\+\+"):

@@ -152,3 +152,27 @@ def test_a_hostile_text_is_read_in_time_that_grows_with_it():
         "a\t" * 50_000,
     ):
         profile_lists(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("void cutlass::Kernel2<cutlass_80_simt_sgemm>(cutlass_80_simt_sgemm::Par…", "cutlass_80_simt_sgemm"),
+        ("void at::native::(anonymous namespace)::pool<float, int>(int, float const*", "pool"),
+        ("Kernel2", "Kernel2"),
+        ("<<", "<<"),
+    ],
+)
+def test_a_short_name_is_what_tells_kernels_apart(name, short):
+    assert short_name(name) == short
+
+
+def test_a_long_name_that_is_broken_within_is_one_name():
+    name = "sm80_xmma_fprop_implicit_gemm_indexed_wo_smem_tf32f32_tf32f32_f32_nhwckrsc"
+    (only,) = profile_lists(f"{name[:50]}\n{name[50:]}\n60.0% 60.0%\nrelu_kernel 35.0% 95.0%")
+    assert [row.name for row in only.rows] == [name, "relu_kernel"]
+
+
+def test_a_line_whose_name_cannot_be_seen_is_noted_as_unread():
+    (only,) = profile_lists("gemm_kernel 60.0% 60.0%\n20.0% 80.0%\nrelu_kernel 15.0% 95.0%")
+    assert only.unread == ("20.0% 80.0%",)
