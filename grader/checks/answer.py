@@ -31,8 +31,10 @@ class AnswerKind(CheckKind):
     that it goes by; negated words, several numbers or shapes, and options that exclude each other are
     uncertain, and suggest nothing. The suggestion waits for a person, who accepts or overrides it with
     `grader manual`. With `decides` an answer that meets every criterion has all points at once, if it was
-    found with certainty. Nothing else is decided by a program: no answer is wrong until a person says so. A
-    question without an answer earns nothing at once, if it is certain that there is none.
+    found with certainty and says nothing else: what stands there besides may be wrong, so each word must be
+    a matched one, one of `near` or `beside`, or a function word. Nothing else is decided by a program: no
+    answer is wrong until a person says so. A question without an answer earns nothing at once, if it is
+    certain that there is none.
 
     Text that no reader sees is in no answer, and text that speaks to the grader earns nothing; both are
     shown to a person.
@@ -54,6 +56,12 @@ class AnswerKind(CheckKind):
             "with the same `file` are known.",
             default_factory=dict,
         )
+        wordings: tuple[str, ...] = option(
+            "Further wordings of the question, as of an earlier hand-out; a copy of one is no part of the "
+            "answer either.",
+            judges=True,
+            default=(),
+        )
         model: str = option(
             "The model answer, beside which a person reads; students see it when their grade is final and "
             "published.",
@@ -72,6 +80,13 @@ class AnswerKind(CheckKind):
             judges=True,
             secret=True,
             default=False,
+        )
+        beside: tuple[str, ...] = option(
+            "Words that may stand in an answer that decides, a|b for either; with any other word it is "
+            "suggested its points, and waits.",
+            judges=True,
+            secret=True,
+            default=(),
         )
 
         def __post_init__(self) -> None:
@@ -143,7 +158,7 @@ class AnswerKind(CheckKind):
             reason = f"{facts['file']} has no answer to question {options.label}"
             return Award(fraction=0.0, reason=reason, flags=flags)
         suggestion = suggestion_for(options, observation)
-        if options.decides and certain and suggestion.meets_all:
+        if options.decides and certain and suggestion.decides:
             return Award(fraction=1.0, reason="the answer says what it must", flags=flags)
         reason = WAITS if certain else f"{WAITS}: {why}"
         return Award(fraction=0.0, reason=reason, flags=flags, undecided=True)

@@ -23,6 +23,11 @@ class AnswerOptions(Protocol):
         ...
 
     @property
+    def wordings(self) -> tuple[str, ...]:
+        """Further wordings of the question."""
+        ...
+
+    @property
     def model(self) -> str:
         """The model answer; empty where the reader may not know it."""
         ...
@@ -32,12 +37,33 @@ class AnswerOptions(Protocol):
         """The criteria; none where the reader may not know them."""
         ...
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Words that may stand beside what decides."""
+        ...
+
+    @property
+    def decides(self) -> bool:
+        """Whether a full match decides."""
+        ...
+
 
 def suggestion_for(options: AnswerOptions, observation: Observation) -> Suggestion:
     """Return what the matchers suggest for an observed answer."""
     facts = observation.facts
     aside = tuple((start, end) for start, end in facts.get("aside", ()))
-    return suggest(options.criteria, str(facts.get("answer", "")), options.text, aside)
+    questions = "\n".join((options.text, *options.wordings))
+    return suggest(options.criteria, str(facts.get("answer", "")), questions, aside, options.beside)
+
+
+def doubt_about(options: AnswerOptions, observation: Observation) -> str:
+    """Return why no program decides what may be right; empty if there is no doubt."""
+    if not observation.facts["certain"]:
+        return str(observation.facts["why"])
+    suggestion = suggestion_for(options, observation)
+    if options.decides and suggestion.meets_all and suggestion.unaccounted:
+        return f"it says “{suggestion.unaccounted}” besides, which may be wrong"
+    return ""
 
 
 def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterator[Drawing]:
@@ -52,8 +78,8 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
         )
         if pictures := tuple(str(picture) for _, picture in facts.get("pictures", ()) if picture):
             yield Pictures(title="Pictures in the answer", pictures=pictures)
-        if not facts["certain"]:
-            yield Paragraph(text=f"Not certain: {facts['why']}", for_staff=True)
+        if doubt := doubt_about(options, observation):
+            yield Paragraph(text=f"Not certain: {doubt}", for_staff=True)
         if options.model:
             yield MarkedText(title="Model answer", text=options.model)
         if suggestion.parts and text:

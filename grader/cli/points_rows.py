@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.checks.answer import AnswerKind
-from grader.checks.answer_drawings import finding_in_words, suggestion_for
+from grader.checks.answer_drawings import doubt_about, finding_in_words, suggestion_for
 from grader.checks.manual import Manual
 from grader.cli.points import StoredGrade
 from grader.config.points_csv import PointsRow
@@ -100,8 +100,8 @@ class AnswerTexts:
             suggestion = suggestion_for(item.options, observation)
             text = str(observation.facts["answer"])
             self.text = marked(text, suggestion.spans)
-            if not observation.facts["certain"]:
-                self.text = f"{self.text}\n(not certain: {observation.facts['why']})".strip()
+            if doubt := doubt_about(item.options, observation):
+                self.text = f"{self.text}\n(not certain: {doubt})".strip()
             if pictures := len(observation.facts["pictures"]):
                 self.text = f"{self.text}\n({pictures} pictures: see the page)".strip()
             # Where nothing was read, 0 is no suggestion that a person should accept with one mark.
