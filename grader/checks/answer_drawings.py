@@ -76,8 +76,11 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
         yield MarkedText(
             title=_place(facts), text=text or "no answer", spans=suggestion.spans, written=bool(text)
         )
-        if pictures := tuple(str(picture) for _, picture in facts.get("pictures", ()) if picture):
+        rows = [(str(row[1]), *map(str, row[2:])) for row in facts.get("pictures", ())]
+        if pictures := tuple(thumbnail for thumbnail, *_ in rows if thumbnail):
             yield Pictures(title="Pictures in the answer", pictures=pictures)
+        elif labels := sorted({first for _, *labels in rows for first in labels}):
+            yield Paragraph(text=f"The pictures of the answer stand with question {' and '.join(labels)}.")
         if doubt := doubt_about(options, observation):
             yield Paragraph(text=f"Not certain: {doubt}", for_staff=True)
         if options.model:

@@ -62,7 +62,7 @@ class Match:
 
     terms: tuple[str, ...] = option(
         "Terms that must occur, a|b for synonyms in any language; plurals, endings and joined spellings are "
-        "accepted, and a term with one of ().[]=:+*^# is taken as code.",
+        "accepted, and a term with one of ().,[]=:+*^# is taken as code.",
         default=(),
     )
     at_least: int | None = option(

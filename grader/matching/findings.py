@@ -100,7 +100,7 @@ def _shape(match: Match, passage: Passage) -> Finding:
     if not right:
         return _sizes_in_a_row(match.shape, passage)
     others = [s.sizes for s in shapes if not any(_is_part(s.sizes, shape) for shape in match.shape)]
-    spans = tuple((shape.start, shape.end) for shape in right)
+    spans = tuple(span for shape in right for span in shape.spans)
     why = f"names {_shown(others[0])} as well" if others else ""
     return _sure(
         passage, spans, why or ("is a part of more" if any(shape.partial for shape in right) else "")

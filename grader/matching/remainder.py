@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from grader.matching.criteria import Criterion
 from grader.matching.passage import FUNCTION_WORDS, Passage, Span, words_of
-from grader.matching.terms import find_term
+from grader.matching.terms import CODE, find_term
 
 _BRACKETS = re.compile(r"[(\[{<]([^()\[\]{}<>]{1,200})[)\]}>]")
 _ENTRIES = re.compile(r"\s*[,;x×*、，]\s*")  # noqa: RUF001 - crosses and Chinese commas
@@ -34,24 +34,39 @@ def unaccounted(
     Accounted for are the matched `spans`, the words that criteria ask for as company, those of `beside`,
     function words, numbers of list entries, lists of names in brackets behind a number that counts them, and
     sentences without a match that have words of the question alone, as a copy over two lines leaves. Numbers
-    are of no account where no criterion asks for a number or a shape.
+    are of no account where no criterion asks for a number or a shape. What is called or looked up, as `f(` or
+    `.f`, needs a match, or a term of `beside` that is code.
     """
     counted = any(c.match and (c.match.number or c.match.shape) for c in criteria)
     near = tuple(words for criterion in criteria if criterion.match for words in criterion.match.near)
-    accounted = [*spans, *(span for words in (*near, *beside) for span in find_term(passage, words))]
-    accounted += [match.span() for sign in (_MARKER, _WORTH) for match in sign.finditer(passage.text)]
-    accounted += _question_alone(passage, spans)
-    if counted:
-        accounted += _counting_lists(passage.text, spans)
-    places = {place for start, end in accounted for place in range(start, end)}
+    terms = [term for words in beside for term in words.split("|")]
+    code = _places((*spans, *_spans(passage, (term for term in terms if CODE & set(term)))))
+    plain = code | _places(_spans(passage, (*near, *terms)))
+    signs = (match.span() for sign in (_MARKER, _WORTH) for match in sign.finditer(passage.text))
+    lists = _counting_lists(passage.text, spans) if any(c.match and c.match.number for c in criteria) else ()
+    plain |= _places((*signs, *lists, *_question_alone(passage, spans)))
     for token in passage.tokens:
-        if token.word in FUNCTION_WORDS or not passage.counts(token.start):
+        named = _is_named(passage.text, token.start, token.end)
+        if not passage.counts(token.start) or (token.word in FUNCTION_WORDS and not named):
             continue
-        if not counted and token.word.isdecimal():
+        if token.word.isdecimal() and not counted:
             continue
-        if any(place not in places for place in range(token.start, token.end)):
+        if not (code if named else plain).issuperset(range(token.start, token.end)):
             return passage.text[token.start : min(token.end, token.start + _LONGEST_SHOWN)]
     return ""
+
+
+def _spans(passage: Passage, terms: Iterable[str]) -> Iterator[Span]:
+    return (span for synonyms in terms for span in find_term(passage, synonyms))
+
+
+def _places(spans: Iterable[Span]) -> set[int]:
+    return {place for start, end in spans for place in range(start, end)}
+
+
+def _is_named(text: str, start: int, end: int) -> bool:
+    """Tell whether a word is called or looked up in something, as `f(` and `.f` are."""
+    return text[start].isalpha() and (text[end : end + 1] == "(" or text[start - 1 : start] == ".")
 
 
 def _question_alone(passage: Passage, spans: Sequence[Span]) -> Iterator[Span]:

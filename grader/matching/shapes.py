@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grader.matching.passage import Passage
+from grader.matching.passage import Passage, Span
 
 _SIZE = re.compile(r"(?<![\d.])(?<!(?<!\w)[-−])\d{1,12}(?!\d)")  # noqa: RUF001 - typographers' minus
 _BETWEEN = re.compile(
@@ -26,6 +26,8 @@ class WrittenShape:
     sizes: tuple[int, ...]
     start: int
     end: int
+    spans: tuple[Span, ...]
+    """The whole of it; of sizes with names, as in (N=64, C=3), each size alone."""
     partial: bool
     """Whether more stands in the same brackets, as in (N, 64, 3)."""
 
@@ -55,8 +57,13 @@ def _joined(text: str, end: int, start: int) -> bool:
 def _shape(passage: Passage, row: list[re.Match[str]]) -> Iterator[WrittenShape]:
     if 2 <= len(row) <= _MOST_SIZES and passage.counts(row[0].start()):
         start, end = row[0].start(), row[-1].end()
+        named = any(sign in passage.text[start:end] for sign in "=:")
         yield WrittenShape(
-            tuple(int(size[0]) for size in row), start, end, _is_partial(passage.text, start, end)
+            sizes=tuple(int(size[0]) for size in row),
+            start=start,
+            end=end,
+            spans=tuple(size.span() for size in row) if named else ((start, end),),
+            partial=_is_partial(passage.text, start, end),
         )
 
 

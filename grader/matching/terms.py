@@ -9,7 +9,7 @@ from itertools import product
 
 from grader.matching.passage import Passage, Span, fold, words_of
 
-CODE = frozenset("().[]=:+*^#<>{}")
+CODE = frozenset("().[]=:+*^#<>{},")
 """A term with one of these is looked for as it stands, without spaces."""
 _JOINT = re.compile(r"[^\S\n]*\n?[^\S\n]*[-_‐‑–/*`'\"]{0,3}[^\S\n]*\n?[^\S\n]*")  # noqa: RUF001 - all join words
 _LONGEST_JOINT = 12

@@ -54,7 +54,7 @@ RIGHT = {
         64, 3, 128, 128
         (N, C, H, W) = (64, 3, 128, 128)
         (64, 3, 128, 128) in PyTorch, (64, 128, 128, 3) in TensorFlow
-        (64, 3, 128, 128), that is samples, channels, height and width
+        (64, 3, 128, 128), samples, channels, height, width
         The shape of the tensor is [64, 3, 128, 128].
     """,
 }
@@ -100,6 +100,8 @@ ODD = {
         64/3/128/128
         (batch=64, channel=3, h=128, w=128)
         64 * 3 * 128 * 128 = 3145728
+        (64, 3, 128, 128), that is samples, channels, height and width
+        (N=64, C=3, H=128, W=128)
     """,
 }
 """Right answers in forms that suggest all points, and need not decide."""
@@ -151,6 +153,11 @@ NOT_RIGHT = {
         tensor.to(developer)
         fake.to(device)
         .to(device), DataParallel
+        Tensor.tensor() and .to()
+        .model() or .to()
+        x.data(), x.to()
+        x.function(cuda), x.to(device)
+        .to() and .with()
         tensor.to(device) deletes the tensor on the CPU
     """,
     8: """
@@ -182,6 +189,14 @@ NOT_RIGHT = {
         (64, 3, 128, 128) + (1,)
         a tensor (64, 3, 128, 128) for every image
         3145728 = 64 * 3 * 128 * 128
+        64 x 3 x 128 x 128 x H
+        H x 64 x 3 x 128 x 128
+        C, 64, 3, 128, 128
+        (64, 128, 128, 3) channels first
+        (N, H, W, C) = (64, 3, 128, 128)
+        (N=64, H=3, W=128, C=128)
+        (64, 3, 128, 128) (samples, height, width, channels)
+        tensor.shape(64, 3, 128, 128).reshape()
     """,
 }
 
