@@ -235,10 +235,11 @@ FUNCTION_WORDS = frozenset(
         """
         a an the and or as by for from in into is are be has have of on that this these it its to with also
         both each either such respectively can may you we i they use uses using used call called so
-        then answer
+        then answer eg
         und oder als auch für von im ist sind hat haben der die das ein eine einen mit man den dem zum
-        zur wie etwa jeweils zb bzw antwort
-        y o e el la los las un una de del en es son tiene tienen para con por como también respectivamente
+        zur wie etwa jeweils zb beispiel bzw antwort
+        y o e el la los las un una de del en es son tiene tienen para con por como ejemplo
+        también respectivamente
         et ou le les des du est sont ont pour avec aussi dans
         और या है हैं का के की को में से जैसे
         的 是 为 和 与 及 或 也 可 以 用 使 在 个 分 别 其 中 即 有 例 如 等
