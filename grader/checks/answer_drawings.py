@@ -3,49 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
+from grader.checks.answer_options import AnswerOptions
 from grader.checks.points_drawings import points_drawings
-from grader.matching.criteria import Criterion
 from grader.matching.findings import Finding, MatchState
 from grader.matching.suggestion import Suggestion, suggest
 from grader.model.drawing import Drawing, MarkedText, Paragraph, Pictures, ValueTable
 from grader.model.magnitude import number
 from grader.model.observation import Observation
-
-
-class AnswerOptions(Protocol):
-    """Options of a kind that asks a question."""
-
-    @property
-    def text(self) -> str:
-        """The question."""
-        ...
-
-    @property
-    def wordings(self) -> tuple[str, ...]:
-        """Further wordings of the question."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The model answer; empty where the reader may not know it."""
-        ...
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The criteria; none where the reader may not know them."""
-        ...
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Words that may stand beside what decides."""
-        ...
-
-    @property
-    def decides(self) -> bool:
-        """Whether a full match decides."""
-        ...
 
 
 def suggestion_for(options: AnswerOptions, observation: Observation) -> Suggestion:

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.checks.answer import AnswerKind
 from grader.checks.answer_drawings import doubt_about, finding_in_words, suggestion_for
-from grader.checks.manual import Manual
+from grader.checks.judged import JudgedOptions
 from grader.cli.points import StoredGrade
 from grader.config.points_csv import PointsRow
 from grader.config.points_file import MANUAL, WAITS, PointsGiven
@@ -48,14 +48,15 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsR
     observation = grade.evidence.observations.get(item.id)
     answer = AnswerTexts(item, observation)
     file = observation.facts.get("file") if observation else None
+    options = judged_options(item)
     return PointsRow(
         student=grade.folder.name,
         assignment=grade.folder.parent.name,
         item=item.id,
         title=item.title,
-        asks=getattr(item.options, "asks", "") or getattr(item.options, "text", ""),
+        asks=options.request if options else "",
         answer=answer.text,
-        model=getattr(item.options, "model", ""),
+        model=options.model if options else "",
         criteria=answer.criteria,
         suggested=answer.suggested,
         now=_now(record, _award(grade, item, plugins), item),
@@ -66,10 +67,15 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsR
     )
 
 
+def judged_options(item: Item) -> JudgedOptions | None:
+    """Return the options of an item that has a model answer and criteria; None if its kind has none."""
+    return item.options if isinstance(item.options, JudgedOptions) else None
+
+
 def criteria_of(item: Item) -> tuple[Criterion, ...]:
     """Return the criteria of an item; none if its kind has none."""
-    options = item.options
-    return options.criteria if isinstance(options, AnswerKind.Options | Manual.Options) else ()
+    options = judged_options(item)
+    return options.criteria if options else ()
 
 
 def cells_of(record: PointsGiven | None, item: Item) -> dict[str, Any]:
