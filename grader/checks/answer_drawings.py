@@ -28,7 +28,7 @@ def doubt_about(options: AnswerOptions, observation: Observation) -> str:
         return str(observation.facts["why"])
     suggestion = suggestion_for(options, observation)
     if options.decides and suggestion.meets_all and suggestion.unaccounted:
-        return f"it says “{suggestion.unaccounted}” besides, which may be wrong"
+        return f'it says "{suggestion.unaccounted}" besides, which may be wrong'
     return ""
 
 

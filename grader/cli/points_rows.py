@@ -63,7 +63,7 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsR
         possible=f"{item.points:g}",
         **cells_of(record, item),
         document=str((grade.folder / WORKSPACE / str(file)).relative_to(out)) if file else "",
-        submission=grade.mark,
+        submission=grade.short_digest,
     )
 
 
@@ -110,7 +110,7 @@ class AnswerTexts:
                 self.text = f"{self.text}\n(not certain: {doubt})".strip()
             if pictures := len(observation.facts["pictures"]):
                 self.text = f"{self.text}\n({pictures} pictures: see the page)".strip()
-            # Where nothing was read, 0 is no suggestion that a person should accept with one mark.
+            # Where nothing was read, 0 is no suggestion that a person should accept with one word.
             if suggestion.useful and text.strip():
                 self.suggestion = suggestion
                 self.suggested = f"{suggestion.points:g}"
