@@ -63,6 +63,8 @@ def matmul_kernel(A, C):
     n, length = A.shape
     # Bits of the thread's number: with / and % the compiler would allow for negative indices.
     thread = cuda.threadIdx.x & (THREADS - 1)
+    row = thread >> 4
+    k = thread & (DEPTH - 1)
     warp_i = (thread >> 7) * 16
     warp_j = ((thread >> 5) & 3) * 32
     i = warp_i + ((thread >> 3) & 3)
@@ -74,15 +76,22 @@ def matmul_kernel(A, C):
                     sums[r, c] = 0.0
             computes = top + warp_i < n and left + warp_j < top + warp_i + 16
             for first in range(0, length, DEPTH):
+                # All four are on their way while other threads still compute.
+                above = element(A, top + row, first + k)
+                below = element(A, top + row + TILE // 2, first + k)
+                before = element(A, left + row, first + k)
+                behind = element(A, left + row + TILE // 2, first + k)
                 cuda.syncthreads()
-                copy_panel(A, top, first, rows)
-                copy_panel(A, left, first, columns)
+                rows[k, row] = above
+                rows[k, row + TILE // 2] = below
+                columns[k, row] = before
+                columns[k, row + TILE // 2] = behind
                 cuda.syncthreads()
                 if computes:
-                    for k in range(DEPTH):
+                    for step in range(DEPTH):
                         for r in range(SIDE):
                             for c in range(SIDE):
-                                sums[r, c] += rows[k, i + 4 * r] * columns[k, j + 8 * c]
+                                sums[r, c] += rows[step, i + 4 * r] * columns[step, j + 8 * c]
             for r in range(SIDE):
                 for c in range(SIDE):
                     y = top + i + 4 * r
@@ -93,12 +102,6 @@ def matmul_kernel(A, C):
 
 
 @cuda.jit(device=True)
-def copy_panel(A, first_row, first_column, panel):
-    """Copy a part of A to shared memory, its columns as rows; what lies outside of A is 0."""
-    thread = cuda.threadIdx.x & (THREADS - 1)
-    k = thread & (DEPTH - 1)
-    column = first_column + k
-    for half in range(0, TILE, THREADS // DEPTH):
-        i = half + (thread >> 4)
-        row = first_row + i
-        panel[k, i] = A[row, column] if row < A.shape[0] and column < A.shape[1] else 0.0
+def element(A, i, j):
+    """Return an element of A; outside of it all are 0."""
+    return A[i, j] if i < A.shape[0] and j < A.shape[1] else 0.0
