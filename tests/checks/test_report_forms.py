@@ -1,3 +1,4 @@
+# ruff: noqa: E501, RUF001 - reports as students write them, in several languages
 """Times and speedups in the forms in which students write them, right, wrong and invented.
 
 No right report loses a point without a person, in whatever form or language; one whose speedup does not

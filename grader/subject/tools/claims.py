@@ -9,10 +9,12 @@ from itertools import islice, pairwise
 from typing import Any
 
 from .mentions import MATCHES, Mention, mentions, phrase
-from .named_times import BEFORE, BEHIND, distinct, numbers_in_units, written
-from .numbers import Number
+from .named_times import BEFORE, BEHIND, KEPT, distinct, numbers_in_units, written
+from .numbers import Number, numbers
 
 FEW = 16
+FAR = 300
+"""What stands further away from a number in its sentence is not about it."""
 Times = Mapping[str, Sequence[Sequence[Any]]]
 
 _DEMANDS = re.compile(
@@ -45,7 +47,8 @@ _ROUGHLY = re.compile(
 _NUMBERED = re.compile(r"(?:fig(?:ure)?|table|section|part|question|page|hw)\W{0,3}$", re.IGNORECASE)
 _COUNTED = re.compile(
     r"(?:(?:,| and| or|, and) ?\d+)*"  # all of `2, 4 and 8 cores`
-    r"[^\w\n]{0,2}(?:cores?|threads?|blocks?|cpus?|gpus?|rounds?|runs?|rows?|columns?|elements|[x\u00d7] ?\d)",
+    r"[^\w\n]{0,2}(?:cores?|threads?|blocks?|cpus?|gpus?|rounds?|runs?|rows?|columns?|elements"
+    r"|[x\u00d7] ?\d)",
     re.IGNORECASE,
 )
 _THINGS = re.compile(r"\W{0,2}(?:threads?|blocks?|rows?|columns?|elements|matri\w+|pixels?)\b", re.IGNORECASE)
@@ -89,6 +92,7 @@ def claims(text: str, words: str, taken: Times) -> list[list[Any]]:
     things; a demand ("at least 40") is no claim.
     """
     times_taken = {(entry[0], entry[1]) for entries in taken.values() for entry in entries}
+    of_times = {n.start for n in numbers_in_units(text) if (n.value, n.half) in times_taken}
     headings = {match.end() - 2 for match in _ENUMERATED.finditer(text)}
     places = [(m.start(), m.end()) for m in islice(phrase(words).finditer(text), MATCHES)]
     bases = _tables(text, words, tuple(taken))
@@ -102,7 +106,7 @@ def claims(text: str, words: str, taken: Times) -> list[list[Any]]:
                 continue
             names, certain = _compared(text, sentence, index, taken)
             multiple = number.multiple and not _THINGS.match(text, number.end)
-            counted = (number.value, number.half) in times_taken or _COUNTED.match(text, number.end)
+            counted = number.start in of_times or _COUNTED.match(text, number.end)
             near = any(start - BEFORE <= number.start and number.end <= end + BEHIND for start, end in places)
             says_so = multiple or (not counted and _says_so(text, sentence, index, places))
             if number.start in bases:
@@ -114,7 +118,11 @@ def claims(text: str, words: str, taken: Times) -> list[list[Any]]:
             ):
                 roughly = "over" if _BOUND.search(before) else "roughly" if _ROUGHLY.search(before) else ""
                 certain = (
-                    certain and says_so and not _NOT_OF_WHOLE_CALLS.search(text, sentence.start, sentence.end)
+                    certain
+                    and says_so
+                    and not _NOT_OF_WHOLE_CALLS.search(
+                        text, max(sentence.start, number.start - FAR), min(sentence.end, number.end + FAR)
+                    )
                 )
                 entry = [number.value, number.half, multiple, written(text, number)]
                 ratios.append([*entry, sorted(names), certain, roughly])
@@ -129,11 +137,11 @@ def _sentences(text: str, names: Sequence[str]) -> Iterator[_Sentence]:
         line = text.rfind("\n", 0, mention.start) + 1
         if not text[line : mention.start].strip(" \t|*[]-\u2022"):
             ends.add(line)
-        elif _ENDED.search(text, line, mention.start):
+        elif _ENDED.search(text, max(line, mention.start - FAR), mention.start):
             ends.add(mention.start)
     bounds = sorted({0, *ends, len(text)})
     sentences = [_Sentence(start=start, end=end) for start, end in pairwise(bounds)]
-    for kind, parts in (("names", every), ("numbers", numbers_in_units(text))):
+    for kind, parts in (("names", every), ("numbers", numbers(text))):
         at = 0
         for part in parts:
             while at < len(sentences) - 1 and part.start >= sentences[at].end:
@@ -154,13 +162,17 @@ def _says_so(text: str, sentence: _Sentence, index: int, places: Sequence[tuple[
     number = sentence.numbers[index]
     if _quotient(text, sentence, index):
         return True
-    called = [end for start, end in places if sentence.start <= start and end <= number.start]
+    called = [
+        end
+        for start, end in places
+        if max(sentence.start, number.start - FAR) <= start and end <= number.start
+    ]
     if any(_DIRECTLY.fullmatch(text, end, number.start) for end in called):
         return True
-    names = [name for name in sentence.names if name.end <= number.start]
+    names = [name for name in sentence.names if number.start - FAR < name.end <= number.start]
     if not names or not _IS.fullmatch(text, names[-1].end, number.start):
         return False
-    if called and _THAN.search(text, sentence.start, names[-1].start):  # `…, that over max_numba is 1.4`
+    if called and _stands_behind(_THAN, text, sentence, names[-1]):  # `…, that over max_numba is 1.4`
         return True
     divided = len(names) > 1 and _SLASH.search(text, names[-2].end, names[-1].start)
     return bool(divided and _VERSUS.fullmatch(text, names[-2].end, names[-1].start))
@@ -182,14 +194,15 @@ def _compared(text: str, sentence: _Sentence, index: int, taken: Times) -> tuple
         names = [_name_of(number, taken) for number in quotient]
         return tuple(filter(None, names)), all(names) and names[0] != names[1]
     number = sentence.numbers[index]
+    names = [name for name in sentence.names if abs(name.start - number.start) < FAR]
     since = sentence.numbers[index - 1].end if index else sentence.start
     until = sentence.numbers[index + 1].start if index + 1 < len(sentence.numbers) else sentence.end
-    before = [name for name in sentence.names if since <= name.start < number.start]
-    behind = [name for name in sentence.names if number.end <= name.start < until]
+    before = [name for name in names if since <= name.start < number.start]
+    behind = [name for name in names if number.end <= name.start < until]
     if len(_names(before)) == 2:
         return _names(before), True
-    bases = [name for name in sentence.names if _THAN.search(text, sentence.start, name.start)]
-    others = [name for name in sentence.names if name not in bases]
+    bases = [name for name in names if _stands_behind(_THAN, text, sentence, name)]
+    others = [name for name in names if name not in bases]
     base = _nearest(bases, behind, before)
     other = _nearest(others, before, behind) if base else ()
     if len(base) == 1 and len(other) == 1 and base != other:
@@ -197,6 +210,10 @@ def _compared(text: str, sentence: _Sentence, index: int, taken: Times) -> tuple
     if not before and len(_names(behind)) == 2:
         return _names(behind), index == 0
     return _names([*before, *behind])[:2], False
+
+
+def _stands_behind(words: re.Pattern[str], text: str, sentence: _Sentence, name: Mention) -> bool:
+    return words.search(text, max(sentence.start, name.start - BEFORE), name.start) is not None
 
 
 def _nearest(names: Sequence[Mention], *places: Sequence[Mention]) -> tuple[str, ...]:
@@ -249,8 +266,11 @@ def _tables(text: str, words: str, names: Sequence[str]) -> dict[int, tuple[str,
             continue
         rows: list[tuple[str, Number, int]] = []
         start = place
-        for row in lines[index + 1 :]:
-            in_row, of_row = mentions(row, names), list(numbers_in_units(row))
+        for row in lines[index + 1 : index + 1 + KEPT]:
+            if not any(map(str.isalnum, row)) and row.strip():  # the line below a head in Markdown
+                start += len(row)
+                continue
+            in_row, of_row = mentions(row, names), list(numbers(row))
             if len(_names(in_row)) != 1 or len(of_row) < 2 or in_row[0].start > of_row[0].start:
                 break
             rows.append((in_row[0].name, of_row[-1], start))

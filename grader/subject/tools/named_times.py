@@ -36,7 +36,7 @@ _SAYS_ONLY_THE_TIME = re.compile(
     r"|result|it|just|braucht|benötigt|dauert|laufzeit|zeit|ist|nur|bei|etwa|rund))*",
     re.IGNORECASE,
 )
-"""What stands between a name and its own time: `max_cpu takes only`, and not "the kernel of max_gpu takes"."""
+"""What stands between a name and its time: `max_cpu takes only`, and not "the kernel of max_gpu takes"."""
 _IS_A_FUNCTION = re.compile(r"\s+(?:version|implementation|function|variante?|method)\b", re.IGNORECASE)
 _DIVIDED = re.compile(r"[\s)]*[/\u00f7][\s(]*")
 _EQUALS = re.compile(r"[\s)]*[=\u2248:]\s*")
@@ -109,12 +109,9 @@ def _from_one_to_another(
             continue
         if not _FROM_TO.search(text, max(0, above.start - 10), above.start):
             continue
-        ends = [match.end() for match in _SENTENCE_ENDS.finditer(text)]
-        start = max((end for end in ends if end <= above.start), default=0)
-        sentence = text[
-            max(start, above.start - BEHIND) : min([e for e in ends if e > below.end] or [len(text)])
-        ]
-        of_sentence = dict.fromkeys(mention.name for mention in mentions(sentence[: 3 * BEHIND], names))
+        before = _SENTENCE_ENDS.split(text[max(0, above.start - BEHIND) : above.start])[-1]
+        behind = _SENTENCE_ENDS.split(text[below.end : below.end + BEHIND])[0]
+        of_sentence = dict.fromkeys(mention.name for mention in mentions(f"{before} {behind}", names))
         if len(of_sentence) == 2:
             yield from ((name, number) for name in of_sentence for number in (above, below))
 
