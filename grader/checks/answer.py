@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.checks.manual import award_given
+from grader.checks.by_hand import award_given
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.criteria import Criterion, require_names, require_worth

@@ -21,8 +21,8 @@ from grader.checks.allocations import (
     series,
     unseen,
 )
+from grader.checks.by_hand import award_given
 from grader.checks.calls import cases_of, function_name
-from grader.checks.manual import award_given
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from grader.checks.by_hand import award_given
 from grader.checks.calls import function_name
 from grader.checks.drawings.gpu import gpu_drawings
-from grader.checks.manual import award_given
 from grader.checks.watched import (
     WATCHED,
     idle_or_wrong,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from grader.checks.by_hand import award_given
 from grader.checks.calls import cases_of
 from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.drawings.model_parts import parts_table
 from grader.checks.exchanged import bytes_of
-from grader.checks.manual import award_given
 from grader.checks.watched import (
     NOTE,
     WATCHED,

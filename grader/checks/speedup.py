@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from grader.checks.by_hand import award_given
 from grader.checks.calls import function_name
 from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 from grader.checks.drawings.values import number_of
 from grader.checks.interval import median
-from grader.checks.manual import award_given
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
 from grader.checks.ratio import MARGIN, MeasuredRatio, decided, measured, number
 from grader.checks.watched import (

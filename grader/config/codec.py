@@ -34,7 +34,7 @@ def to_plain(value: Any) -> Any:
     Raises:
         TypeError: some part of it is of a type that is not kept.
     """
-    return _writer(type(value))(value)
+    return _writer(type(value))(value)  # type: ignore[arg-type] # classes are hashable
 
 
 def dumps(value: Any) -> str:
