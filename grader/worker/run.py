@@ -84,6 +84,7 @@ def run(
         quiet = WatchedCores(own.cores, devices)
         items = Items(job, plugins.checks, processes, devices, quiet, builds)
         for number, task in enumerate(job.tasks, start=1):
+            processes.is_last_item = number == len(job.tasks)
             observation = items.observe(task)
             if items.note(task, observation) or not job.shares_gpu:
                 evidence.write(ItemObserved(run=job.id, observation=observation))
