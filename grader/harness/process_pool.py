@@ -45,8 +45,6 @@ class ProcessPool:
         self.cores = cores
         self.device_memory: DeviceMemory | None = None
         """Set by whoever lends devices."""
-        self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
-        """Likewise; see `grader.contracts.context.CheckContext`."""
         self.tool_calls: dict[tuple[str, ...], Call] = {}
         """Answers of tools that only read files; a workspace does not change while its items are observed."""
         self.is_last_item = False

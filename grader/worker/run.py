@@ -75,7 +75,6 @@ def run(
         )
         resources.enter_context(closing(devices))
         processes.device_memory = devices.memory_used
-        processes.bus_carried = devices.bus_carried
         described = _describe(job, machine, warm[0], servers, devices)
         evidence.write(RunStarted(submission=job.submission, run=described))
         builds = _builds(job, processes)
