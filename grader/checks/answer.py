@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.answer_options import AnswerOptions
-from grader.checks.manual import award_given
+from grader.checks.by_hand import award_given
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.criteria import require_worth
