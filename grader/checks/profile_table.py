@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.checks.manual import award_given
+from grader.checks.by_hand import award_given
 from grader.checks.questions import read_answers, tidy_questions, with_questions
 from grader.checks.requirements import Requirement, award_requirements
 from grader.config.codec import from_plain, to_plain
