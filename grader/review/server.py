@@ -1,0 +1,99 @@
+"""The web server: routes, the door, and uvicorn on one address."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from grader.errors import UsageError
+from grader.reports.pages import TEMPLATES
+from grader.review.grading_pages import GradingPages
+from grader.review.people import Door
+from grader.review.safety import Guard
+from grader.review.site import STATIC, ReviewSite, Visit, go
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+_STATIC = {
+    "style.css": TEMPLATES / "style.css",
+    "review.css": STATIC / "review.css",
+    "review.js": STATIC / "review.js",
+}
+
+
+def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIApp:
+    """Return the application for one address."""
+    cookie = f"grader_review_{port}"
+    grading = GradingPages(site)
+
+    def enter(request: Request) -> Response:
+        value = door.enter(request.query_params.get("token", ""))
+        if value is None:
+            return PlainTextResponse(
+                "grader review: this link is of another start; open the one that was printed last\n", 403
+            )
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(cookie, value, httponly=True, samesite="strict", path="/")
+        return response
+
+    def static(request: Request) -> Response:
+        path: Path | None = _STATIC.get(request.path_params["name"])
+        return PlainTextResponse("no such file\n", 404) if path is None else FileResponse(path)
+
+    def home(visit: Visit) -> Response:
+        names = list(site.places)
+        return go("a", names[0]) if len(names) == 1 else site.page("home.html.j2", visit, names=names)
+
+    def route(path: str, handler: Callable[[Visit], Response], *methods: str) -> Route:
+        return Route(path, site.endpoint(handler), methods=list(methods or ("GET",)))
+
+    inside = "/a/{assignment}"
+    app = Starlette(
+        routes=[
+            Route("/enter", enter),
+            Route("/static/{name}", static),
+            route("/", home),
+            route(inside, grading.questions),
+            route(f"{inside}/q/{{item}}", grading.start),
+            route(f"{inside}/q/{{item}}/{{number:int}}", grading.answer, "GET", "POST"),
+            route(f"{inside}/q/{{item}}/phrases", grading.phrases, "POST"),
+            route(f"{inside}/undo", grading.undo, "POST"),
+            route(f"{inside}/names", grading.names, "POST"),
+        ]
+    )
+    names = {host, *LOOPBACK} if host in LOOPBACK else {host}
+    hosts = {f"[{name}]:{port}" if ":" in name.strip("[]") else f"{name}:{port}" for name in names}
+    return Guard(app, door=door, hosts=hosts, cookie=cookie)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the address; port 0 takes a free one.
+
+    Raises:
+        UsageError: it is taken, or is not of this machine.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(f"{host}:{port}: cannot be opened ({reason}); choose another by --port") from None
+
+
+def serve(app: ASGIApp, opened: socket.socket) -> None:
+    """Answer requests until the program is told to end."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, date_header=False, lifespan="off"
+    )
+    uvicorn.Server(config).run(sockets=[opened])
