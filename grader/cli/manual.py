@@ -110,7 +110,8 @@ def import_(
 
     with ExitStack() as resources:
         if gradebook is not None and not judgements.problems:
-            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+            book = resources.enter_context(opened(gradebook, create=True))
+            plugins.listen(Recorder(book, course, plugins, rubric))
         saved = judgements.save(count)
     echo(f"{file}: {saved} new judgements saved", err=True)
     for folder in later:

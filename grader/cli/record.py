@@ -32,9 +32,9 @@ def command(context: click.Context, out: Path, rubric: str | None, gradebook: Lo
     counts = {True: 0, False: 0}
     refused = 0
     with opened(gradebook, create=True) as book:
-        for evidence, card in grades_in(out, course, plugins, rubric):
+        for evidence, judge in grades_in(out, course, plugins, rubric):
             try:
-                counts[book.record(evidence, card, how="record")] += 1
+                counts[book.record(evidence, judge(evidence), how="record", judge=judge)] += 1
             except NotObservedError as error:
                 for problem in error.problems:
                     echo(f"grader: {problem}", err=True)

@@ -93,7 +93,11 @@ def run(site: object, persons: Sequence[Reviewer], *, host: str, port: int) -> N
     for person, token in door.tokens.items():
         echo(f"{person.name} ({person.role}): http://{shown}:{number}/enter?token={token}")
     echo("Ctrl-C ends it; everything that was given is in the gradebook.", err=True)
-    serve(application(site, door, host=host, port=number), server)
+    site.catch_up()
+    try:
+        serve(application(site, door, host=host, port=number), server)
+    finally:
+        site.close()
 
 
 def _demo(persons: Sequence[Reviewer], *, host: str, port: int) -> None:

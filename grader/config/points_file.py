@@ -65,11 +65,21 @@ def read_points(folder: Path, submission: str) -> dict[str, PointsGiven]:
     Raises:
         NotObservedError: the file cannot be read, or a line of it is no such record.
     """
-    path = folder / FILE
+    records = read_records(folder / FILE)
+    latest = {record.item: record for record in records if record.submission == submission}
+    return {item: record for item, record in latest.items() if not record.withdrawn}
+
+
+def read_records(path: Path) -> list[PointsGiven]:
+    """Read all records of a file, the oldest first; none if there is no file.
+
+    Raises:
+        NotObservedError: the file cannot be read, or a line of it is no such record.
+    """
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
-        return {}
+        return []
     except OSError as error:
         raise NotObservedError(f"{show_path(path)}: cannot be read ({error.strerror})") from None
     records = []
@@ -79,8 +89,7 @@ def read_points(folder: Path, submission: str) -> dict[str, PointsGiven]:
             records.append(from_plain(PointsGiven, loads(line), where=where))
         except ValueError:
             raise NotObservedError(f"{where}: is no record of points; take the line out") from None
-    latest = {record.item: record for record in records if record.submission == submission}
-    return {item: record for item, record in latest.items() if not record.withdrawn}
+    return records
 
 
 def append_points(folder: Path, records: Sequence[PointsGiven]) -> None:

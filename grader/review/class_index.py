@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, func, select
@@ -12,15 +12,17 @@ from sqlalchemy import Connection, func, select
 from grader.gradebook.judgements import Judgement, judgement_rows, read_judgement
 from grader.gradebook.rows import read_card, revive
 from grader.gradebook.tables import ATTEMPTS, POINTS, SCORES, SUBMISSIONS, TOTALS
+from grader.model.observation import Outcome
 from grader.model.score import Line, Scorecard, Standing
 from grader.model.submission import Submission
-from grader.review.desk import always_for_people, place_in_order
+from grader.review.desk import Desk, always_for_people, place_in_order
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
     from grader.model.rubric import Item
 
 _CHUNK = 500
+_FOR_PEOPLE = frozenset({Outcome.OBSERVED.value, Outcome.NOT_OBSERVED.value})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +46,10 @@ class GradedEntry:
 class ClassIndex:
     """Current scores and judgements of one assignment."""
 
-    def __init__(self, book: Gradebook, assignment: str) -> None:
+    def __init__(self, book: Gradebook, desk: Desk) -> None:
         self._book = book
-        self._assignment = assignment
+        self._desk = desk
+        self._assignment = desk.assignment
         self._lock = threading.Lock()
         self._last_score = self._last_points = 0
         self._score_of: dict[str, int] = {}
@@ -88,7 +91,7 @@ class ClassIndex:
             entries |= self._read_entries(connection, missing[start : start + _CHUNK], students)
         for score, entry in entries.items():
             if len(entry.students) != len(students[score]):
-                entries[score] = _entry(entry, tuple(students[score]))
+                entries[score] = replace(entry, students=tuple(students[score]))
         self._entry_of = entries
         self._entries = {entry.number: entry for _, entry in sorted(entries.items())}
 
@@ -150,7 +153,9 @@ class ClassIndex:
         if line is None or self.judgement(entry, item) is not None:
             return False
         return line.standing is Standing.HELD or (
-            line.standing is Standing.PROVISIONAL and line.outcome in {"observed", "not_observed"}
+            line.standing is Standing.PROVISIONAL
+            and item in self._desk.by_hand
+            and line.outcome in _FOR_PEOPLE
         )
 
     def concerns(self, entry: GradedEntry, item: Item) -> bool:
@@ -174,14 +179,3 @@ class ClassIndex:
 
 def _rotated(queue: list[GradedEntry], start: int) -> Iterable[GradedEntry]:
     return (*queue[start:], *queue[:start])
-
-
-def _entry(entry: GradedEntry, students: tuple[str, ...]) -> GradedEntry:
-    return GradedEntry(
-        number=entry.number,
-        score=entry.score,
-        attempt=entry.attempt,
-        submission=entry.submission,
-        students=students,
-        card=entry.card,
-    )

@@ -45,6 +45,8 @@ class Desk:
         self.rubric: Rubric
         self.judge: Judge
         self.items: Mapping[str, Item]
+        self.by_hand: frozenset[str]
+        """Items whose kind lets a person decide; of others only those that are held wait for one."""
         self.refresh()
 
     def refresh(self) -> bool:
@@ -62,7 +64,8 @@ class Desk:
         extensions = course.extensions_of(self.assignment)
         self.judge = Judge(rubric, plugins.checks, digests, extensions=extensions, zone=course.zone)
         self.rubric = rubric
-        self.items = {item.id: item for item in rubric.items if plugins.checks[item.check].by_hand}
+        self.items = {item.id: item for item in rubric.items}
+        self.by_hand = frozenset(item.id for item in rubric.items if plugins.checks[item.check].by_hand)
         self._stamp = stamp
         return True
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from grader.gradebook.judgements import Judgement, undoable
 from grader.model.score import Standing
+from grader.review.criteria_changes import criteria_changes
 from grader.review.exhibit import Exhibit, exhibit
 from grader.review.forms import Entered, judgement, read_form, written
 from grader.review.judging import Conflict, Saved, clock
@@ -97,7 +98,7 @@ class GradingPages:
         item, entry = self._item(place, visit), self._site.entry(place, visit)
         if entry.line(item.id) is None:
             raise MissingPageError(f"{item.id}: this submission was graded without it; grade it again")
-        shown = self._exhibit(place, entry, item)
+        shown = self.exhibit_of(place, entry, item)
         if visit.form is None:
             return self._show(visit, place, entry, item, shown)
         entered = read_form(visit.form, shown.rows)
@@ -120,6 +121,7 @@ class GradingPages:
                 conflict=other,
                 status=409,
             )
+        self._site.follow(place, entry)
         if visit.form.get("keep") and entered.comment:
             add_phrase(self._site.book, place.desk.assignment, item.id, entered.comment, person)
         return self._next(visit, place, entry, item, saved, record.points)
@@ -134,6 +136,7 @@ class GradingPages:
             visit.session.note = "There is nothing of yours to take back."
             return go("a", place.desk.assignment)
         outcome = place.judging.undo(last, entry, person)
+        self._site.follow(place, entry)
         if isinstance(outcome, Conflict):
             by = outcome.other.record.by
             visit.session.note = f"{by} has given points here since; nothing was taken back."
@@ -176,7 +179,8 @@ class GradingPages:
             raise MissingPageError("the rubric has no such item that a person gives points for")
         return item
 
-    def _exhibit(self, place: ReviewRoom, entry: GradedEntry, item: Item) -> Exhibit:
+    def exhibit_of(self, place: ReviewRoom, entry: GradedEntry, item: Item) -> Exhibit:
+        """Return what there is to read of an item."""
         observation = self._site.book.evidence(entry.attempt).observations.get(item.id)
         return exhibit(item, observation, place.desk.plugins.checks[item.check])
 
@@ -193,6 +197,40 @@ class GradingPages:
             visit.session.note += " That was the last one of this question."
             return go("a", place.desk.assignment)
         return go("a", place.desk.assignment, "q", item.id, following.number)
+
+    def show_second(
+        self,
+        visit: Visit,
+        place: ReviewRoom,
+        entry: GradedEntry,
+        item: Item,
+        shown: Exhibit,
+        entered: Entered | None,
+    ) -> Response:
+        """Show an answer to a second reader, without anybody's points."""
+        return self._site.page(
+            "answer.html.j2",
+            visit,
+            place,
+            status=422 if entered else 200,
+            second=True,
+            item=item,
+            entry=entry,
+            line=None,
+            held=False,
+            shown=shown,
+            entered=entered or written(None, shown.rows),
+            after=0,
+            conflict=None,
+            current=None,
+            position=0,
+            total=0,
+            waiting=0,
+            before=None,
+            following=None,
+            changed=0,
+            phrases=phrases_of(self._site.book, place.desk.assignment, item.id),
+        )
 
     def _show(  # noqa: PLR0913 - what was entered, and what came between
         self,
@@ -218,6 +256,8 @@ class GradingPages:
             visit,
             place,
             status=status,
+            second=False,
+            changed=sum(1 for _ in criteria_changes(index, item)),
             item=item,
             entry=entry,
             line=line,

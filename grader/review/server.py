@@ -14,10 +14,12 @@ from starlette.routing import Route
 
 from grader.errors import UsageError
 from grader.reports.pages import TEMPLATES
+from grader.review.class_pages import ClassPages
 from grader.review.grading_pages import GradingPages
 from grader.review.people import Door
 from grader.review.safety import Guard
 from grader.review.site import STATIC, ReviewSite, Visit, go
+from grader.review.staff_pages import StaffPages
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -33,7 +35,8 @@ _STATIC = {
 def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIApp:
     """Return the application for one address."""
     cookie = f"grader_review_{port}"
-    grading = GradingPages(site)
+    grading, submissions = GradingPages(site), ClassPages(site)
+    staff = StaffPages(site, grading)
 
     def enter(request: Request) -> Response:
         value = door.enter(request.query_params.get("token", ""))
@@ -64,6 +67,18 @@ def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIAp
             route("/", home),
             route(inside, grading.questions),
             route(f"{inside}/q/{{item}}", grading.start),
+            route(f"{inside}/q/{{item}}/criteria", staff.criteria, "GET", "POST"),
+            route(f"{inside}/second/{{item}}/{{number:int}}", staff.second, "GET", "POST"),
+            route(f"{inside}/submissions", submissions.submissions),
+            route(f"{inside}/s/{{number:int}}", submissions.submission),
+            route(f"{inside}/s/{{number:int}}/picture", submissions.picture),
+            route(f"{inside}/s/{{number:int}}/{{audience}}.html", submissions.report),
+            route(f"{inside}/fairness", staff.fairness),
+            route(f"{inside}/publish", staff.publishing, "GET", "POST"),
+            route(f"{inside}/requests", staff.requests, "GET", "POST"),
+            route(f"{inside}/requests/{{request:int}}", staff.request, "GET", "POST"),
+            route(f"{inside}/requests/{{request:int}}/replay", staff.replay, "POST"),
+            route(f"{inside}/audit", staff.audit),
             route(f"{inside}/q/{{item}}/{{number:int}}", grading.answer, "GET", "POST"),
             route(f"{inside}/q/{{item}}/phrases", grading.phrases, "POST"),
             route(f"{inside}/undo", grading.undo, "POST"),

@@ -18,6 +18,7 @@ from grader.reports.pages import environment
 from grader.review.class_index import ClassIndex, GradedEntry
 from grader.review.desk import Desk
 from grader.review.judging import Judging
+from grader.review.mirror import Mirror
 from grader.review.people import ReviewSession
 from grader.review.safety import MOST_BYTES, has_csrf
 
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
-PAGES = (("Questions", ()),)
+PAGES = (
+    ("Questions", ()),
+    ("Submissions", ("submissions",)),
+    ("Fairness", ("fairness",)),
+    ("Requests", ("requests",)),
+    ("Publish", ("publish",)),
+    ("Audit", ("audit",)),
+)
 """Names and paths of the pages of an assignment, in the order of the navigation."""
 
 
@@ -54,7 +62,15 @@ Handler: TypeAlias = Callable[[Visit], Response]
 
 
 class MissingPageError(Exception):
-    """There is no such page: 404, with a line that says why."""
+    """There is no such page, with a line that says why."""
+
+    status = 404
+
+
+class ForbiddenPageError(MissingPageError):
+    """The role of a person does not allow this page."""
+
+    status = 403
 
 
 class ReviewSite:
@@ -63,10 +79,34 @@ class ReviewSite:
     def __init__(self, book: Gradebook, desks: Mapping[str, Desk], *, results: Path | None = None) -> None:
         self.book = book
         self.results = results
+        self._mirror = None if results is None else Mirror(book, results)
         self.places = {
-            name: ReviewRoom(desk=desk, index=ClassIndex(book, name), judging=Judging(book, desk))
+            name: ReviewRoom(desk=desk, index=ClassIndex(book, desk), judging=Judging(book, desk))
             for name, desk in desks.items()
         }
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """Why pages of students could not be written, by student."""
+        return {} if self._mirror is None else self._mirror.problems
+
+    def follow(self, place: ReviewRoom, *entries: GradedEntry) -> None:
+        """Have the results folders of these submissions brought up to date."""
+        if self._mirror is not None:
+            self._mirror.follow(place.desk, *entries)
+
+    def catch_up(self) -> None:
+        """Have all results folders brought up to date that may lack points, as after the end of a process."""
+        for place in self.places.values():
+            index = place.index.refresh()
+            judged = {(each.student, each.record.submission) for each in index.judgements}
+            entries = [e for e in index.entries if (e.submission.student, e.submission.digest) in judged]
+            self.follow(place, *entries)
+
+    def close(self) -> None:
+        """Write what is left for the results folders."""
+        if self._mirror is not None:
+            self._mirror.close()
 
     def place(self, visit: Visit) -> ReviewRoom:
         """Return the assignment of a page, with what is new in gradebook and rubric."""
@@ -131,7 +171,7 @@ class ReviewSite:
             try:
                 return await run_in_threadpool(handler, visit)
             except MissingPageError as error:
-                return self.page("problem.html.j2", visit, status=404, problems=(str(error),))
+                return self.page("problem.html.j2", visit, status=error.status, problems=(str(error),))
             except GraderError as error:
                 return self.page("problem.html.j2", visit, status=503, problems=error.problems)
 

@@ -37,6 +37,9 @@ REASONS: dict[Outcome, str] = {
 _REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
 """Outcomes that are always observed again, whatever the check kind awards."""
 
+POINTS_GIVEN, POINTS_POSSIBLE = "points_given", "points_possible"
+"""Quantities with which a person has judged an item: whoever gives points has looked."""
+
 CHANGED_INPUTS = "changed its inputs in place"
 
 _SLACK = 1e-9
@@ -193,12 +196,13 @@ def _judge(item: Item, observations: Mapping[str, Observation], kinds: Mapping[s
     observation = observations.get(item.id)
     if observation is None:
         return _Verdict(reason="not observed yet", standing=Standing.PROVISIONAL)
-    verdict = _see(item, observation, observations, kinds)
+    overridden = POINTS_GIVEN in observation.quantities and not kinds[item.check].by_hand
+    verdict = _by_hand(observation) if overridden else _see(item, observation, observations, kinds)
     if verdict.standing is Standing.PROVISIONAL:
         return verdict
     if observation.simulated and item.simulated == "informs":
         return replace(verdict, standing=Standing.PROVISIONAL, reason=f"only simulated: {verdict.reason}")
-    if verdict.flags and item.on_flag == "holds":
+    if verdict.flags and item.on_flag == "holds" and POINTS_GIVEN not in observation.quantities:
         return replace(verdict, standing=Standing.HELD)
     return verdict
 
@@ -225,6 +229,16 @@ def _see(
     if waiting and not kind.related_optional:
         return _Verdict(reason=f"waits for {', '.join(waiting)}", standing=Standing.PROVISIONAL)
     return _award(item, observation, related, kind)
+
+
+def _by_hand(observation: Observation) -> _Verdict:
+    """Return a person's points in place of the kind's award."""
+    points, possible = (
+        float(observation.quantities[name].value or 0) for name in (POINTS_GIVEN, POINTS_POSSIBLE)
+    )
+    comment = " ".join(str(observation.facts.get("comment", "")).split())
+    reason = f"a person gave {points:g} of {possible:g}" + (f": {comment}" if comment else "")
+    return _Verdict(fraction=points / possible if possible else 1.0, reason=reason)
 
 
 def _award(

@@ -1,0 +1,89 @@
+"""Filters of the list of submissions: what about each one needs a person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from grader.checks.answer import AnswerKind
+from grader.model.drawing import Gauge
+from grader.model.score import Standing
+from grader.review.desk import always_for_people
+
+if TYPE_CHECKING:
+    from grader.gradebook.book import Gradebook
+    from grader.review.class_index import ClassIndex, GradedEntry
+    from grader.review.desk import Desk
+
+NEAR = 0.05
+"""A measured value is near its threshold if it is this share off, or its interval holds the threshold."""
+MOST_REMEMBERED = 20_000
+
+
+class Traits:
+    """Facts about submissions that only their evidence tells, read once for each attempt."""
+
+    def __init__(self, book: Gradebook) -> None:
+        self._book = book
+        self._by_attempt: dict[tuple[int, str], tuple[bool, bool]] = {}
+
+    def unanswered(self, desk: Desk, entry: GradedEntry) -> bool:
+        """Tell whether a question has no answer."""
+        return self._read(desk, entry)[0]
+
+    def near(self, desk: Desk, entry: GradedEntry) -> bool:
+        """Tell whether a measured value is near its threshold."""
+        return self._read(desk, entry)[1]
+
+    def _read(self, desk: Desk, entry: GradedEntry) -> tuple[bool, bool]:
+        key = entry.attempt, desk.rubric.digest
+        if key not in self._by_attempt:
+            if len(self._by_attempt) >= MOST_REMEMBERED:
+                self._by_attempt.clear()
+            observations = self._book.evidence(entry.attempt).observations
+            unanswered = near = False
+            for item in desk.items.values():
+                observation = observations.get(item.id)
+                if observation is None:
+                    continue
+                if item.check == AnswerKind.name:
+                    unanswered |= bool(observation.facts.get("missing"))
+                elif not always_for_people(item):
+                    kind = desk.plugins.checks[item.check]
+                    near |= any(map(_is_near, kind.show(item.options, observation)))
+            self._by_attempt[key] = unanswered, near
+        return self._by_attempt[key]
+
+
+def _is_near(drawing: object) -> bool:
+    if not isinstance(drawing, Gauge) or min(drawing.value, drawing.needed) <= 0:
+        return False
+    return drawing.low <= drawing.needed <= drawing.high or abs(
+        math.log(drawing.value / drawing.needed)
+    ) <= math.log1p(NEAR)
+
+
+Filter: TypeAlias = Callable[["Desk", "ClassIndex", "Traits", "GradedEntry"], bool]
+
+
+def _waits(desk: Desk, index: ClassIndex, _traits: Traits, entry: GradedEntry) -> bool:
+    return any(index.waits(entry, item) for item in desk.items)
+
+
+FILTERS: Mapping[str, tuple[str, Filter]] = {
+    "all": ("All", lambda *_: True),
+    "waiting": ("To read", _waits),
+    "open": ("Open", lambda _d, _i, _t, entry: entry.card.standing is Standing.PROVISIONAL),
+    "held": ("Held", lambda _d, _i, _t, entry: entry.card.standing is Standing.HELD),
+    "flagged": ("Flagged", lambda _d, _i, _t, entry: any(line.flags for line in entry.card.lines)),
+    "late": (
+        "Late",
+        lambda _d, _i, _t, entry: any(total.late and total.late.late_s > 0 for total in entry.card.totals),
+    ),
+    "unanswered": ("Without answer", lambda desk, _i, traits, entry: traits.unanswered(desk, entry)),
+    "near": ("Near threshold", lambda desk, _i, traits, entry: traits.near(desk, entry)),
+}
+"""By the word in the address, the label and the test."""
+QUICK = frozenset(FILTERS) - {"unanswered", "near"}
+"""Filters that read no evidence, so that their numbers always stand beside them."""
