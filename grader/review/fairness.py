@@ -63,7 +63,7 @@ def overruled(judgements: Iterable[Judgement]) -> list[Overruled]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class JudgementBlock:
     """Some judgements of one person after each other."""
 
     began: str
@@ -72,7 +72,7 @@ class Block:
     """The mean of points given, as a share of those possible."""
 
 
-def drift(judgements: Sequence[Judgement], by: str) -> list[Block]:
+def drift(judgements: Sequence[Judgement], by: str) -> list[JudgementBlock]:
     """Return the generosity of one person over time, in blocks of judgements."""
     mine = [
         each
@@ -82,7 +82,7 @@ def drift(judgements: Sequence[Judgement], by: str) -> list[Block]:
     mine.sort(key=lambda each: each.record.at)
     blocks = (mine[start : start + BLOCK] for start in range(0, len(mine), BLOCK))
     return [
-        Block(
+        JudgementBlock(
             began=block[0].record.at,
             count=len(block),
             share=fmean(each.record.points / each.record.possible for each in block),
@@ -92,8 +92,8 @@ def drift(judgements: Sequence[Judgement], by: str) -> list[Block]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What a second reader would give."""
+class SecondReading:
+    """Points that a second reader would give."""
 
     number: int
     student: str
@@ -112,10 +112,10 @@ class Disagreement:
 
     entry: GradedEntry
     first: Judgement
-    second: Reading
+    second: SecondReading
 
 
-def readings_of(book: Gradebook, assignment: str) -> list[Reading]:
+def readings_of(book: Gradebook, assignment: str) -> list[SecondReading]:
     """Return all second readings, the oldest first."""
     rows = (
         select(READINGS, SUBMISSIONS.c.student, SUBMISSIONS.c.digest)
@@ -125,7 +125,7 @@ def readings_of(book: Gradebook, assignment: str) -> list[Reading]:
     )
     with book.database.reading() as connection:
         return [
-            Reading(
+            SecondReading(
                 number=row.id,
                 student=row.student,
                 digest=row.digest,
@@ -161,7 +161,7 @@ def add_reading(
 
 
 def for_second_reader(
-    index: ClassIndex, readings: Sequence[Reading], reader: str, items: Iterable[str]
+    index: ClassIndex, readings: Sequence[SecondReading], reader: str, items: Iterable[str]
 ) -> list[tuple[str, GradedEntry]]:
     """Return answers of the sample that others have judged and nobody has read a second time."""
     read = {(reading.student, reading.digest, reading.item) for reading in readings}
@@ -184,7 +184,7 @@ def in_sample(item: str, student: str) -> bool:
     return hashlib.sha256(f"second\0{item}\0{student}".encode()).digest()[0] % ONE_OF == 0
 
 
-def disagreements(index: ClassIndex, readings: Iterable[Reading]) -> tuple[int, list[Disagreement]]:
+def disagreements(index: ClassIndex, readings: Iterable[SecondReading]) -> tuple[int, list[Disagreement]]:
     """Return how many answers were read twice, and where the readers differ, the largest difference first."""
     entries = {(entry.submission.student, entry.submission.digest): entry for entry in index.entries}
     pairs = []

@@ -37,7 +37,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishingChange:
-    """What publishing changes for one submission."""
+    """The difference that publishing makes for one submission."""
 
     entry: GradedEntry
     before: Shown

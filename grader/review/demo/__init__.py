@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from grader.config.codec import digest
-from grader.config.points_file import WAITS
+from grader.config.points_file import MANUAL, WAITS
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.observation import Observation, Outcome
 from grader.model.submission import Submission
@@ -99,10 +99,10 @@ def record(
 
 
 def _observe(item: str, task: str, desk: Desk, answers: Mapping[str, str]) -> Observation:
-    options = desk.items[item].options
-    label = getattr(options, "label", None)
+    label = getattr(desk.items[item].options, "label", None)
     if label is None:
-        return Observation(item=item, outcome=Outcome.NOT_OBSERVED, note=WAITS, digest=task)
+        note = WAITS if desk.items[item].check == MANUAL else ""
+        return Observation(item=item, outcome=Outcome.NOT_OBSERVED, note=note, digest=task)
     answer = answers.get(label, "")
     facts = {
         "file": "answers.md",
