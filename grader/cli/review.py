@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options
 def run(site: object, persons: Sequence[Reviewer], *, host: str, port: int) -> None:
     """Print a link for each person, and serve until the program is told to end."""
     from grader.review.people import Door
-    from grader.review.server import LOOPBACK, application, listen, serve
+    from grader.review.server import LOOPBACK, application, listen, web_server
     from grader.review.site import ReviewSite
 
     assert isinstance(site, ReviewSite)  # noqa: S101 - imported late, so that other commands import no web server
@@ -95,7 +95,7 @@ def run(site: object, persons: Sequence[Reviewer], *, host: str, port: int) -> N
     echo("Ctrl-C ends it; everything that was given is in the gradebook.", err=True)
     site.catch_up()
     try:
-        serve(application(site, door, host=host, port=number), server)
+        web_server(application(site, door, host=host, port=number)).run(sockets=[server])
     finally:
         site.close()
 

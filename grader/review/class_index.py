@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, func, select
 
+from grader.config.points_file import MANUAL
 from grader.gradebook.judgements import Judgement, judgement_rows, read_judgement
 from grader.gradebook.rows import read_card, revive
 from grader.gradebook.tables import ATTEMPTS, POINTS, SCORES, SUBMISSIONS, TOTALS
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from grader.model.rubric import Item
 
 _CHUNK = 500
-_FOR_PEOPLE = frozenset({Outcome.OBSERVED.value, Outcome.NOT_OBSERVED.value})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,11 +152,10 @@ class ClassIndex:
         line = entry.line(item)
         if line is None or self.judgement(entry, item) is not None:
             return False
-        return line.standing is Standing.HELD or (
-            line.standing is Standing.PROVISIONAL
-            and item in self._desk.by_hand
-            and line.outcome in _FOR_PEOPLE
-        )
+        if line.standing is not Standing.PROVISIONAL:
+            return line.standing is Standing.HELD
+        check = self._desk.items[item].check if item in self._desk.by_hand else ""
+        return check == MANUAL or (bool(check) and line.outcome == Outcome.OBSERVED)
 
     def concerns(self, entry: GradedEntry, item: Item) -> bool:
         """Tell whether a person reads an item of a submission."""

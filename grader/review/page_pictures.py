@@ -63,7 +63,7 @@ def _render(path: Path, stamp: int, argument: str) -> bytes:
 
 
 def _wall() -> Iterator[str]:
-    """Yield the arguments of bubblewrap: no network, no other process, nothing but the interpreter to read."""
+    """Yield arguments of bubblewrap: no network, no other process, nothing but the interpreter to read."""
     yield from ("--unshare-all", "--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY, "--cap-drop", "ALL")
     yield from ("--die-with-parent", "--new-session", "--clearenv")
     yield from ("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")  # noqa: S108 - inside the sandbox

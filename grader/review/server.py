@@ -22,6 +22,7 @@ from grader.review.site import STATIC, ReviewSite, Visit, go
 from grader.review.staff_pages import StaffPages
 
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.types import ASGIApp
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
@@ -104,11 +105,17 @@ def listen(host: str, port: int) -> socket.socket:
         raise UsageError(f"{host}:{port}: cannot be opened ({reason}); choose another by --port") from None
 
 
-def serve(app: ASGIApp, opened: socket.socket) -> None:
-    """Answer requests until the program is told to end."""
+def web_server(app: ASGIApp) -> uvicorn.Server:
+    """Return a server that says nothing of itself, and logs no address with a token in it."""
     import uvicorn
 
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, date_header=False, lifespan="off"
+        app,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        lifespan="off",
     )
-    uvicorn.Server(config).run(sockets=[opened])
+    return uvicorn.Server(config)
