@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -37,10 +37,12 @@ class GradedEntry:
     students: tuple[str, ...]
     """The students whose current score this is."""
     card: Scorecard
+    lines: Mapping[str, Line]
+    """The lines of the card by item."""
 
     def line(self, item: str) -> Line | None:
         """Return the line of an item; None if the rubric had no such item then."""
-        return next((line for line in self.card.lines if line.item == item), None)
+        return self.lines.get(item)
 
 
 class ClassIndex:
@@ -93,7 +95,8 @@ class ClassIndex:
             if len(entry.students) != len(students[score]):
                 entries[score] = replace(entry, students=tuple(students[score]))
         self._entry_of = entries
-        self._entries = {entry.number: entry for _, entry in sorted(entries.items())}
+        by_number = {entry.number: entry for _, entry in sorted(entries.items())}
+        self._entries = {number: by_number[number] for number in sorted(by_number)}
 
     def _read_entries(
         self, connection: Connection, scores: list[int], students: dict[int, list[str]]
@@ -105,17 +108,19 @@ class ClassIndex:
             .join(SUBMISSIONS, SUBMISSIONS.c.id == ATTEMPTS.c.submission)
             .where(SCORES.c.id.in_(scores))
         )
-        return {
-            row.id: GradedEntry(
+        entries = {}
+        for row in connection.execute(rows):
+            card = read_card(row.card)
+            entries[row.id] = GradedEntry(
                 number=row.submission,
                 score=row.id,
                 attempt=row.attempt,
                 submission=revive(Submission, row.body),
                 students=tuple(students[row.id]),
-                card=read_card(row.card),
+                card=card,
+                lines={line.item: line for line in card.lines},
             )
-            for row in connection.execute(rows)
-        }
+        return entries
 
     def _read_points(self, connection: Connection) -> None:
         rows = judgement_rows(self._assignment).where(POINTS.c.id > self._last_points)
@@ -127,7 +132,7 @@ class ClassIndex:
     @property
     def entries(self) -> tuple[GradedEntry, ...]:
         """All submissions with a current score, by number."""
-        return tuple(self._entries[number] for number in sorted(self._entries))
+        return tuple(self._entries.values())
 
     @property
     def judgements(self) -> tuple[Judgement, ...]:

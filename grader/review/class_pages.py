@@ -16,7 +16,7 @@ from grader.review.page_pictures import PagePictures
 from grader.review.publishing import is_published
 from grader.review.requests import requests_of
 from grader.review.safety import REPORT_POLICY
-from grader.review.site import MissingPageError, ReviewSite, Visit
+from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit
 from grader.scoring.redact import closes, staff_view, student_view
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class ClassPages:
             for name, (_, test) in FILTERS.items()
             if name in QUICK
         }
+        if chosen not in QUICK:
+            self._traits.read(desk, entries)
         matching = [e for e in entries if FILTERS[chosen][1](desk, index, self._traits, e)]
         counts[chosen] = len(matching)
         search = visit.query.get("search", "").strip()[:100]
@@ -149,12 +151,9 @@ class ClassPages:
         text = Html().render(view if visit.session.names else _without_names(view, entry))
         return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
 
-    def _is_for_people(self, place: object, entry: GradedEntry, item: str) -> bool:
-        from grader.review.site import ReviewRoom
-
-        assert isinstance(place, ReviewRoom)  # noqa: S101
-        known = place.desk.items.get(item)
-        return known is not None and place.index.concerns(entry, known)
+    def _is_for_people(self, place: ReviewRoom, entry: GradedEntry, name: str) -> bool:
+        item = place.desk.items.get(name)
+        return item is not None and place.index.concerns(entry, item)
 
     def _matches(self, entry: GradedEntry, search: str, *, names: bool) -> bool:
         if search == str(entry.number):

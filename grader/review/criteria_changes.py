@@ -31,7 +31,7 @@ class CriteriaChange:
 
 def criteria_changes(index: ClassIndex, item: Item) -> Iterator[CriteriaChange]:
     """Yield the judgements of an item that were given by other criteria or for other points."""
-    for entry in index.queue(item):
+    for entry in index.entries:
         judgement = index.judgement(entry, item.id)
         if judgement is not None and _is_older(judgement.record, item):
             yield _change(entry, judgement, item)

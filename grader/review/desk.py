@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from grader.checks.answer import AnswerKind
@@ -81,6 +82,7 @@ def criteria_of(item: Item) -> tuple[Criterion, ...]:
     return options.criteria if isinstance(options, AnswerKind.Options | Manual.Options) else ()
 
 
+@lru_cache(maxsize=100_000)
 def place_in_order(item: str, student: str) -> bytes:
     """Return what to sort by, so that each question has a random order of its own that stays."""
     return hashlib.sha256(f"{item}\0{student}".encode()).digest()

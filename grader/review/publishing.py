@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from sqlalchemy import insert, select
 from grader.gradebook.migrations import now
 from grader.gradebook.tables import PUBLICATIONS
 from grader.model.evidence import Evidence
-from grader.model.score import Scorecard, Standing
+from grader.model.score import Standing
 from grader.review.judging import add_audit
 from grader.scoring.redact import closes, student_view
 
@@ -66,19 +67,20 @@ def publish(book: Gradebook, assignment: str, person: Reviewer, *, published: bo
         add_audit(connection, assignment, person, "published" if published else "publishing taken back", "")
 
 
-def preview(desk: Desk, entry: GradedEntry) -> PublishingChange:
-    """Return what students of a submission see before and after publishing."""
-    return PublishingChange(
-        entry=entry,
-        before=_shown(desk, entry, published=False),
-        after=_shown(desk, entry, published=True),
-    )
+def previews(desk: Desk, entries: Iterable[GradedEntry]) -> Iterator[PublishingChange]:
+    """Yield the submissions whose students see something else after publishing than before."""
+    waits = any(item.visible == "after_published" for item in desk.rubric.items)
+    for entry in entries:
+        if waits or entry.card.standing is Standing.FINAL:  # otherwise it is the same
+            before, after = (_shown(desk, entry, published=published) for published in (False, True))
+            if before != after:
+                yield PublishingChange(entry=entry, before=before, after=after)
 
 
 def _shown(desk: Desk, entry: GradedEntry, *, published: bool) -> Shown:
     rubric, course = desk.rubric, desk.course
     lines = tuple(line for line in entry.card.lines if line.item in desk.items)
-    card: Scorecard = entry.card if len(lines) == len(entry.card.lines) else _with_lines(entry.card, lines)
+    card = replace(entry.card, lines=lines)
     view = student_view(
         rubric,
         Evidence(submission=entry.submission, runs=(), observations={}),
@@ -96,9 +98,3 @@ def _shown(desk: Desk, entry: GradedEntry, *, published: bool) -> Shown:
         items=tuple(line.title for line in view.scorecard.lines),
         models=has_models and published and card.standing is Standing.FINAL,
     )
-
-
-def _with_lines(card: Scorecard, lines: tuple[object, ...]) -> Scorecard:
-    from dataclasses import replace
-
-    return replace(card, lines=lines)  # type: ignore[arg-type]  # lines of a card, some left out

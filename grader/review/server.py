@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -13,12 +12,11 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from grader.errors import UsageError
-from grader.reports.pages import TEMPLATES
 from grader.review.class_pages import ClassPages
 from grader.review.grading_pages import GradingPages
 from grader.review.people import Door
 from grader.review.safety import Guard
-from grader.review.site import STATIC, ReviewSite, Visit, go
+from grader.review.site import STATIC_FILES, ReviewSite, Visit, go
 from grader.review.staff_pages import StaffPages
 
 if TYPE_CHECKING:
@@ -26,11 +24,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-_STATIC = {
-    "style.css": TEMPLATES / "style.css",
-    "review.css": STATIC / "review.css",
-    "review.js": STATIC / "review.js",
-}
+_FOR_EVER = {"cache-control": "private, max-age=31536000, immutable"}
 
 
 def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIApp:
@@ -50,8 +44,10 @@ def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIAp
         return response
 
     def static(request: Request) -> Response:
-        path: Path | None = _STATIC.get(request.path_params["name"])
-        return PlainTextResponse("no such file\n", 404) if path is None else FileResponse(path)
+        path = STATIC_FILES.get(request.path_params["name"])
+        if path is None:
+            return PlainTextResponse("no such file\n", 404)
+        return FileResponse(path, headers=_FOR_EVER)
 
     def home(visit: Visit) -> Response:
         names = list(site.places)

@@ -13,7 +13,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
+from grader.config.codec import digest_bytes
 from grader.errors import GraderError
+from grader.reports.pages import TEMPLATES as STYLES
 from grader.reports.pages import environment
 from grader.review.class_index import ClassIndex, GradedEntry
 from grader.review.desk import Desk
@@ -27,6 +29,13 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
+STATIC_FILES = {
+    "style.css": STYLES / "style.css",
+    "review.css": STATIC / "review.css",
+    "review.js": STATIC / "review.js",
+}
+VERSION = digest_bytes(b"".join(path.read_bytes() for path in STATIC_FILES.values()))[-12:]
+"""Part of the addresses of those files, so that browsers may keep them for ever."""
 PAGES = (
     ("Questions", ()),
     ("Submissions", ("submissions",)),
@@ -143,6 +152,7 @@ class ReviewSite:
                     visit.session.csrf
                 ),
                 PAGES=PAGES,
+                VERSION=VERSION,
                 title_of=lambda entry: title_of(entry, visit.session),
                 **values,
             )

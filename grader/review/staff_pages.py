@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from grader.errors import UsageError
 from grader.gradebook.tables import AUDIT
+from grader.model.score import Standing
 from grader.review.criteria_changes import CriteriaChange, applied, criteria_changes
 from grader.review.fairness import (
     add_reading,
@@ -21,7 +22,7 @@ from grader.review.fairness import (
 )
 from grader.review.forms import judgement, read_form
 from grader.review.judging import clock
-from grader.review.publishing import is_published, preview, publish
+from grader.review.publishing import is_published, previews, publish
 from grader.review.requests import StudentRequest, add_reply, add_request, requests_of
 from grader.review.site import ForbiddenPageError, MissingPageError, ReviewRoom, ReviewSite, Visit, go
 
@@ -134,15 +135,15 @@ class StaffPages:
             )
             self._site.follow(place, *place.index.entries)
             return go("a", assignment, "publish")
-        changes = [preview(place.desk, entry) for entry in place.index.entries]
+        entries = place.index.entries
         return self._site.page(
             "publish.html.j2",
             visit,
             place,
             published=published,
-            changes=[change for change in changes if change.before != change.after],
-            total=len(changes),
-            final=sum(change.entry.card.standing == "final" for change in changes),
+            changes=list(previews(place.desk, entries)),
+            total=len(entries),
+            final=sum(entry.card.standing is Standing.FINAL for entry in entries),
             problems=self._site.problems,
         )
 
