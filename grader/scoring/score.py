@@ -40,6 +40,9 @@ _REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
 POINTS_GIVEN, POINTS_POSSIBLE = "points_given", "points_possible"
 """Quantities with which a person has judged an item: whoever gives points has looked."""
 
+BEFORE_POINTS = "before_points"
+"""The fact that holds outcome, note and fault of what a person has judged without an observation."""
+
 CHANGED_INPUTS = "changed its inputs in place"
 
 _SLACK = 1e-9
@@ -196,8 +199,9 @@ def _judge(item: Item, observations: Mapping[str, Observation], kinds: Mapping[s
     observation = observations.get(item.id)
     if observation is None:
         return _Verdict(reason="not observed yet", standing=Standing.PROVISIONAL)
-    overridden = POINTS_GIVEN in observation.quantities and not kinds[item.check].by_hand
-    verdict = _by_hand(observation) if overridden else _see(item, observation, observations, kinds)
+    if POINTS_GIVEN in observation.quantities and not kinds[item.check].by_hand:
+        return _overridden(item, observation, observations, kinds)
+    verdict = _see(item, observation, observations, kinds)
     if verdict.standing is Standing.PROVISIONAL:
         return verdict
     if observation.simulated and item.simulated == "informs":
@@ -231,14 +235,23 @@ def _see(
     return _award(item, observation, related, kind)
 
 
-def _by_hand(observation: Observation) -> _Verdict:
-    """Return a person's points in place of the kind's award."""
+def _overridden(
+    item: Item,
+    observation: Observation,
+    observations: Mapping[str, Observation],
+    kinds: Mapping[str, CheckKind],
+) -> _Verdict:
+    """Return a person's points in place of the kind's award, whose flags stay."""
     points, possible = (
         float(observation.quantities[name].value or 0) for name in (POINTS_GIVEN, POINTS_POSSIBLE)
     )
     comment = " ".join(str(observation.facts.get("comment", "")).split())
-    reason = f"a person gave {points:g} of {possible:g}" + (f": {comment}" if comment else "")
-    return _Verdict(fraction=points / possible if possible else 1.0, reason=reason)
+    judged = BEFORE_POINTS not in observation.facts  # otherwise there is nothing that the kind could judge
+    return _Verdict(
+        fraction=points / possible if possible else 1.0,
+        reason=f"a person gave {points:g} of {possible:g}" + (f": {comment}" if comment else ""),
+        flags=_see(item, observation, observations, kinds).flags if judged else (),
+    )
 
 
 def _award(
