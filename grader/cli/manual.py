@@ -118,7 +118,8 @@ def import_(
 
     with ExitStack() as resources:
         if gradebook is not None and not judgements.problems:
-            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+            book = resources.enter_context(opened(gradebook, create=True))
+            plugins.listen(Recorder(book, course, plugins, rubric))
         saved = judgements.save(count)
     if as_json:
         echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})
