@@ -133,6 +133,16 @@ def grader_waits(submission: Submission, message: str) -> None:
 
 
 @hookspec
+def grader_queue_status(message: str) -> None:
+    """The orders of a run stand so: how many run on which machines, and what the others wait for.
+
+    When: on the host, each time an engine whose workers run on other machines says so.
+    Who: progress displays, logs.
+    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    """
+
+
+@hookspec
 def grader_graded(submission: Submission, evidence: Evidence, scorecard: Scorecard) -> None:
     """A submission was scored and its reports are written.
 

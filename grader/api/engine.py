@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from grader.config.evidence_file import EVIDENCE, LineReader
-from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Session, Waits
+from grader.contracts.engine import (
+    CountsGpus,
+    Ended,
+    Engine,
+    EngineSettings,
+    Event,
+    Order,
+    QueueStatus,
+    Records,
+    Session,
+    Waits,
+)
 from grader.engines.job_file import remove_job, worker_command, write_job
 from grader.errors import NotObservedError
 from grader.model.job import WAITS, Job, Task
@@ -11,6 +22,7 @@ from grader.model.job import WAITS, Job, Task
 __all__ = [
     "EVIDENCE",
     "WAITS",
+    "CountsGpus",
     "Ended",
     "Engine",
     "EngineSettings",
@@ -19,6 +31,7 @@ __all__ = [
     "LineReader",
     "NotObservedError",
     "Order",
+    "QueueStatus",
     "Records",
     "Session",
     "Task",

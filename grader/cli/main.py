@@ -91,7 +91,7 @@ class Stop:
         if self.number and number != signal.SIGINT:  # but whoever presses Ctrl-C again means it
             return
         self.number = self.number or number
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
 
 @contextmanager

@@ -15,9 +15,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from grader.config.evidence_file import EvidenceWriter, ItemObserved, SubmissionReceived, decode_record
+from grader.config.evidence_file import (
+    EvidenceWriter,
+    ItemObserved,
+    RunStarted,
+    SubmissionReceived,
+    decode_record,
+)
 from grader.config.problem import show_path
-from grader.contracts.engine import Ended, Event, Order, Records, Session
+from grader.contracts.engine import CountsGpus, Ended, Event, Order, QueueStatus, Records, Session
 from grader.errors import NotObservedError
 from grader.grading.plan import Part, in_order, plan
 from grader.grading.score import Graded, score_and_report
@@ -52,8 +58,8 @@ class _InProgress:
     """Why a record of an open order could not be read."""
     problem: str = ""
     """Why the order that ended last was cut short."""
-    orders: set[str] = field(default_factory=set)
-    """The keys of all of its orders."""
+    runs: set[str] = field(default_factory=set)
+    """The ids of the runs of its orders."""
 
 
 class Grading:
@@ -137,6 +143,8 @@ class Grading:
 
     @cached_property
     def _gpus(self) -> int:
+        if isinstance(self._session, CountsGpus):
+            return self._session.gpus()
         from grader.cuda.gpus import gpus
 
         return sum(not gpu.mig for gpu in gpus())
@@ -174,7 +182,6 @@ class Grading:
             shares_gpu=part.shares_gpu,
         )
         entry.ordered[order.key] = number, part
-        entry.orders.add(order.key)
         entry.unseen |= {task.item: task for task in part.tasks}
         self._open[order.key] = entry
         self._plugins.run_started(entry.submission.submission, len(part.tasks))
@@ -202,6 +209,9 @@ class Grading:
 
     def _handle(self, event: Event) -> None:
         """Take one event of the engine into account."""
+        if isinstance(event, QueueStatus):
+            self._plugins.queue_status(event.message)
+            return
         entry = self._open[event.order.key]
         if isinstance(event, Records):
             try:
@@ -221,11 +231,13 @@ class Grading:
             return
         entry.lines.add(hash(line))
         submission.stored.add(record)
+        if isinstance(record, RunStarted):  # on other machines an order gets a new one with each attempt
+            entry.runs.add(record.run.id)
         if isinstance(record, ItemObserved):
             item = record.observation.item
             entry.unseen.pop(item, None)
             submission.tried.add(item)
-            self._plugins.observed(record.observation, submission.titles[item])
+            self._plugins.observed(record.observation, submission.titles.get(item, item))
 
     def _end_order(self, entry: _InProgress, event: Ended) -> None:
         """Note what an order has left without a record, and go on with its submission."""
@@ -280,7 +292,7 @@ def _require_sandbox(entry: _InProgress) -> None:
     submission = entry.submission
     evidence = submission.stored.of(submission.submission.digest)
     run = evidence.runs[-1] if evidence and evidence.runs else None
-    if run is None or run.id not in entry.orders or run.isolation != NO_SANDBOX:
+    if run is None or run.id not in entry.runs or run.isolation != NO_SANDBOX:
         return
     error = run.environment.get("sandbox_error", "no sandbox works on this machine")
     least = submission.least_isolation
