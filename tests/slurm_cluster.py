@@ -190,6 +190,12 @@ class Cluster:
         self._kill(f"slurmd {node}")
         self.call("scontrol", "update", f"nodename={node}", "state=down", "reason=lost")
 
+    def begin_now(self) -> None:
+        """Have jobs that were put back begin, which otherwise wait for two minutes."""
+        self._until("a job was put back", lambda: any("BeginTime" in line for line in self.queue()))
+        for job in self.call("squeue", "--noheader", "--array", "--states=PENDING", "--format=%A").split():
+            self.call("scontrol", "update", f"jobid={job}", "starttime=now")
+
     def revive_node(self, node: str) -> None:
         """Have a lost node back."""
         self.start_node(node)

@@ -32,7 +32,6 @@ def pack_sizes(
     else:
         least = max(lanes, math.ceil(WORTH_S * lanes / max(each_s, 1e-3)))
         most = max(least, int(PACK_S * lanes / max(each_s, 1e-3)))
-        least = max(1, min(least, math.ceil(count / max(1, slots))))
     sizes: list[int] = []
     while count:
         places = tasks - len(sizes)
