@@ -24,7 +24,9 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
     that a run works with, the measuring options, this version of grader. Points and judging options are
     not in it.
     """
-    basis = {"grader": __version__, "course": _course_files(folder), "assignment": to_plain(assignment)}
+    declared = to_plain(assignment)
+    del declared["gpu_kinds"]  # what was observed elsewhere holds; only other GPUs invalidate what they did
+    basis = {"grader": __version__, "course": _course_files(folder), "assignment": declared}
     begun: dict[str, tuple[Any, bytes]] = {}
     for item in rubric.items:
         measured = {"check": item.check, "options": measuring(item.options), "group": item.group}

@@ -27,7 +27,7 @@ from grader.engines.local import LocalEngine
 from grader.engines.remote.batch import Batch, folder_of, journals_of, read_batch
 from grader.engines.remote.journal import SUFFIX, JournalEntry, JournalWriter, ended_orders
 from grader.engines.remote.stored import OrderStore, StoredOrder
-from grader.model.job import WORKER_LOG
+from grader.model.job import WORKER_LOG, is_of_kind
 
 NODE = "GRADER_NODE"
 """Names this machine, as its scheduler does."""
@@ -105,6 +105,9 @@ def objection(batch: Batch) -> str:
         os.environ[VISIBLE] = ""  # what was not asked for belongs to somebody else
         return ""
     usable = [gpu for gpu in gpus() if not gpu.mig]
+    kinds = batch.wants.gpu_kinds
+    if unfit := {gpu.name for gpu in usable if not is_of_kind(gpu.name, kinds)}:
+        return f"{where} it got {', '.join(sorted(unfit))}, and may be measured on {' or '.join(kinds)} only"
     if len(usable) != batch.wants.gpus:
         visible = os.environ.get(VISIBLE)
         return (

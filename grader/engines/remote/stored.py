@@ -42,6 +42,8 @@ class Wants:
     gpus: int = 0
     cores: int = 0
     """How many cores its timed items need, besides the worker's."""
+    gpu_kinds: tuple[str, ...] = ()
+    """Parts of the names of GPUs that it may have; empty for any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,8 @@ def wants_of(order: Order, gpus: int) -> Wants:
         return Wants()
     counts = [task.devices.get(GPU, 0) for task in order.job.tasks]
     most = max((count for count in counts if count <= gpus), default=0)
-    return Wants(exclusive=True, gpus=most, cores=order.cores)
+    kinds = {kind for task in order.job.tasks for kind in task.gpu_kinds} if most else ()
+    return Wants(exclusive=True, gpus=most, cores=order.cores, gpu_kinds=tuple(sorted(kinds)))
 
 
 @dataclass(slots=True)

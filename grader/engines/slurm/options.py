@@ -39,9 +39,10 @@ class GpuTask:
         default=0,
         above=-2,
     )
-    gres: str = option("The name of one GPU for `--gres`, such as `gpu:h200`.", default="gpu")
+    gres: str = option("The name of a GPU for `--gres`, such as `gpu:h200`.", default="gpu")
     kinds: Mapping[str, str] = option(
-        "That name for each kind of GPU that assignments ask for, as in {H200: 'gpu:h200'}.",
+        "For each kind of GPU that assignments name, what Slurm calls it: a name for `--gres` such as "
+        "`gpu:h200`, or a feature of nodes such as `h200`.",
         default_factory=dict,
     )
 

@@ -37,6 +37,8 @@ PHASES = {
     "OUT_OF_MEMORY": TaskPhase.OUT_OF_MEMORY,
 }
 """Slurm's states; those of a machine that failed, or was taken away, are not among them."""
+LAUNCH_FAILED = "launch failed requeued held"
+"""The reason of a task that no node could start: Slurm holds it until an administrator looks at it."""
 FIELDS = "%j|%F|%K|%T|%N|%S|%r"
 """squeue's fields: name, job, task, state, nodes, expected begin, reason."""
 MOST_TASKS = 1000
@@ -137,7 +139,7 @@ class SlurmScheduler:
         if wants.exclusive:
             yield "--hint=nomultithread"  # a neighbour on the other thread of a core would be timed, too
         if isinstance(task, GpuTask):
-            yield f"--gres={task.gres}:{wants.gpus}"
+            yield from _gpu_arguments(task, wants)
         for name, value in (
             ("partition", task.partition),
             ("mem", task.memory),
@@ -193,6 +195,20 @@ class _Nodes:
     gpus: int
 
 
+def _gpu_arguments(task: GpuTask, wants: Wants) -> Iterator[str]:
+    """Ask for GPUs of the kinds that an assignment names, as far as the site says what Slurm calls them.
+
+    One array can ask for one name of a GPU only, and for several features of nodes. The machine checks what
+    it got in any case.
+    """
+    names = [task.kinds[kind] for kind in wants.gpu_kinds if kind in task.kinds]
+    features = [name for name in names if not name.startswith("gpu")]
+    gres = next((name for name in names if name.startswith("gpu")), task.gres)
+    yield f"--gres={gres if not features else task.gres}:{wants.gpus}"
+    if features:
+        yield f"--constraint={'|'.join(features)}"
+
+
 def _gpus_in(gres: str) -> int:
     """Count the GPUs of sinfo's generic resources, such as `gpu:h200:8(S:0-1),shard:64`."""
     counts = re.findall(r"(?:^|,)gpu(?::[^:,()]+)?:(\d+)", gres)
@@ -200,7 +216,7 @@ def _gpus_in(gres: str) -> int:
 
 
 def _state(state: str, nodes: str, begins: str, reason: str) -> TaskState:
-    phase = PHASES.get(state, TaskPhase.LOST)
+    phase = PHASES.get(state.partition(" ")[0], TaskPhase.LOST) if reason != LAUNCH_FAILED else TaskPhase.LOST
     words = state if phase is not TaskPhase.WAITING or reason in {"", "None"} else reason
     clock = re.search(r"T(\d\d:\d\d)", begins)
     return TaskState(
