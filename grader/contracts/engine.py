@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,19 @@ class CountsGpus(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFinding:
+    """One property of a machine where workers would run."""
+
+    machine: str
+    """A heading: which tasks run there, and the machine's name."""
+    name: str
+    works: bool
+    message: str
+    advice: str = ""
+    """The remedy, if it does not work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoSettings:
     """The keys of an engine that has none."""
 
@@ -130,6 +144,15 @@ class Engine(ABC):
         KeyboardInterrupt of SIGINT, whose number is the exception's argument.
         """
 
+    def probe(self, settings: EngineSettings) -> Iterator[EngineFinding]:
+        """Look at the machines where workers would run, for `grader doctor --engine`; here there is nothing.
+
+        Raises:
+            UsageError, NotObservedError: they cannot be reached.
+        """
+        del settings
+        return iter(())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSettings:
@@ -145,5 +168,7 @@ class EngineSettings:
     """The results folder of the command; None if it has none that stays."""
     options: Any = None
     """The engine's `Options`; None for the defaults of all."""
+    min_isolation: str = ""
+    """The weakest sandbox that the course demands; empty for none."""
     detach: bool = False
     """Whether to end all orders as soon as they are sent, and leave them to a later command."""

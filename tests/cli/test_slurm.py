@@ -188,7 +188,7 @@ def test_a_class_gets_what_it_gets_on_one_machine_and_nothing_is_left(hands, tmp
     elsewhere = {student: essence(hands.course, student) for student in students}
     assert [len(hands.runs(student)) for student in students] == [1, 1, 1]
     assert [file.name for file in (hands.course.out / ".cluster").iterdir()] == ["durations.json"]
-    assert hands.cluster.queue() == []
+    hands.until("nothing waits or runs", lambda: not hands.cluster.queue())
     hands.course.out = tmp_path / "here"
     hands.course.run("run", *archives)
     assert elsewhere == {student: essence(hands.course, student) for student in students}
@@ -358,6 +358,52 @@ def test_what_slurm_refuses_is_told_in_its_words(hands):
     assert "Slurm refused it" in done.stderr + done.stdout
     hands.settings(cpu={"cpus": 1, "options": ["--qos=unheard-of", "--gres=cheese:1"]})
     assert "Slurm refused it" in (refused := hands.run(archive)).stderr + refused.stdout
+
+
+def doctor(hands, *arguments):
+    """Return what the doctor says of the machines, by the kind of tasks and the name of a line."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "grader", "doctor", "--engine", "slurm", "--json", *arguments],
+        env=hands.environment,
+        cwd=hands.course.cwd,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        check=False,
+    )
+    findings = json.loads(done.stdout)["findings"]
+    return done.returncode, {(f["about"].partition(",")[0], f["name"]): f for f in findings}
+
+
+def test_the_doctor_looks_at_a_machine_for_each_kind_of_tasks_and_leaves_nothing(hands):
+    code, lines = doctor(hands)
+    sandbox = lines["tasks without GPUs", "sandbox"]
+    assert (sandbox["works"], sandbox["about"].partition(" on ")[2]) == (True, "n1")
+    gpus = lines["tasks with a GPU", "GPUs"]
+    assert not gpus["works"], "they are not real"
+    assert gpus["says"].startswith("1 granted, 0 can be used (none); CUDA_VISIBLE_DEVICES=")
+    assert lines["tasks without GPUs", "time limit"]["says"] == "10 minutes for a task"
+    assert code == 5
+    hands.until("nothing waits or runs", lambda: not hands.cluster.queue())
+    assert not (hands.course.cwd / ".cluster").exists()
+
+
+def test_a_cluster_without_namespaces_is_told_from_one_with_them_and_its_class_stops_at_once(hands):
+    weak = ROOT / "tests" / "weak_machine.py"
+    if not weak.exists():
+        pytest.skip("grader is installed without its tests")
+    command = f"{sys.executable} {weak} --no-namespaces {sys.executable}"
+    hands.settings(command=command, cpu={"cpus": 1}, pack=1, at_once=1)
+    _, lines = doctor(hands)
+    sandbox = lines["tasks without GPUs", "sandbox"]
+    assert not sandbox["works"]
+    assert "namespaces or stronger is demanded" in sandbox["says"]
+    hands.rubric(holds=False)
+    before = hands.jobs()
+    done = hands.run(*(hands.course.submit(student) for student in ("ann", "bob", "cy")))
+    assert done.returncode == 5
+    assert "nothing was run" in done.stderr
+    assert len(hands.jobs() - before) == 1
 
 
 def test_settings_are_refused_with_their_line_and_column(hands):

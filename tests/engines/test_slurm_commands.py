@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from grader.engines.remote.scheduler import SchedulerAwayError, SchedulerRefused
 from grader.engines.remote.stored import Wants
 from grader.engines.slurm.commands import run_slurm
 from grader.engines.slurm.options import SlurmOptions
-from grader.engines.slurm.scheduler import SlurmScheduler, _gpus_in
+from grader.engines.slurm.scheduler import SlurmScheduler, _gpus_in, _limit_s
 
 BATCH = Batch(name="grader-1", packs=(("a",), ("b",)), wants=Wants(), cores=4, time_s=601.0)
 
@@ -96,12 +97,24 @@ def test_the_gpus_of_a_node_are_counted(gres, count):
 
 
 def test_room_is_counted_by_nodes_cores_and_gpus(command):
-    command("sinfo", "printf '%s\\n' '3|8|gpu:h200:8(S:0-1)|gpu*' '2|64|(null)|gpu*' '9|64|(null)|other'")
+    command(
+        "sinfo",
+        "printf '%s\\n' '3|8|gpu:h200:8(S:0-1)|10:00|gpu*' '2|64|(null)|10:00|gpu*' '9|64|(null)|1:00|other'",
+    )
     scheduler = SlurmScheduler(options(cpu={"cpus": 8}, gpu={"cpus": 4}))
     assert scheduler.gpus() == 8
     assert scheduler.slots(Wants()) == 3 + 2 * 8
     assert scheduler.slots(Wants(exclusive=True, gpus=2)) == 3 * 2
     assert SlurmScheduler(options(at_once=5)).slots(Wants()) == 5
+    assert scheduler.limit_s(Wants()) == 600.0
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"),
+    [("30:00", 1800.0), ("1:00:00", 3600.0), ("2-01:00:00", 176400.0), ("infinite", math.inf)],
+)
+def test_a_partitions_time_limit_is_read(limit, seconds):
+    assert _limit_s(limit) == seconds
 
 
 def test_states_are_read_with_their_reasons_and_other_jobs_are_left_alone(command):

@@ -45,6 +45,8 @@ class Batch:
     """How many cores each task has."""
     time_s: float
     """How long a task may take before the scheduler ends it, in seconds."""
+    probe: bool = False
+    """Whether its tasks only look at their machine."""
     grader: str = __version__
     """The host's version: it is part of every digest."""
     python: str = field(default_factory=_python)

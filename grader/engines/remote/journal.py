@@ -35,6 +35,7 @@ class JournalEntry(StrEnum):
     WAITS = "waits"
     LOG = "log"
     ENDED = "ended"
+    FACTS = "facts"
     CLOSED = "closed"
 
 
@@ -109,6 +110,10 @@ class TaskJournals:
     """Whether the newest attempt has left what it has not begun to others."""
     refusal: str = ""
     """Why that machine observes nothing."""
+    node: str = ""
+    """The machine of the newest attempt."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Of a probe, with `written_at`, the moment by the clock of that machine."""
     clock_ahead_s: dict[str, float] = field(default_factory=dict)
     """By attempt, how much its clock is ahead of the file system's."""
     _readers: dict[str, LineReader] = field(default_factory=dict)
@@ -144,6 +149,9 @@ class TaskJournals:
         entry, key = line["entry"], line.get("order", "")
         if entry == JournalEntry.OPENED:
             self.clock_ahead_s[attempt] = line["clock_ahead_s"]
+            self.node = line["node"]
+        elif entry == JournalEntry.FACTS:
+            self.facts = line["facts"] | {"written_at": line["written_at"] - self.clock_ahead_s[attempt]}
         elif entry == JournalEntry.CLOSED:
             if is_newest:
                 self.closed, self.refusal = True, line["refusal"]

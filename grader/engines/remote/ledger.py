@@ -107,7 +107,7 @@ class Ledger:
         collected = True
         if attempted and task:
             try:
-                ahead_s = task.journals.clock_ahead_s.get(attempted.attempt, 0.0) - self._clock_ahead_s
+                ahead_s = task.journals.clock_ahead_s.get(attempted.attempt, 0.0) - self.clock_ahead_s
                 if lines := append_records(attempted.lines, order.outbox, ahead_s):
                     self.events.append(Records(order=order, lines=lines))
                 if attempted.log:
@@ -119,12 +119,13 @@ class Ledger:
                 problem = str(obstacle(order.outbox, error, kind=NotObservedError))
         self.events.append(Ended(order=order, problem=problem))
         self.leave_task(entry)
+        self.leave_queue(entry)
         if collected:
             self.take_back(entry.key)
 
     @cached_property
-    def _clock_ahead_s(self) -> float:
-        """How much our clock is ahead of that of the shared file system, in seconds."""
+    def clock_ahead_s(self) -> float:
+        """Return how much our clock is ahead of that of the shared file system, in seconds."""
         probe = self.store.root / f".clock-{new_name()}"
         try:
             probe.touch()
@@ -141,6 +142,14 @@ class Ledger:
             task.orders.pop(entry.key, None)
             if not task.orders:
                 del self.tasks[place.batch, place.task]
+
+    def leave_queue(self, entry: OpenOrder) -> None:
+        """Note that an order waits to be sent no more."""
+        wants = entry.stored.wants
+        if entries := [other for other in self.waiting.get(wants, ()) if other is not entry]:
+            self.waiting[wants] = entries
+        else:
+            self.waiting.pop(wants, None)
 
     def take_back(self, key: str) -> None:
         """Remove an order, and its batch with the last one."""

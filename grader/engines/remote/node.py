@@ -6,6 +6,7 @@ before a time limit comes when it likes. What it has not begun the host sends ag
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shlex
@@ -27,6 +28,7 @@ from grader.engines.local import LocalEngine
 from grader.engines.remote.batch import Batch, folder_of, journals_of, read_batch
 from grader.engines.remote.journal import SUFFIX, JournalEntry, JournalWriter, ended_orders
 from grader.engines.remote.stored import OrderStore, StoredOrder
+from grader.model.evidence import NO_SANDBOX
 from grader.model.job import WORKER_LOG, is_of_kind
 
 NODE = "GRADER_NODE"
@@ -73,13 +75,17 @@ def observe_pack(root: Path, name: str, task: int, attempt: str) -> int:
             clock_ahead_s=journal.clock_ahead_s,
             grader=__version__,
         )
-        refusal = objection(batch)
-        if not refusal:
+        if batch.probe:
+            from grader.engines.remote.probe import machine_facts
+
+            journal.write(JournalEntry.FACTS, facts=machine_facts(), written_at=time.time())
+            refusal = ""
+        elif not (refusal := objection(batch)):
             done = ended_orders(file.parent, file.name)
             keys = [key for key in batch.packs[task] if key not in done]
             with ExitStack() as resources:
                 pack = _Pack(OrderStore(root), batch, journal, deadline, deque(keys))
-                pack.observe(resources)
+                refusal = pack.observe(resources)
         journal.write(JournalEntry.CLOSED, refusal=refusal)
     except KeyboardInterrupt:
         return 128 + signal.SIGTERM
@@ -131,8 +137,11 @@ class _Pack:
     """When each order that has not ended was begun."""
     _longest_s: float = 0.0
 
-    def observe(self, resources: ExitStack) -> None:
-        """Observe one order after the other, or several side by side, until the deadline."""
+    def observe(self, resources: ExitStack) -> str:
+        """Observe one order after the other, or several side by side, until the deadline.
+
+        Returns why this machine can observe nothing; empty if it can.
+        """
         wants = self.batch.wants
         lanes = min(self.batch.cores, len(os.sched_getaffinity(0)))
         stage = _temporary_folder(resources, "grader-stage-", 0o755)  # sandboxes show what is below it
@@ -145,9 +154,11 @@ class _Pack:
                     while len(self._open) < at_most and (order := self._next(outboxes)):
                         session.submit(order)
                     if (event := session.event()) is None:
-                        return
+                        return ""
                     if isinstance(event, Records):
                         for line in event.lines:
+                            if refusal := _without_sandbox(line):
+                                return refusal
                             self.journal.write(JournalEntry.RECORD, order=event.order.key, line=line.decode())
                     elif isinstance(event, Waits):
                         self.journal.write(JournalEntry.WAITS, order=event.order.key, message=event.message)
@@ -158,6 +169,7 @@ class _Pack:
             problem = f"it did not end within the time of its task ({minutes}); raise `time`"
             for key in tuple(self._open):
                 self._end_key(key, problem, out_of_time=True)
+            return ""
 
     def _next(self, outboxes: Path) -> Order | None:
         """Begin the next order that nobody has taken back; None if there is none, or no time for one."""
@@ -199,6 +211,15 @@ class _Pack:
         self.journal.write(
             JournalEntry.ENDED, order=key, problem=problem, seconds=round(seconds, 3), out_of_time=out_of_time
         )
+
+
+def _without_sandbox(line: bytes) -> str:
+    """Return why nothing can be run here, if a record is of a run without any sandbox; otherwise empty."""
+    record = json.loads(line)
+    if record["record"] != "run" or record["run"]["isolation"] != NO_SANDBOX:
+        return ""
+    error = record["run"]["environment"].get("sandbox_error", "no sandbox works there")
+    return f"on {node_name()} nothing was run: {error}; grader doctor --engine says more"
 
 
 def _temporary_folder(resources: ExitStack, prefix: str, mode: int) -> Path:

@@ -65,6 +65,8 @@ class RemoteSession:
     """Batches that the scheduler has perhaps not heard of."""
     _left_behind: set[Path] = field(default_factory=set)
     """Results folders whose orders go on without us."""
+    _refusals: dict[Wants, str] = field(default_factory=dict)
+    """Why machines refuse orders with these needs."""
     _full_time: set[Wants] = field(default_factory=set)
     """Needs whose tasks took longer than was expected."""
     _gathers_since: dict[Wants, float] = field(default_factory=dict)
@@ -266,6 +268,9 @@ class RemoteSession:
                     ledger.events.append(Waits(order=entry.order, message=message))
             if task.journals.closed:
                 self._settle(task, ledger)
+        for entry in tuple(ledger.entries()) if self._refusals else ():
+            if problem := self._refusals.get(entry.stored.wants):
+                ledger.end(entry, problem)
 
     def _end_attempted(self, task: OpenTask, entry: OpenOrder, attempted: Attempted, ledger: Ledger) -> None:
         """End an order as its newest attempt did; one that had too little time gets all that there may be."""
@@ -336,8 +341,9 @@ class RemoteSession:
         words = state.words if state else "it left them" if closed else "it is not in the queue"
         for entry in tuple(task.orders.values()):
             attempted = task.journals.orders.get(entry.key)
-            if task.journals.refusal:
-                problem = task.journals.refusal
+            if problem := task.journals.refusal:
+                self._refusals[entry.stored.wants] = problem  # the others would hear the same
+                attempted = None
             elif phase is TaskPhase.CANCELLED:
                 problem = f"somebody cancelled its task ({words}); run again"
             elif attempted and phase is TaskPhase.OUT_OF_TIME:

@@ -235,11 +235,13 @@ class OrderStore:
         )
 
     def tidy(self) -> None:
-        """Remove copies of courses if no order is left."""
-        with suppress(OSError):
-            (self.root / "orders").rmdir()
+        """Remove copies of courses, and all folders that are empty, if no order is left."""
+        for name in ("orders", "batches"):
+            with suppress(OSError):
+                (self.root / name).rmdir()
+        if not (self.root / "orders").exists():
             shutil.rmtree(self.root / "courses", ignore_errors=True)
-            (self.root / "batches").rmdir()
+        with suppress(OSError):
             self.root.rmdir()
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
-from grader.contracts.engine import Engine, EngineSettings
+from grader.contracts.engine import Engine, EngineFinding, EngineSettings
+from grader.engines.remote.prober import probe
 from grader.engines.remote.session import RemoteSession
 from grader.engines.slurm.options import SlurmOptions
 from grader.engines.slurm.scheduler import SlurmScheduler, require_commands
@@ -36,3 +37,9 @@ class SlurmEngine(Engine):
             raise
         finally:
             session.close(cancel=cancel)
+
+    def probe(self, settings: EngineSettings) -> Iterator[EngineFinding]:
+        """Run a probe for each kind of tasks."""
+        require_commands()
+        options = settings.options or SlurmOptions()
+        return probe(SlurmScheduler(options), options, settings, "Slurm")

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -91,8 +92,12 @@ class SlurmScheduler:
         return max(self._task(wants).cpus, wants.cores + 1 if wants.cores else 1)
 
     def limit_s(self, wants: Wants) -> float:
-        """Return the time limit of the settings, in seconds."""
-        return float(self._task(wants).time)
+        """Return the time limit of the settings, or the partition's if that is shorter, in seconds."""
+        task = self._task(wants)
+        limits = [float(task.time)]
+        with suppress(SchedulerAwayError, SchedulerRefusedError):  # sbatch says what is wrong
+            limits += (nodes.limit_s for nodes in self._nodes_of(task.partition))
+        return min(limits)
 
     def slots(self, wants: Wants) -> int:
         """Return how many tasks the partition has room for, or the setting `at_once`."""
@@ -106,11 +111,16 @@ class SlurmScheduler:
     def _nodes_of(self, partition: str) -> tuple[_Nodes, ...]:
         if partition not in self._nodes:
             chosen = [f"--partition={partition}"] if partition else []
-            output = run_slurm("sinfo", "--noheader", "--format=%D|%c|%G|%P", *chosen)
-            rows = [line.split("|") for line in output.splitlines() if line.count("|") == 3]
+            output = run_slurm("sinfo", "--noheader", "--format=%D|%c|%G|%l|%P", *chosen)
+            rows = [line.split("|") for line in output.splitlines() if line.count("|") == 4]
             self._nodes[partition] = tuple(
-                _Nodes(count=int(count), cores=int(cores.rstrip("+")), gpus=_gpus_in(gres))
-                for count, cores, gres, name in rows
+                _Nodes(
+                    count=int(count),
+                    cores=int(cores.rstrip("+")),
+                    gpus=_gpus_in(gres),
+                    limit_s=_limit_s(limit),
+                )
+                for count, cores, gres, limit, name in rows
                 if partition or name.strip().endswith("*")
             )
         return self._nodes[partition]
@@ -193,6 +203,17 @@ class _Nodes:
     count: int
     cores: int
     gpus: int
+    limit_s: float
+    """The partition's time limit, in seconds."""
+
+
+def _limit_s(limit: str) -> float:
+    """Return a time limit as sinfo writes it, `1-02:00:00` or `30:00`, in seconds; infinity without one."""
+    parts = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", limit.strip())
+    if not parts:
+        return math.inf
+    days, hours, minutes, seconds = (int(part or 0) for part in parts.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
 def _gpu_arguments(task: GpuTask, wants: Wants) -> Iterator[str]:
