@@ -35,31 +35,33 @@ def engine_options(course: Path | None, engine: str, kinds: Mapping[str, type]) 
     merged: dict[str, Any] = {}
     for file, error in _files(course):
         document = read_yaml(file)
-        problems = list(document.problems)
-        data = document.data if isinstance(document.data, Mapping) else {}
-        settings: Any = data.get(KEY) or {}
-        if not isinstance(settings, Mapping):
-            problems.append(Problem(path=(KEY,), message="must be a mapping of engines to their settings"))
-            settings = {}
-        for name, keys in settings.items():
-            if name not in kinds:
-                advice = suggestion(str(name), kinds)
-                problems.append(
-                    Problem(path=(KEY, name), message=f"there is no engine of that name; {advice}")
-                )
-                continue
-            _, mistakes = decode(kinds[name], keys)
-            problems += (
-                Problem(path=(KEY, name, *mistake.path), message=mistake.message) for mistake in mistakes
-            )
-        if problems:
+        if problems := [*document.problems, *engine_problems(document.data, kinds)]:
             raise error(*document.lines(problems))
+        settings: Any = document.data.get(KEY) or {}
         merged = _merged(merged, settings.get(engine) or {})
     options: Any
     options, mistakes = decode(kinds[engine], merged)
     if options is None:  # each file is right, and both together are not
         raise UsageError(*(f"{KEY}: {engine}: {mistake}" for mistake in mistakes))
     return options
+
+
+def engine_problems(data: Any, kinds: Mapping[str, type]) -> Iterator[Problem]:
+    """Yield what is wrong with the settings of engines in the data of a file."""
+    if not isinstance(data, Mapping):
+        yield Problem(path=(), message="must be a mapping")
+        return
+    settings = data.get(KEY) or {}
+    if not isinstance(settings, Mapping):
+        yield Problem(path=(KEY,), message="must be a mapping of engines to their settings")
+        return
+    for name, keys in settings.items():
+        if name not in kinds:
+            message = f"there is no engine of that name; {suggestion(str(name), kinds)}"
+            yield Problem(path=(KEY, name), message=message)
+        elif keys is not None:
+            for mistake in decode(kinds[name], keys)[1]:
+                yield Problem(path=(KEY, name, *mistake.path), message=mistake.message)
 
 
 def site_file() -> Path | None:

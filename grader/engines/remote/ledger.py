@@ -13,7 +13,7 @@ from grader.contracts.engine import Ended, Event, Order, Records
 from grader.engines.remote.batch import folder_of, journals_of, new_name, read_batch, remove_batch
 from grader.engines.remote.collect import append_records
 from grader.engines.remote.journal import Attempted, TaskJournals
-from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, TaskState
+from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, TaskPhase, TaskState
 from grader.engines.remote.stored import BatchPlace, OrderStore, StoredOrder, Wants
 from grader.errors import NotObservedError
 from grader.files import obstacle
@@ -78,6 +78,14 @@ class Ledger:
         """Return the open orders of a batch."""
         tasks = [task for (batch, _), task in self.tasks.items() if batch == name]
         return [entry for task in tasks for entry in task.orders.values()]
+
+    def is_queued(self, wants: Wants) -> bool:
+        """Tell whether tasks with these needs wait for room."""
+        return any(
+            (task.state is None or task.state.phase is TaskPhase.WAITING)
+            and any(entry.stored.wants == wants for entry in task.orders.values())
+            for task in self.tasks.values()
+        )
 
     def queue(self, entry: OpenOrder) -> None:
         """Have an order wait to be sent."""

@@ -177,7 +177,7 @@ class RemoteSession:
         now = time.monotonic()
         for wants in tuple(ledger.waiting):
             since = self._gathers_since.setdefault(wants, now)
-            if self.settings.detach or now - since > GATHER_S or not _is_queued(wants, ledger):
+            if self.settings.detach or now - since > GATHER_S or not ledger.is_queued(wants):
                 del self._gathers_since[wants]
                 self._send_batch(wants, ledger.waiting.pop(wants), ledger)
 
@@ -392,12 +392,3 @@ class RemoteSession:
 def _pause(seconds: tuple[float, float], ledger: Ledger) -> float:
     least, most = seconds
     return least + (most - least) * min(1.0, len(ledger.tasks) / MANY_TASKS)
-
-
-def _is_queued(wants: Wants, ledger: Ledger) -> bool:
-    """Tell whether tasks with these needs wait for room."""
-    return any(
-        (task.state is None or task.state.phase is TaskPhase.WAITING)
-        and any(entry.stored.wants == wants for entry in task.orders.values())
-        for task in ledger.tasks.values()
-    )

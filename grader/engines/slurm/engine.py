@@ -12,6 +12,7 @@ from grader.engines.remote.prober import probe
 from grader.engines.remote.session import RemoteSession
 from grader.engines.slurm.options import SlurmOptions
 from grader.engines.slurm.scheduler import SlurmScheduler, require_commands
+from grader.errors import UsageError
 
 
 class SlurmEngine(Engine):
@@ -27,6 +28,11 @@ class SlurmEngine(Engine):
         """Look for Slurm's commands; nothing is queued before an order comes."""
         require_commands()
         options = settings.options or SlurmOptions()
+        if not (options.folder or settings.results):
+            raise UsageError(
+                "--engine slurm: this command has no results folder; name one that all nodes share by "
+                "engines.slurm.folder of course.yaml or of the site's file"
+            )
         session = RemoteSession(SlurmScheduler(options), options, settings, "Slurm")
         cancel = False
         try:
