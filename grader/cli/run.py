@@ -124,7 +124,7 @@ def command(
         )
         with session as workers:  # they import while we do
             from grader.grading.attempts import Attempts
-            from grader.grading.grade import Grading
+            from grader.grading.grade import OPEN_AT_MOST, Grading, open_elsewhere
             from grader.grading.submission import CourseFiles, Request
 
             requests = [Request(archive=upload, **options) for upload in run_input.uploads]
@@ -133,7 +133,8 @@ def command(
             outcome = RunSummary(course, run_input, as_json=as_json, require_final=require_final)
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
-            grading = Grading(CourseFiles(course, plugins), workers, alone=alone)
+            open_at_most = open_elsewhere() if chosen.is_remote else OPEN_AT_MOST
+            grading = Grading(CourseFiles(course, plugins), workers, alone=alone, open_at_most=open_at_most)
             attempts = Attempts(grading, course.roster.by_id, _tell)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):

@@ -9,6 +9,7 @@ What comes back is evidence, and everything after it is arithmetic. One submissi
 from __future__ import annotations
 
 import os
+import resource
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
@@ -32,7 +33,11 @@ from grader.model.evidence import NO_SANDBOX
 from grader.model.job import Job, Task
 
 OPEN_AT_MOST = 256
-"""Submissions that are open at once, whatever an engine wants: each has files open and is kept in memory."""
+"""Submissions that are open at once, whatever an engine wants: each has a file open and is kept in memory."""
+OPEN_ELSEWHERE = 4096
+"""The same where workers run on other machines: 256 open ones would leave most of 1,000 GPUs idle."""
+FILES_BESIDE = 256
+"""Files that are open beside those of submissions."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,8 +70,11 @@ class _InProgress:
 class Grading:
     """Grades submissions with the workers of one session."""
 
-    def __init__(self, files: CourseFiles, session: Session, *, alone: bool) -> None:
+    def __init__(
+        self, files: CourseFiles, session: Session, *, alone: bool, open_at_most: int = OPEN_AT_MOST
+    ) -> None:
         """Grade with a session; `alone` says that no other submission is graded at the same time."""
+        self._open_at_most = open_at_most
         self._files = files
         self._plugins = files.plugins
         self._session = session
@@ -103,7 +111,7 @@ class Grading:
 
     def _wants(self) -> bool:
         """Tell whether to open another submission; where none is open, nobody else would go on."""
-        return not self._open or (len(self._open) < OPEN_AT_MOST and self._session.wants())
+        return not self._open or (len(self._open) < self._open_at_most and self._session.wants())
 
     def _take_results(self) -> Generator[tuple[int, Graded | Exception], None, None]:
         while self._results:
@@ -271,6 +279,21 @@ class Grading:
             except Exception as error:
                 result = error
         self._results.append((entry.number, result))
+
+
+def open_elsewhere() -> int:
+    """Return how many submissions may be open where workers run on other machines.
+
+    Raises the limit on open files (RLIMIT_NOFILE) as far as it may be.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = OPEN_ELSEWHERE + FILES_BESIDE
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return (
+        OPEN_ELSEWHERE if soft == resource.RLIM_INFINITY else max(1, min(OPEN_ELSEWHERE, soft - FILES_BESIDE))
+    )
 
 
 def _record_submission(submission: OpenSubmission) -> None:

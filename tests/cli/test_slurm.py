@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,10 +79,11 @@ class Class:
         slurm = {"setup": "\n".join(lines), "cpu": {"cpus": 2, "time": "10m"}, **keys}
         self.site.write_text(json.dumps({"engines": {"slurm": slurm}}))
 
-    def rubric(self, *, holds=True):
+    def rubric(self, *, holds=True, **keys):
         from tests.cli.conftest import DOUBLE, SQUARE
 
         held = {"id": "held", "title": "it is held", "points": 1, "check": "holds", "folder": str(self.holds)}
+        held |= keys
         self.course.rubric(DOUBLE, SQUARE, *([held] if holds else []))
 
     @property
@@ -358,6 +360,53 @@ def test_what_slurm_refuses_is_told_in_its_words(hands):
     assert "Slurm refused it" in done.stderr + done.stdout
     hands.settings(cpu={"cpus": 1, "options": ["--qos=unheard-of", "--gres=cheese:1"]})
     assert "Slurm refused it" in (refused := hands.run(archive)).stderr + refused.stdout
+
+
+NVML = """
+import os
+
+class NVMLError(Exception): pass
+
+def nvmlInit(): pass
+def nvmlDeviceGetCount(): return 4
+def nvmlDeviceGetHandleByIndex(index): return index
+def nvmlDeviceGetUUID(handle): return f"GPU-{os.environ.get('GRADER_NODE', 'host')}-{handle}"
+def nvmlDeviceGetName(handle): return "NVIDIA H999"
+def nvmlDeviceGetComputeRunningProcesses(handle): return []
+"""
+
+
+def test_items_with_a_gpu_follow_the_others_each_on_a_gpu_that_was_granted_to_it(hands, tmp_path):
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    played = tmp_path / "played"
+    played.mkdir()
+    (played / "pynvml.py").write_text(NVML)
+    driver = Path(__file__).parents[1] / "cuda" / "fake_driver.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", played / "libcuda.so.1", driver], check=True)
+    gpu = {"cpus": 1, "kinds": {"H999": "gpu:fake"}}
+    hands.settings(setup=f"export PYTHONPATH={ROOT}:{played} LD_LIBRARY_PATH={played}", gpu=gpu, pack=1)
+    text = (hands.course.folder / "assignments/tiny/assignment.py").read_text()
+    hands.course.write(
+        "assignments/tiny/assignment.py", text.replace('title="Tiny"', 'title="Tiny", gpu_kinds=("H999",)')
+    )
+    hands.rubric(devices={"gpu": 1})
+    students = ("ann", "bob", "cy")
+    before = hands.jobs()
+    with hands.started(*(hands.course.submit(student) for student in students)) as host:
+        hands.until_begun(len(students))
+        granted = hands.cluster.call("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%b")
+        assert set(granted.split()) == {"gres:gpu:fake:1"}
+        hands.go()
+        _, err = host.communicate(timeout=WITHIN_S)
+    assert host.returncode == 0, err
+    assert len(hands.jobs() - before) >= 2, "those without a GPU went out before"
+    facts = []
+    for student in students:
+        runs = [record["run"] for record in hands.course.records(student) if record["record"] == "run"]
+        assert ["gpus" in run["environment"] for run in runs] == [False, True]
+        facts += [gpu["uuid"] for gpu in runs[1]["environment"]["gpus"]]
+    assert len(set(facts)) == len(students), facts
 
 
 def doctor(hands, *arguments):

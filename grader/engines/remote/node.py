@@ -157,7 +157,7 @@ class _Pack:
                         return ""
                     if isinstance(event, Records):
                         for line in event.lines:
-                            if refusal := _without_sandbox(line):
+                            if refusal := _without_sandbox(line, event.order.job.min_isolation):
                                 return refusal
                             self.journal.write(JournalEntry.RECORD, order=event.order.key, line=line.decode())
                     elif isinstance(event, Waits):
@@ -213,10 +213,26 @@ class _Pack:
         )
 
 
-def _without_sandbox(line: bytes) -> str:
+def _has_sandbox(least: str) -> bool:
+    """Tell whether a sandbox of this strength works here; where one does, the course is at fault."""
+    from grader.harness.trial import try_out
+    from grader.sandbox.builtin import grader_sandboxes
+    from grader.sandbox.interpreter import interpreter
+
+    sandboxes = [kind() for kind in grader_sandboxes()]
+    strength = next((sandbox.strength for sandbox in sandboxes if sandbox.name == least), 0)
+    python = interpreter()
+    return any(
+        not try_out(sandbox, python=python.executable, site=python.site).problem
+        for sandbox in sandboxes
+        if sandbox.strength >= strength
+    )
+
+
+def _without_sandbox(line: bytes, least: str) -> str:
     """Return why nothing can be run here, if a record is of a run without any sandbox; otherwise empty."""
     record = json.loads(line)
-    if record["record"] != "run" or record["run"]["isolation"] != NO_SANDBOX:
+    if record["record"] != "run" or record["run"]["isolation"] != NO_SANDBOX or _has_sandbox(least):
         return ""
     error = record["run"]["environment"].get("sandbox_error", "no sandbox works there")
     return f"on {node_name()} nothing was run: {error}; grader doctor --engine says more"

@@ -231,7 +231,7 @@ class OrderStore:
             course=str(course),
             assignment_folder=str(course / _ASSIGNMENTS / name),
             workspace=str(self.folder(stored.key) / _WORKSPACE),
-            min_isolation=stored.job.min_isolation or LEAST_ISOLATION,
+            min_isolation=demanded_isolation(stored.job.min_isolation),
         )
 
     def tidy(self) -> None:
@@ -243,6 +243,15 @@ class OrderStore:
             shutil.rmtree(self.root / "courses", ignore_errors=True)
         with suppress(OSError):
             self.root.rmdir()
+
+
+def demanded_isolation(least: str) -> str:
+    """Return the weakest sandbox that may be used there, where a course or a command demands `least`."""
+    from grader.sandbox.builtin import grader_sandboxes
+
+    strengths = {sandbox.name: sandbox.strength for sandbox in grader_sandboxes()}
+    weaker = {name for name, strength in strengths.items() if strength < strengths[LEAST_ISOLATION]}
+    return LEAST_ISOLATION if not least or least in weaker else least
 
 
 def root_for(folder: Path, results: Path) -> Path:
