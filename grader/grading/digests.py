@@ -15,6 +15,8 @@ from grader.model.rubric import Rubric
 
 _SUBMISSION = "the submission"
 """Stands for its digest."""
+_DECIDES_NOTHING = frozenset({"team_at_most", "gpu_kinds"})
+"""Declarations on which no measurement depends; other kinds of GPU invalidate only what ran on them."""
 
 
 def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callable[[str], dict[str, str]]:
@@ -24,8 +26,7 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
     that a run works with, the measuring options, this version of grader. Points and judging options are
     not in it.
     """
-    declared = to_plain(assignment)
-    del declared["gpu_kinds"]  # what was observed elsewhere holds; only other GPUs invalidate what they did
+    declared = {name: value for name, value in to_plain(assignment).items() if name not in _DECIDES_NOTHING}
     basis = {"grader": __version__, "course": _course_files(folder), "assignment": declared}
     begun: dict[str, tuple[Any, bytes]] = {}
     for item in rubric.items:

@@ -111,6 +111,8 @@ class Assignment:
     gpu_kinds: tuple[str, ...] = ()
     """Kinds of GPU that it may be measured on, as parts of names, such as `("H200", "H100")`; empty for any.
     What was observed on another kind is observed again."""
+    team_at_most: int = 0
+    """How many students may hand in together; 0 for any number."""
 
     def __post_init__(self) -> None:
         """Refuse values of another type, above all a text where a tuple of names belongs.
@@ -134,6 +136,8 @@ class Assignment:
                 )
             for module, names in value.items():
                 _require_names(f"{name}[{module!r}]", names)
+        if type(self.team_at_most) is not int or self.team_at_most < 0:
+            raise ValueError(f"team_at_most: must be 0 or a number of students, got {self.team_at_most!r}")
         for name, kind in (("limits", Limits), ("build", Build)):
             value = getattr(self, name)
             if not isinstance(value, kind) and not (value is None and kind is Build):
