@@ -93,7 +93,7 @@ class Stop:
         if self.number and number != signal.SIGINT:  # but whoever presses Ctrl-C again means it
             return
         self.number = self.number or number
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
 
 @contextmanager
