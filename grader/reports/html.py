@@ -10,9 +10,9 @@ from grader import __version__
 from grader.contracts.report import Report
 from grader.model.magnitude import number
 from grader.model.score import Standing
-from grader.reports.item_rows import ENDINGS, MOST_CASES, item_row
+from grader.reports.item_rows import ENDINGS, MOST_CASES, ItemRow, item_row
 from grader.reports.pages import plain, template
-from grader.reports.words import bounded, elapsed, missing_files, out_of, remarks, signed
+from grader.reports.words import LineState, bounded, elapsed, missing_files, out_of, remarks, signed
 
 if TYPE_CHECKING:
     from grader.model.evidence import Evidence, WorkerRun
@@ -52,14 +52,25 @@ class Html(Report):
             ledger=tuple(_ledger(card)),
             pending=tuple(_pending(card).items()),
             worth=lambda lines: fsum(line.possible for line in lines),
-            rows=[
-                item_row(position, line, items[line.item], view)
-                for position, line in enumerate(card.lines, 1)
-            ],
+            rows=_in_order(
+                [
+                    item_row(position, line, items[line.item], view)
+                    for position, line in enumerate(card.lines, 1)
+                ],
+                view,
+            ),
             origin=_origin(view.evidence, card),
             ENDINGS=ENDINGS,
             MOST_CASES=MOST_CASES,
         )
+
+
+def _in_order(rows: list[ItemRow], view: AudienceView) -> list[ItemRow]:
+    """Return rows for students with lost points first, then open ones; for staff as in the rubric."""
+    if view.audience == "staff":
+        return rows
+    first = (LineState.LOST, LineState.PARTIAL, LineState.SKIPPED, LineState.HELD, LineState.OPEN)
+    return sorted(rows, key=lambda row: first.index(row.state) if row.state in first else len(first))
 
 
 def _ledger(card: Scorecard) -> Iterator[tuple[str, str]]:
