@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.model.observation import Outcome, Quantity
+from grader.reports.class_groups import fold
 from grader.reports.html import Html
 from grader.reports.item_rows import MOST_CASES
 from grader.reports.pages import LONGEST, TEMPLATES
@@ -336,6 +337,19 @@ def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(mak
         for view in (card.student(), card.staff)
     ]
     assert orders == [["b", "c", "a"], ["a", "b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("message", "folded"),
+    [
+        ('waits for "Part 2 is right", "Part 3"', 'waits for "Part 2 is right", "Part 3"'),
+        ('skipped: needs "Part 2"', 'skipped: needs "Part 2"'),
+        ('3 of 4 differ, as in "7"', '# of # differ, as in "#"'),
+        ("a person gave 1.5 of 4: Nearly, Ann.", "a person gave # of #"),
+    ],
+)
+def test_messages_of_a_class_keep_titles_and_leave_comments_out(message, folded):
+    assert fold(message) == folded
 
 
 def test_a_seed_is_for_staff_alone(make):
