@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from grader.checks.answer_options import AnswerOptions
-from grader.checks.manual import award_given
+from grader.checks.by_hand import award_given
+from grader.checks.questions import read_answers, with_questions
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.criteria import require_worth
-from grader.model.answer_labels import order_of
 from grader.model.drawing import Drawing
 from grader.model.observation import Observation, Outcome
 from grader.model.score import Award
@@ -55,37 +54,15 @@ class AnswerKind(CheckKind):
             ValueError: the criteria are not worth the item's points, or a question has two texts.
         """
         require_worth(options.criteria, points)
-        questions: dict[str, str] = {}
-        for other in others:
-            if other.file != options.file:
-                continue
-            for label, text in ((other.label, other.text), *other.questions.items()):
-                if questions.setdefault(label, text) != text:
-                    raise ValueError(f"question {label}: another item gives it another text; make them equal")
-        return replace(options, questions=questions)
+        return with_questions(options, others)
 
     def observe(self, options: AnswerOptions, context: CheckContext) -> Observation:
         """Note the answer and where it stands; the documents are read in a sandbox."""
-        from grader.checks.answer_facts import MOST_DOCUMENTS, answer_facts
-        from grader.checks.documents import read_document
-
-        files = [file for file in context.files if fnmatchcase(file, options.file)]
-        if not files:
-            return context.missing(options.file)
-        # Options travel as JSON with sorted keys: 10 stands before 2 there.
-        texts = {**options.questions, options.label: options.text}
-        questions = {label: texts[label] for label in sorted(texts, key=order_of)}
-        documents = []
-        for file in files[:MOST_DOCUMENTS]:
-            document = read_document(context, file)
-            if isinstance(document, Observation):
-                return document
-            documents.append(document)
-        facts = answer_facts(documents, questions, options.label)
-        if len(files) > MOST_DOCUMENTS:
-            others = f"there are {len(files) - MOST_DOCUMENTS} more documents than are read"
-            facts |= {"certain": False, "why": others}
-        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts)
+        answers = read_answers(context, options, (options.label,))
+        if isinstance(answers, Observation):
+            return answers
+        facts, _ = answers
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, facts=facts[options.label])
 
     def award(
         self, options: AnswerOptions, observation: Observation, related: Mapping[str, Observation]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.checks.judged import JudgedOptions
+from grader.checks.questions import tidy_questions
 from grader.model.options import option
 
 
@@ -43,11 +44,7 @@ class AnswerOptions(JudgedOptions):
 
     def __post_init__(self) -> None:
         """Put the question on one line, make labels text, and refuse what cannot decide."""
-        object.__setattr__(self, "text", " ".join(self.text.split()))
-        questions = {
-            str(label).strip(): text for label, text in self.questions.items()
-        }  # YAML: 3 is a number
-        object.__setattr__(self, "questions", questions)
+        tidy_questions(self)
         JudgedOptions.__post_init__(self)
         if self.decides and not (self.criteria and all(criterion.match for criterion in self.criteria)):
             raise ValueError("decides: needs criteria with a match each; add them, or take decides out")
