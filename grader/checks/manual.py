@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.by_hand import award_given
+from grader.checks.judged import JudgedOptions
 from grader.checks.points_drawings import points_drawings
 from grader.config.points_file import MANUAL, WAITS
 from grader.contracts.check import CheckKind
-from grader.matching.criteria import Criterion, require_names, require_worth
+from grader.matching.criteria import require_worth
 from grader.model.drawing import Drawing, MarkedText
 from grader.model.observation import Observation, Outcome
 from grader.model.options import option
@@ -31,7 +32,7 @@ class Manual(CheckKind):
     by_hand: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
+    class Options(JudgedOptions):
         """The YAML keys."""
 
         asks: str = option(
@@ -39,23 +40,11 @@ class Manual(CheckKind):
             judges=True,
             default="",
         )
-        model: str = option(
-            "The model answer, beside which a person reads; students see it when their grade is final and "
-            "published.",
-            judges=True,
-            secret=True,
-            default="",
-        )
-        criteria: tuple[Criterion, ...] = option(
-            "The parts of the item; together they are worth what it is, and a person gives points for each.",
-            judges=True,
-            secret=True,
-            default=(),
-        )
 
-        def __post_init__(self) -> None:
-            """Refuse criteria that share a name."""
-            require_names(self.criteria)
+        @property
+        def request(self) -> str:
+            """The request to the person."""
+            return self.asks
 
     def complete(self, options: Options, others: Sequence[Options], *, points: float) -> Options:
         """Return the options as they are, if the criteria are worth the item's points."""

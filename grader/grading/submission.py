@@ -51,9 +51,9 @@ class Request:
     submitted_at: datetime | None = None
     """When it was handed in; None if nobody says."""
     published: bool = False
-    """Whether students may see what is shown once marks are published."""
+    """Whether students may see what is shown once grades are published."""
     one_of_several: bool = False
-    """Whether it is an attempt beside others: where the best counts, nobody hears of its mark yet."""
+    """Whether it is an attempt beside others: where the best counts, nobody hears of its grade yet."""
 
 
 class CourseFiles:
