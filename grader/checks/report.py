@@ -65,7 +65,7 @@ class ClaimedRatio:
         default=CLAIM,
     )
     part: str = option(
-        "Words that begin the part of the report which it is about, as the full names of `of` do; a|b is "
+        "Words that begin the part of the report it is about, as the full names of `of` do; a|b is "
         "either.",
         default="",
     )
@@ -104,8 +104,8 @@ class ReportKind(CheckKind):
 
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
     its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives
-    it, within the rounding of the printed digits or `tolerance`. It is lost only where the two times and
-    their ratio are read without doubt and contradict each other, or no hardware reaches it (`at_most`).
+    it, within the rounding of the printed digits or `tolerance`. It is lost only where both times and their
+    ratio are read without doubt and contradict each other, or no hardware reaches it (`at_most`).
 
     Only what a reader sees counts. A PDF is rendered with and without its text and its pictures, and what
     leaves no ink on its pages (white on white, hidden, covered, too small) is not in it. What is not found,
