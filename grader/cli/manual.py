@@ -96,7 +96,7 @@ def import_(
     )
     for line, row in read_table(content, str(file)):
         judgements.add(line, row)
-    files, later = CourseFiles(course, plugins), []
+    later: list[Path] = []
 
     def count(grade: StoredGrade) -> None:
         folder = Results(grade.folder)
@@ -109,9 +109,12 @@ def import_(
             later.append(grade.folder)
 
     with ExitStack() as resources:
+        files = CourseFiles(course, plugins)
         if gradebook is not None and not judgements.problems:
             book = resources.enter_context(opened(gradebook, create=True))
-            plugins.listen(Recorder(book, course, plugins, rubric))
+            recorder = Recorder(book, course, plugins, rubric)
+            plugins.listen(recorder)
+            files = CourseFiles(course, plugins, published=recorder.published)
         saved = judgements.save(count)
     echo(f"{file}: {saved} new judgements saved", err=True)
     for folder in later:

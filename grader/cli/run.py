@@ -97,9 +97,11 @@ def command(
             raise UsageError(
                 "--student: names one student, but there are several archives; grade them one by one"
             )
+        recorder = None
         if gradebook is not None:
             book = resources.enter_context(opened(gradebook, create=True))
-            plugins.listen(Recorder(book, course, plugins, options["rubric"]))
+            recorder = Recorder(book, course, plugins, options["rubric"])
+            plugins.listen(recorder)
         from grader.grading.sessions import open_session
 
         alone = len(run_input.uploads) == 1 and not run_input.older[0]
@@ -118,7 +120,8 @@ def command(
             outcome = RunSummary(course, run_input, as_json=as_json, require_final=require_final)
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
-            grading = Grading(CourseFiles(course, plugins), workers, alone=alone)
+            published = {"published": recorder.published} if recorder else {}
+            grading = Grading(CourseFiles(course, plugins, **published), workers, alone=alone)
             attempts = Attempts(grading, course.roster.by_id, _tell)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):
