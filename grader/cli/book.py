@@ -98,6 +98,12 @@ class Recorder:
         """Record a grade."""
         self._book.record(evidence, scorecard, how="run", judge=self._judge)
 
+    def published(self, assignment: str) -> bool:
+        """Tell whether the grades of an assignment are published in the gradebook."""
+        from grader.review.publishing import is_published
+
+        return is_published(self._book, assignment)
+
     def _judge(self, evidence: Evidence) -> Scorecard:
         from grader.grading.submission import CourseFiles
         from grader.scoring.score import score

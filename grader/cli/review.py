@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from getpass import getuser
 from importlib.util import find_spec
@@ -76,7 +77,7 @@ def command(  # noqa: PLR0913, PLR0917 - the options
 def run(site: object, persons: Sequence[Reviewer], *, host: str, port: int) -> None:
     """Print a link for each person, and serve until the program is told to end."""
     from grader.review.people import Door
-    from grader.review.server import LOOPBACK, application, listen, web_server
+    from grader.review.server import EVERYWHERE, LOOPBACK, application, listen, web_server
     from grader.review.site import ReviewSite
 
     assert isinstance(site, ReviewSite)  # noqa: S101 - imported late, so that other commands import no web server
@@ -89,7 +90,7 @@ def run(site: object, persons: Sequence[Reviewer], *, host: str, port: int) -> N
             "use it only where you trust everybody, or tunnel to 127.0.0.1 by ssh -L",
             err=True,
         )
-    shown = f"[{host}]" if ":" in host else host
+    shown = socket.getfqdn() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     for person, token in door.tokens.items():
         echo(f"{person.name} ({person.role}): http://{shown}:{number}/enter?token={token}")
     echo("Ctrl-C ends it; everything that was given is in the gradebook.", err=True)

@@ -15,7 +15,7 @@ from grader import __version__
 from grader.config.codec import dumps
 from grader.config.points_file import PointsGiven
 from grader.errors import NotObservedError
-from grader.gradebook.judgements import add_judgement, judgements_of, records_in, with_judgements
+from grader.gradebook.judgements import add_judgement, judgements_of, latest, records_in, with_judgements
 from grader.gradebook.location import open_database
 from grader.gradebook.migrations import now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
@@ -272,11 +272,16 @@ def _attempt(connection: Connection, submission: int, evidence: Evidence) -> int
 
 
 def _points(connection: Connection, submission: int, evidence: Evidence) -> None:
-    """Add the points given by people that are not recorded yet."""
-    recorded = {_key_of(each.record) for each in judgements_of(connection, evidence.submission)}
+    """Add the points given by people that are not recorded yet; what is newer here still counts."""
+    judgements = judgements_of(connection, evidence.submission)
+    recorded, current = {_key_of(each.record) for each in judgements}, latest(judgements)
     for record in records_in(evidence):
-        if _key_of(record) not in recorded:
-            add_judgement(connection, submission, record)
+        if _key_of(record) in recorded:
+            continue
+        add_judgement(connection, submission, record)
+        newer = current.get(record.item)
+        if newer is not None and newer.record.at > record.at:
+            add_judgement(connection, submission, newer.record, suggested=newer.suggested)
 
 
 def _key_of(record: PointsGiven) -> tuple[object, ...]:

@@ -16,7 +16,7 @@ from grader.review.page_pictures import PagePictures
 from grader.review.publishing import is_published
 from grader.review.requests import requests_of
 from grader.review.safety import REPORT_POLICY
-from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit
+from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, whole
 from grader.scoring.redact import closes, staff_view, student_view
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ClassPages:
             ]
         if visit.session.names:
             matching.sort(key=lambda entry: entry.submission.student)
-        page = int(visit.query["page"]) if visit.query.get("page", "").isdecimal() else 1
+        page = whole(visit.query.get("page", "")) or 1
         pages = max(1, -(-len(matching) // PER_PAGE))
         page = min(max(1, page), pages)
         shown = matching[(page - 1) * PER_PAGE : page * PER_PAGE]
@@ -116,9 +116,8 @@ class ClassPages:
         path = file_of(workspace, entry, visit.query.get("file", "")) if workspace else None
         if path is None:
             raise MissingPageError("there is no such file")
-        number = visit.query.get("page", "")
-        if number.isdecimal():
-            content, kind = self._pictures.page(path, int(number)), "image/png"
+        if number := whole(visit.query.get("page", "")):
+            content, kind = self._pictures.page(path, number), "image/png"
         else:
             with path.open("rb") as file:
                 content = file.read(20 * MOST_BYTES)

@@ -15,7 +15,7 @@ from grader.review.exhibit import Exhibit, exhibit
 from grader.review.forms import Entered, judgement, read_form, written
 from grader.review.judging import Conflict, Saved, clock
 from grader.review.phrases import add_phrase, phrases_of, retire_phrase
-from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, go
+from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, go, whole
 
 if TYPE_CHECKING:
     from grader.model.rubric import Item
@@ -102,7 +102,7 @@ class GradingPages:
         if visit.form is None:
             return self._show(visit, place, entry, item, shown)
         entered = read_form(visit.form, shown.rows)
-        after = int(visit.form["after"]) if visit.form.get("after", "").isdecimal() else 0
+        after = whole(visit.form.get("after", "")) or 0
         if entered.problems:
             return self._show(visit, place, entry, item, shown, entered=entered, after=after, status=422)
         person = visit.session.person
@@ -165,12 +165,10 @@ class GradingPages:
         place = self._site.place(visit)
         item = self._item(place, visit)
         form = visit.form or {}
-        if form.get("retire", "").isdecimal():
-            retire_phrase(
-                self._site.book, place.desk.assignment, item.id, int(form["retire"]), visit.session.person
-            )
-        number = form.get("number", "")
-        parts = (number,) if number.isdecimal() else ()
+        if retired := whole(form.get("retire", "")):
+            retire_phrase(self._site.book, place.desk.assignment, item.id, retired, visit.session.person)
+        number = whole(form.get("number", ""))
+        parts = (number,) if number else ()
         return go("a", place.desk.assignment, "q", item.id, *parts)
 
     def _item(self, place: ReviewRoom, visit: Visit) -> Item:

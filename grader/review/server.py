@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - what people write who want that
+"""Addresses that stand for all of this machine."""
+HTTP_PORT = 80
 _FOR_EVER = {"cache-control": "private, max-age=31536000, immutable"}
 
 
@@ -82,9 +85,14 @@ def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIAp
             route(f"{inside}/names", grading.names, "POST"),
         ]
     )
+    everywhere = host in EVERYWHERE
     names = {host, *LOOPBACK} if host in LOOPBACK else {host}
+    if everywhere:
+        names = {socket.gethostname(), socket.getfqdn(), *LOOPBACK}
     hosts = {f"[{name}]:{port}" if ":" in name.strip("[]") else f"{name}:{port}" for name in names}
-    return Guard(app, door=door, hosts=hosts, cookie=cookie)
+    if port == HTTP_PORT:  # browsers leave it away
+        hosts |= names
+    return Guard(app, door=door, hosts=hosts, cookie=cookie, any_ip=everywhere)
 
 
 def listen(host: str, port: int) -> socket.socket:

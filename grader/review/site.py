@@ -34,6 +34,7 @@ STATIC_FILES = {
     "review.css": STATIC / "review.css",
     "review.js": STATIC / "review.js",
 }
+MOST_DIGITS = 16
 VERSION = digest_bytes(b"".join(path.read_bytes() for path in STATIC_FILES.values()))[-12:]
 """Part of the addresses of those files, so that browsers may keep them for ever."""
 PAGES = (
@@ -198,6 +199,11 @@ def link(*parts: object, **query: object) -> str:
     path = "/" + "/".join(quote(str(part), safe="") for part in parts)
     text = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in query.items() if value != "")
     return f"{path}?{text}" if text else path
+
+
+def whole(text: str) -> int | None:
+    """Read a number of a form or an address; None if it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < MOST_DIGITS else None
 
 
 def go(*parts: object, **query: object) -> Response:

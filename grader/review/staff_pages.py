@@ -24,7 +24,7 @@ from grader.review.forms import judgement, read_form
 from grader.review.judging import clock
 from grader.review.publishing import is_published, previews, publish
 from grader.review.requests import StudentRequest, add_reply, add_request, requests_of
-from grader.review.site import ForbiddenPageError, MissingPageError, ReviewRoom, ReviewSite, Visit, go
+from grader.review.site import ForbiddenPageError, MissingPageError, ReviewRoom, ReviewSite, Visit, go, whole
 
 if TYPE_CHECKING:
     from grader.model.rubric import Item
@@ -153,8 +153,7 @@ class StaffPages:
         assignment = place.desk.assignment
         form = visit.form
         if form is not None:
-            number = form.get("submission", "")
-            entry = place.index.entry(int(number)) if number.isdecimal() else None
+            entry = place.index.entry(whole(form.get("submission", "")) or 0)
             text = form.get("text", "").replace("\r\n", "\n").strip()
             item = form.get("item", "")
             if entry is None or item not in place.desk.items or not text:
@@ -205,6 +204,7 @@ class StaffPages:
         from grader.files import scratch
         from grader.grading.replay import read_score, replay
         from grader.grading.sessions import open_session
+        from grader.grading.submission import CourseFiles
 
         place = self._site.place(visit)
         request = self._request(place, visit)
@@ -219,7 +219,8 @@ class StaffPages:
             scratch("grader-review-replay-") as scratch_folder,
         ):
             stored = read_score(folder)
-            replayed = replay(stored, request.item, desk.course, desk.plugins, session, place=scratch_folder)
+            files = CourseFiles(desk.course, desk.plugins)
+            replayed = replay(stored, request.item, files, session, place=scratch_folder)
         return self._request_page(visit, place, request, entry, replayed=replayed)
 
     def audit(self, visit: Visit) -> Response:

@@ -116,6 +116,7 @@ def classroom(
             address=address,
             book=book,
             desk=desk,
+            door=door,
             path=folder / "gradebook.db",
             results=results,
             room=site.places[assignment],

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 
-from grader.config.points_file import read_points
+from grader.config.points_file import PointsGiven, judged, read_points
 from grader.gradebook.book import Gradebook
 from grader.gradebook.export import write_csv
 from grader.gradebook.history import history
@@ -182,6 +183,29 @@ def test_a_later_record_of_evidence_that_lacks_the_points_keeps_them(demo, total
     demo.visitor().post("/a/demo/undo")
     given = demo.book.evidence(entry.attempt)
     assert "points_given" not in given.observations[ITEM].quantities
+
+
+def test_older_points_of_a_results_folder_do_not_take_the_place_of_newer_ones(demo, total):
+    number = first(demo)
+    entry = demo.room.index.entry(number)
+    bare = demo.book.evidence(entry.attempt)
+    older = PointsGiven(
+        item=ITEM,
+        points=0.0,
+        possible=4.0,
+        by="Bob",
+        at="2026-01-01T00:00:00+00:00",
+        submission=entry.submission.digest,
+    )
+    folder = replace(bare, observations={**bare.observations, ITEM: judged(bare.observations[ITEM], older)})
+    demo.visitor("Cem").give(ITEM, number, 1, 1, 0, 0)
+
+    def judge(evidence):
+        return demo.desk.judge.card(evidence.submission, evidence.observations)
+
+    demo.book.record(folder, judge(folder), how="record", judge=judge)
+    assert total(number) == 2.0
+    assert [row[1:3] for row in rows(demo)] == [(2.0, "Cem"), (0.0, "Bob"), (2.0, "Cem")]
 
 
 def test_rescoring_goes_by_the_same_points(demo, total):

@@ -12,6 +12,7 @@ import requests
 from grader.review.demo import record
 from grader.review.files import file_of, shown_file
 from grader.review.page_pictures import PagePictures
+from grader.review.safety import Guard
 
 HOSTILE = {
     "1": "<script>document.title='taken'</script><img src=x onerror=document.title='taken'>",
@@ -91,6 +92,25 @@ def test_a_form_without_the_word_of_its_session_changes_nothing(demo, word):
 def test_another_name_for_this_address_is_refused(demo, host):
     response = demo.visitor().client.get(f"{demo.address}/a/demo", headers={"host": host})
     assert response.status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"), [("192.0.2.7:9", True), ("[2001:db8::1]:9", True), ("evil.example:9", False)]
+)
+def test_on_all_addresses_an_address_is_ours_and_a_strange_name_is_not(demo, host, allowed):
+    guard = Guard(None, door=demo.door, hosts=("here:9",), cookie="c", any_ip=True)
+    assert guard._is_here(host) is allowed
+    assert guard._is_here("here:9")
+    assert not Guard(None, door=demo.door, hosts=("here:9",), cookie="c")._is_here(host)
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "-1", "1e3", "²", "٣"])
+def test_odd_numbers_are_none(demo, digits):
+    ada = demo.visitor()
+    number = demo.room.index.refresh().entries[0].number
+    assert ada.give("writing", number, 1, after=digits).status_code == 200
+    assert ada.page(f"/a/demo/submissions?page={digits}").status_code == 200
+    assert ada.post("/a/demo/requests", submission=digits, item="writing", text="x").status_code == 200
 
 
 def test_every_answer_tells_the_browser_to_run_nothing_of_others(demo):
