@@ -137,6 +137,6 @@ def grader_graded(submission: Submission, evidence: Evidence, scorecard: Scoreca
     """A submission was scored and its reports are written.
 
     When: on the host, once per submission that was accepted.
-    Who: whatever wants to hear of a mark; it cannot change it any more.
+    Who: whatever wants to hear of a grade; it cannot change it any more.
     Answers: none are expected; all are called. An exception is our bug, and ends the run.
     """

@@ -116,7 +116,7 @@ def keys(kind: type) -> str:
             "re-scores" if f.metadata.get("judges") else "observes again",
             f.metadata.get("doc", ""),
         )
-        for f in fields(kind)
+        for f in sorted(fields(kind), key=lambda f: not own[f.name].required)
     ]
     judging = any(row[3] == "re-scores" for row in rows)
     head = ("key", "value", "default", "a change", "says")

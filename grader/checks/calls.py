@@ -98,6 +98,24 @@ def observe_calls(
     )
 
 
+def failed_observation(
+    context: CheckContext, call: Call, of: str | None = None, output: str = ""
+) -> Observation:
+    """Return the observation of an item that ended with a call that did not return.
+
+    A traceback is kept under the name `of`.
+    """
+    return Observation(
+        item=context.item,
+        outcome=call.outcome,
+        note=call.note,
+        symptom=call.symptom,
+        facts={"tracebacks": {of: call.traceback}} if of is not None and call.traceback else {},
+        output=output,
+        seed=context.seed,
+    )
+
+
 def _hopeless(subject: Subject, calls: tuple[Call, ...]) -> bool:
     """Whether the first case already shows that no case can be called."""
     return calls[0] is subject.imported or calls[0].outcome is Outcome.REFUSED

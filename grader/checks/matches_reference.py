@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks import elements
+from grader.checks.by_hand import award_given
 from grader.checks.calls import cases_of, function_name, observe_calls
-from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_operation
-from grader.checks.manual import award_given
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
 from grader.contracts.check import CheckKind
@@ -242,6 +241,8 @@ class MatchesReference(CheckKind):
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
         """Draw what the GPU did, if a call was watched."""
         del options
+        from grader.checks.drawings.gpu import gpu_drawings
+
         return gpu_drawings(observation)
 
 

@@ -62,10 +62,12 @@ def command(
     course, plugins = open_course(context)
     with open_session(plugins, engine) as session, scratch("grader-replay-") as place:
         from grader.grading.replay import read_score, replay
+        from grader.grading.submission import CourseFiles
         from grader.model.observation import Outcome
 
         stored = read_score(score)
-        replayed = replay(stored, item, course, plugins, session, place=place, archive=archive, rubric=rubric)
+        files = CourseFiles(course, plugins)
+        replayed = replay(stored, item, files, session, place=place, archive=archive, rubric=rubric)
     if as_json:
         echo_json(_document(replayed))
     else:

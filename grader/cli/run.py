@@ -98,7 +98,8 @@ def command(
                 "--student: names one student, but there are several archives; grade them one by one"
             )
         if gradebook is not None:
-            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+            book = resources.enter_context(opened(gradebook, create=True))
+            plugins.listen(Recorder(book, course, plugins, options["rubric"]))
         from grader.grading.sessions import open_session
 
         alone = len(run_input.uploads) == 1 and not run_input.older[0]

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from grader.config.codec import dumps, from_plain, loads, to_plain
+from grader.config.codec import dumps_plain, from_plain, loads, to_plain
 from grader.config.problem import show_path
 from grader.errors import NotObservedError
 from grader.model.evidence import SCHEMA, Evidence, WorkerRun
@@ -112,7 +112,7 @@ class EvidenceWriter:
         """
         import fcntl  # rubrics are checked on any system, runs are on Linux
 
-        line = (dumps(document({"record": NAMES[type(record)], **to_plain(record)})) + "\n").encode()
+        line = (dumps_plain(document({"record": NAMES[type(record)], **to_plain(record)})) + "\n").encode()
         try:
             fcntl.lockf(self._fd, fcntl.LOCK_EX)  # those who share the flock write one after the other
             before = os.fstat(self._fd).st_size

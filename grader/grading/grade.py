@@ -8,7 +8,6 @@ What comes back is evidence, and everything after it is arithmetic. One submissi
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
@@ -23,7 +22,7 @@ from grader.grading.plan import Part, in_order, plan
 from grader.grading.score import Graded, score_and_report
 from grader.grading.submission import CourseFiles, OpenSubmission, Request, open_submission
 from grader.model.evidence import NO_SANDBOX
-from grader.model.job import Job, Task
+from grader.model.job import Task
 
 OPEN_AT_MOST = 256
 """Submissions that are open at once, whatever an engine wants: each has files open and is kept in memory."""
@@ -164,11 +163,19 @@ class Grading:
             self._finish(entry)
 
     def _order(self, entry: _InProgress, number: int, part: Part) -> None:
-        job = self._job(entry.submission, part.tasks)
+        submission = entry.submission
+        job = self._files.job(
+            submission.submission,
+            part.tasks,
+            submission.results.workspace,
+            passed=submission.passed(self._plugins.checks),
+            min_isolation=submission.least_isolation,
+            earlier=submission.used_by(part.tasks),
+        )
         order = Order(
             key=job.id,
             job=job,
-            outbox=entry.submission.results.folder,
+            outbox=submission.results.folder,
             exclusive=part.exclusive,
             cores=part.cores,
             shares_gpu=part.shares_gpu,
@@ -177,28 +184,8 @@ class Grading:
         entry.orders.add(order.key)
         entry.unseen |= {task.item: task for task in part.tasks}
         self._open[order.key] = entry
-        self._plugins.run_started(entry.submission.submission, len(part.tasks))
+        self._plugins.run_started(submission.submission, len(part.tasks))
         self._session.submit(order)
-
-    def _job(self, submission: OpenSubmission, tasks: tuple[Task, ...]) -> Job:
-        name = submission.submission.assignment
-        assignment = self._plugins.assignments[name]
-        return Job(
-            id=os.urandom(8).hex(),
-            submission=submission.submission,
-            course=str(self._files.course.folder),
-            assignment_folder=str(self._plugins.assignment_folders[name]),
-            workspace=str(submission.results.workspace.absolute()),
-            tasks=tasks,
-            passed=submission.passed(self._plugins.checks),
-            earlier=submission.used_by(tasks),
-            preloads=assignment.preloads,
-            requires=assignment.requires,
-            limits=assignment.limits,
-            build=assignment.build,
-            seed=os.urandom(16).hex(),
-            min_isolation=submission.least_isolation,
-        )
 
     def _handle(self, event: Event) -> None:
         """Take one event of the engine into account."""

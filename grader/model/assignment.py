@@ -108,6 +108,8 @@ class Assignment:
     """Limits of a check; see there."""
     build: Build | None = None
     """The build, if the assignment has one; see there."""
+    team_at_most: int = 0
+    """How many students may hand in together; 0 for any number."""
 
     def __post_init__(self) -> None:
         """Refuse values of another type, above all a text where a tuple of names belongs.
@@ -130,6 +132,8 @@ class Assignment:
                 )
             for module, names in value.items():
                 _require_names(f"{name}[{module!r}]", names)
+        if type(self.team_at_most) is not int or self.team_at_most < 0:
+            raise ValueError(f"team_at_most: must be 0 or a number of students, got {self.team_at_most!r}")
         for name, kind in (("limits", Limits), ("build", Build)):
             value = getattr(self, name)
             if not isinstance(value, kind) and not (value is None and kind is Build):

@@ -37,7 +37,7 @@ SIGNS = {
 @cache
 def template(name: str) -> Template:
     """Compile a template once per process; Jinja2 is imported here, when the first page is written."""
-    return _environment().get_template(name)
+    return environment().get_template(name)
 
 
 def plain(value: Any) -> str:
@@ -62,7 +62,8 @@ def _bytecode() -> FileSystemBytecodeCache | None:
 
 
 @cache
-def _environment() -> Environment:
+def environment(*folders: Path) -> Environment:
+    """Return the environment of our templates, and of those in further folders, which come first."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     def safe(value: Any) -> Any:
@@ -71,7 +72,7 @@ def _environment() -> Environment:
         return block(value, LONGEST, MOST_LINES) if is_text else value
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         finalize=safe,
         undefined=StrictUndefined,

@@ -247,10 +247,10 @@ def _deviations(case: SelfTestCase, graded: Graded, kinds: Mapping[str, CheckKin
         )
     if alike and case.total is not None and not _same(card.points.raw, case.total):
         yield Deviation(text=f"total is {card.points.raw:.12g}, expected {case.total:.12g}")
-    marked = tuple(total.student for total in card.totals)
-    if marked != case.members and (case.members or len(marked) > 1):
+    students = tuple(total.student for total in card.totals)
+    if students != case.members and (case.members or len(students) > 1):
         should = ", ".join(case.members) or "one student"
-        yield Deviation(text=f"marks {', '.join(marked)}, expected {should}")
+        yield Deviation(text=f"grades {', '.join(students)}, expected {should}")
     left = card.totals[0].adjusted
     if case.after_lateness is not None and not _same(left, case.after_lateness):
         yield Deviation(text=f"lateness leaves {left:.12g}, expected {case.after_lateness:.12g}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
 from grader.cuda.health import probe
-from grader.cuda.state import bus_carried, memory_used, state
+from grader.cuda.state import memory_used, state
 from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
 from grader.harness.server_spec import NOTHING, DeviceGrant, played_by
@@ -167,10 +167,6 @@ class Devices:
     def memory_used(self) -> int:
         """Return the bytes that programs have taken on the leased GPUs; 0 where the driver does not tell."""
         return sum(memory_used(gpu) or 0 for gpu in self._leased)
-
-    def bus_carried(self) -> tuple[int, int] | None:
-        """Return the bytes that the bus carried to the leased GPU, and from it; None for several GPUs."""
-        return bus_carried(*self._leased) if len(self._leased) == 1 else None
 
     def keep(self, count: int) -> None:
         """Give back what is leased if only fewer are needed from now on: they are leased anew.
