@@ -103,12 +103,8 @@ def import_(
     )
     for line, row in read_table(content, str(file)):
         judgements.add(line, row)
-<<<<<<< HEAD
     gradebook: Location | None = options["gradebook"]
-    files, later = CourseFiles(course, plugins), []
-=======
     later: list[Path] = []
->>>>>>> V
 
     def count(grade: StoredGrade) -> None:
         folder = Results(grade.folder)

@@ -106,14 +106,9 @@ def command(
         recorder = None
         if gradebook is not None:
             book = resources.enter_context(opened(gradebook, create=True))
-<<<<<<< HEAD
-            plugins.listen(Recorder(book, course, plugins, options["rubric"]))
-        from grader.grading.sessions import engine_called, open_session
-=======
             recorder = Recorder(book, course, plugins, options["rubric"])
             plugins.listen(recorder)
-        from grader.grading.sessions import open_session
->>>>>>> V
+        from grader.grading.sessions import engine_called, open_session
 
         chosen = engine_called(engine, plugins)
         if detach and not chosen.detaches:
@@ -141,13 +136,10 @@ def command(
             outcome = RunSummary(course, run_input, as_json=as_json, require_final=require_final)
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
-<<<<<<< HEAD
             open_at_most = open_elsewhere() if chosen.is_remote else OPEN_AT_MOST
-            grading = Grading(CourseFiles(course, plugins), workers, alone=alone, open_at_most=open_at_most)
-=======
             published = {"published": recorder.published} if recorder else {}
-            grading = Grading(CourseFiles(course, plugins, **published), workers, alone=alone)
->>>>>>> V
+            files = CourseFiles(course, plugins, **published)
+            grading = Grading(files, workers, alone=alone, open_at_most=open_at_most)
             attempts = Attempts(grading, course.roster.by_id, _tell)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):
