@@ -167,6 +167,11 @@ class Plugins:
         with self._telling:
             self._manager.hook.grader_waits(submission=submission, message=message)
 
+    def queue_status(self, message: str) -> None:
+        """Tell how all orders stand."""
+        with self._telling:
+            self._manager.hook.grader_queue_status(message=message)
+
     def graded(self, submission: Submission, evidence: Evidence, scorecard: Scorecard) -> None:
         """Tell of a mark."""
         with self._telling:

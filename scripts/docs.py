@@ -149,6 +149,13 @@ def course_keys() -> str:
     return f"{keys(kind)}\n{keys_below(kind)}"
 
 
+def engine_keys() -> str:
+    """The keys of `engines: slurm:`."""
+    from grader.engines.slurm.options import SlurmOptions
+
+    return f"{keys(SlurmOptions)}\n{keys_below(SlurmOptions)}"
+
+
 def keys_below(options: type) -> str:
     """A table for the keys whose values are mappings, or lists of mappings, with keys of their own."""
     from dataclasses import is_dataclass
@@ -320,6 +327,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "check-kinds": check_kinds,
     "commands": commands,
     "course-keys": course_keys,
+    "engine-keys": engine_keys,
     "evidence": records,
     "expectation-keys": lambda: keys(cases.Expectation),
     "hooks": hooks,

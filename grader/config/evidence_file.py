@@ -245,6 +245,7 @@ class StoredEvidence:
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._by_digest: dict[str, Evidence] = {}
         self._observations: dict[str, Observation] = {}
+        self._run_of: dict[str, str] = {}
         for record in records:
             self.add(record)
 
@@ -255,10 +256,12 @@ class StoredEvidence:
             before = self._by_digest.pop(submission.digest, None)
             runs = before.runs if before else ()
             self._observations = dict(before.observations) if before else {}
+            self._run_of = dict(before.run_of) if before else {}
             self._by_digest[submission.digest] = Evidence(
                 submission=submission,
                 runs=(*runs, record.run) if isinstance(record, RunStarted) else runs,
                 observations=self._observations,
+                run_of=self._run_of,
             )
         elif isinstance(record, ItemObserved):
             observation = record.observation
@@ -270,6 +273,7 @@ class StoredEvidence:
                 or earlier.digest != observation.digest  # of a task that has changed since: it counts no more
             ):
                 self._observations[observation.item] = observation
+                self._run_of[observation.item] = record.run
 
     def of(self, digest: str) -> Evidence | None:
         """Return the evidence of the submission with this digest."""

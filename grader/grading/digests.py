@@ -15,8 +15,8 @@ from grader.model.rubric import Rubric
 
 _SUBMISSION = "the submission"
 """Stands for its digest."""
-_DECIDES_NOTHING = frozenset({"team_at_most"})
-"""Declarations that no measurement depends on."""
+_DECIDES_NOTHING = frozenset({"team_at_most", "gpu_kinds"})
+"""Declarations on which no measurement depends; other kinds of GPU invalidate only what ran on them."""
 
 
 def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callable[[str], dict[str, str]]:

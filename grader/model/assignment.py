@@ -108,6 +108,9 @@ class Assignment:
     """Limits of a check; see there."""
     build: Build | None = None
     """The build, if the assignment has one; see there."""
+    gpu_kinds: tuple[str, ...] = ()
+    """Kinds of GPU that it may be measured on, as parts of names, such as `("H200", "H100")`; empty for any.
+    What was observed on another kind is observed again."""
     team_at_most: int = 0
     """How many students may hand in together; 0 for any number."""
 
@@ -122,6 +125,7 @@ class Assignment:
         if not isinstance(self.title, str):
             raise ValueError(f"title: must be a text, got {self.title!r}")  # noqa: TRY004 - the course's
         _require_names("accepts", self.accepts)
+        _require_names("gpu_kinds", self.gpu_kinds)
         if not self.accepts:
             raise ValueError('accepts: names no file; give at least one, as in ("work.py",)')
         for name in ("preloads", "requires"):

@@ -12,6 +12,7 @@ from typing import Any
 
 from grader.config.course import FILE, Course
 from grader.config.decode import keys_of
+from grader.config.engines import engine_problems
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
@@ -63,6 +64,8 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
         if who not in names:
             message = f"nobody on the roster is called so; {suggestion(who, names)}"
             problems.append(Problem(path=("extensions", who), message=message))
+    kinds = {name: engine.Options for name, engine in plugins.engines.items()}
+    problems += engine_problems(document.data, kinds)
     yield from document.lines(problems)
 
 

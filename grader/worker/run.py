@@ -72,6 +72,7 @@ def run(
             waits=_log_wait,
             share=share if job.shares_gpu else None,
             granted=job.granted,
+            tasks=job.tasks,
         )
         resources.enter_context(closing(devices))
         processes.device_memory = devices.memory_used
