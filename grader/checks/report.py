@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.checks.manual import award_given
+from grader.checks.by_hand import award_given
+from grader.checks.report_ratios import ReportRatios, claim_key, either
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, REPORT, read_report, refusal
 from grader.contracts.check import CheckKind
@@ -22,8 +23,27 @@ HIDDEN_WORDS = 5
 """A person is told of more words than these that no reader sees."""
 MAY_HOLD = {"pictures": "depicted", "words": "drawn"}
 """The fact by which more than a program finds may be there for a reader."""
-VAGUE = 2.0
-"""Times whose rounding alone lets their ratio vary by more than this factor prove nothing."""
+
+
+CLAIM = "|".join(
+    (
+        *(
+            "speedup",
+            "speed-up",
+            "speedups",
+            "speed-ups",
+            "faster",
+            "quicker",
+            "times as fast",
+            "acceleration",
+        ),
+        *("schneller", "Beschleunigung", "Faktor"),
+        *("plus rapide", "accélération", "más rápido", "aceleración"),
+        *("מהיר", "מהירה", "האצה", "שיפור"),
+        *("ускорение", "быстрее", "加速比"),
+    )
+)
+"""Words for a speedup in English, German, French, Spanish, Hebrew, Russian and Chinese."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +57,27 @@ class AtLeast:
 class ClaimedRatio:
     """A claimed ratio, and the two times that it must follow from."""
 
-    of: tuple[str, ...] = option("Two names whose times are divided, the slower first; a|b is either name.")
+    of: tuple[str, ...] = option(
+        "Two names whose times are divided, the slower first; a|b is either name, the full one first."
+    )
     claim: str = option(
-        "Words near which the ratio stands; a|b is either.", default="speedup|speed-up|faster|times as fast"
+        "Words near which the ratio stands; a|b is either. By default those of several languages.",
+        default=CLAIM,
+    )
+    part: str = option(
+        "Words that begin the part of the report which it is about, as the full names of `of` do; a|b is "
+        "either.",
+        default="",
+    )
+    elsewhere: str = option(
+        "Words that begin another part: times and ratios behind them are of something else. a|b is either.",
+        default="",
+    )
+    at_most: float | None = option(
+        "A ratio that no hardware reaches: whoever claims more loses it, whatever the times are.",
+        judges=True,
+        above=1,
+        default=None,
     )
 
     def __post_init__(self) -> None:
@@ -56,7 +94,7 @@ class MeasuredTime:
     by: UsedItem = option("The item that measures this ratio.")
     within: float = option("The factor by which the two may differ.", default=3.0, above=1)
     decides: bool = option(
-        "Whether a claim beyond that is a requirement that is not met, or only shown to a person.",
+        "Whether a claim beyond that is a requirement that is not met, or waits for a person.",
         default=False,
     )
 
@@ -66,17 +104,18 @@ class ReportKind(CheckKind):
 
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
     its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives
-    it, within the rounding of the printed digits or `tolerance`.
+    it, within the rounding of the printed digits or `tolerance`. It is lost only where the two times and
+    their ratio are read without doubt and contradict each other, or no hardware reaches it (`at_most`).
 
     Only what a reader sees counts. A PDF is rendered with and without its text and its pictures, and what
     leaves no ink on its pages (white on white, hidden, covered, too small) is not in it. What is not found,
     whatever language or picture it may stand in, waits for a person; points are lost at once where there is
-    no report, or an empty one, or too short a one, where its own times contradict its ratios, and for what it
-    holds only as text that surely no reader sees.
+    no report, or an empty one, or too short a one, and for what it holds only as text that surely no reader
+    sees.
 
     With `measured`, a claim is also held against the ratio that another item measured, where it was measured
     on right results and not in a simulator. Reports are written on other machines: a claim that is far off
-    is shown to a person, and costs nothing unless the rubric says so.
+    waits for a person, who reads both figures, unless the rubric says that it is lost.
     """
 
     name: ClassVar[str] = "report"
@@ -127,7 +166,7 @@ class ReportKind(CheckKind):
         file = next((file for file in context.files if fnmatchcase(file, options.file)), None)
         if file is None:
             return context.missing(options.file)
-        ratios = [[ratio.claim, *ratio.of] for ratio in options.ratios]
+        ratios = [[claim_key(r), r.claim, *r.of, r.part, r.elsewhere] for r in options.ratios]
         contents = read_report(context, file, options.terms, ratios)
         if isinstance(contents, Observation):
             return contents
@@ -151,20 +190,15 @@ class ReportKind(CheckKind):
         hidden = _hidden(observation.facts)
         if not _required(options):
             return Award(fraction=1.0, reason=f"{observation.facts['file']} can be opened", flags=hidden)
-        ratios = _Ratios(options, observation)
-        beyond = [(rule, ratios.beyond(rule, related.get(rule.by))) for rule in options.measured]
+        facts = observation.facts
+        ratios = ReportRatios(options.ratios, options.measured, options.tolerance, facts, related)
         requirements = [
             *_counts(options, observation),
-            *_terms(options, observation.facts),
+            *_terms(options, facts),
             *ratios.judged(),
-            *(
-                Requirement(met=not difference, missed=f"it {difference}")
-                for rule, difference in beyond
-                if rule.decides
-            ),
+            *ratios.beyond(),
         ]
-        flags = tuple(difference for rule, difference in beyond if difference and not rule.decides)
-        flags = (*ratios.unexplained(), *flags, *hidden)
+        flags = (*ratios.unexplained(), *hidden)
         return award_requirements(requirements, credit=options.credit, flags=flags)
 
 
@@ -194,11 +228,11 @@ def _counts(options: ReportKind.Options, observation: Observation) -> Iterator[R
 def _terms(options: ReportKind.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
     for term in options.terms:
         if term in _concealed_names(facts, "terms"):
-            yield _concealed(_either(term))
+            yield _concealed(either(term))
         elif facts["unread"]:
             yield _unread(facts)
         else:
-            missed = f"{_either(term)} is not found in its text"
+            missed = f"{either(term)} is not found in its text"
             yield Requirement(met=facts["terms"][term] > 0 or None, missed=missed)
 
 
@@ -221,153 +255,3 @@ def _concealed(what: str) -> Requirement:
 
 def _unread(facts: Mapping[str, Any]) -> Requirement:
     return Requirement(met=None, missed=f"{facts['file']}: {facts['unread']}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Range:
-    """The bounds of a rounded number."""
-
-    low: float
-    high: float
-    written: str
-
-    def meets(self, other: _Range, tolerance: float) -> bool:
-        """Whether the two can be one number."""
-        return self.low <= other.high * (1 + tolerance) and other.low * (1 - tolerance) <= self.high
-
-
-class _Ratios:
-    """The claims of a report, held against the ratios of its times."""
-
-    def __init__(self, options: ReportKind.Options, observation: Observation) -> None:
-        self._ratios = options.ratios
-        self._tolerance = options.tolerance
-        self._facts = observation.facts
-
-    def judged(self) -> Iterator[Requirement]:
-        """A requirement for each ratio."""
-        for ratio in self._ratios:
-            if concealed := self._concealed(ratio):
-                yield _concealed(", ".join(concealed))
-            else:
-                yield _unread(self._facts) if self._facts["unread"] else self._judge(ratio)
-
-    def _concealed(self, ratio: ClaimedRatio) -> list[str]:
-        """List the times and claims of a ratio that only invisible text holds."""
-        names = _concealed_names(self._facts, "times")
-        times = [f"time of {_either(name)}" for name in ratio.of if name in names]
-        return [*times, *(["speedup"] if ratio.claim in _concealed_names(self._facts, "claims") else [])]
-
-    def unexplained(self) -> tuple[str, ...]:
-        """A sentence on each multiple that follows from no two times of any ratio."""
-        if self._facts["unread"] or not self._ratios:
-            return ()
-        quotients = [q for ratio in self._ratios for q in self._quotients(ratio)]
-        claims = {c.written: c for ratio in self._ratios for c in self._claims(ratio) if c.multiple}
-        return tuple(
-            f"claims {written}, which follows from no two of its times"
-            for written, claim in claims.items()
-            if quotients and not any(claim.meets(quotient, self._tolerance) for quotient in quotients)
-        )
-
-    def beyond(self, rule: MeasuredTime, observation: Observation | None) -> str:
-        """How far a claim is from what was measured; empty if it is near, or nothing was measured or read."""
-        measured = _measured(observation)
-        if measured is None or self._facts["unread"]:
-            return ""
-        ratio = next(ratio for ratio in self._ratios if ratio.of == rule.of)
-        claims: list[_Range] = [*self._explained(ratio)] or [*_multiples(self._claims(ratio))]
-        near = _Range(low=measured / rule.within, high=measured * rule.within, written="")
-        if not claims or any(claim.meets(near, 0.0) for claim in claims):
-            return ""
-        claimed = " or ".join(dict.fromkeys(claim.written for claim in claims[:3]))
-        slow, fast = map(_either, ratio.of)
-        return (
-            f"claims {claimed} for {slow} over {fast}, more than a factor of {rule.within:g} away from "
-            f"the {measured:.3g} that {rule.by} measured"
-        )
-
-    def _explained(self, ratio: ClaimedRatio) -> Iterator[_Range]:
-        """Yield the claims that follow from this ratio's own times, as the slower over the faster."""
-        for quotient in self._quotients(ratio):
-            for claim in self._claims(ratio):
-                if claim.meets(quotient, self._tolerance):
-                    if quotient.inverted:
-                        yield replace(quotient.inverse, written=f"1 / {claim.written}")
-                    else:
-                        yield replace(quotient, written=claim.written)
-
-    def _judge(self, ratio: ClaimedRatio) -> Requirement:
-        slow, fast = map(_either, ratio.of)
-        missing = [_either(name) for name in ratio.of if not self._facts["times"][name]]
-        claims = list(self._claims(ratio))
-        if missing:
-            missed = f"no time of {' and none of '.join(missing)} is found in its text"
-            return Requirement(met=None, missed=missed)
-        if not claims:
-            return Requirement(met=None, missed=f"no ratio of {slow} and {fast} is found in its text")
-        quotients = list(self._quotients(ratio))
-        if not quotients:
-            missed = f"the times of {slow} and {fast} are rounded so much that they give no ratio"
-            return Requirement(met=None, missed=missed)
-        met = any(claim.meets(quotient, self._tolerance) for claim in claims for quotient in quotients)
-        claimed = " or ".join(claim.written for claim in _multiples(claims)[:3])
-        missed = f"its times of {slow} and {fast} give {quotients[0].written}, and it claims {claimed}"
-        contradicts = False if self._facts["latin"] else None  # or its sentences were read the wrong way
-        return Requirement(met=True if met else contradicts, missed=missed)
-
-    def _claims(self, ratio: ClaimedRatio) -> Iterator[_Claim]:
-        for value, half, multiple, written in self._facts["claims"][ratio.claim]:
-            yield _Claim(low=value - half, high=value + half, written=written, multiple=multiple)
-
-    def _quotients(self, ratio: ClaimedRatio) -> Iterator[_Quotient]:
-        """The ratio of every two times, and its inverse for those who divide the other way round."""
-        slow, fast = (self._facts["times"][name] for name in ratio.of)
-        ranges = [
-            ((a - half_a) / (b + half_b), (a + half_a) / (b - half_b), f"{text_a} / {text_b} = {a / b:.3g}")
-            for a, half_a, text_a in slow
-            for b, half_b, text_b in fast
-            if a and b
-        ]
-        for low, high, written in ranges:
-            if high <= VAGUE * low:
-                quotient = _Quotient(low=low, high=high, written=written)
-                yield from (quotient, quotient.inverse)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Quotient(_Range):
-    inverted: bool = False
-    """Whether the faster time is divided by the slower one."""
-
-    @property
-    def inverse(self) -> _Quotient:
-        """The other way round."""
-        return replace(self, low=1 / self.high, high=1 / self.low, inverted=not self.inverted)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Claim(_Range):
-    multiple: bool
-
-
-def _multiples(claims: Iterable[_Claim]) -> list[_Claim]:
-    """Return the claims written as multiples (56x), or all if none is."""
-    every = list(claims)
-    return [claim for claim in every if claim.multiple] or every
-
-
-def _either(words: str) -> str:
-    return words.replace("|", " or ")
-
-
-def _measured(observation: Observation | None) -> float | None:
-    """The ratio that another item measured; None if it did not, in a simulator, or on wrong results."""
-    if observation is None or observation.outcome is not Outcome.OBSERVED or observation.simulated:
-        return None
-    if any(case.agrees and not any(case.agrees.values()) for case in observation.cases):
-        return None
-    ratio = observation.quantities.get("ratio")
-    if ratio is None or ratio.taken_by != "worker" or not isinstance(ratio.value, int | float):
-        return None
-    return float(ratio.value) if ratio.value > 0 else None

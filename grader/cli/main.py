@@ -38,6 +38,7 @@ COMMANDS = {
     "export": "Write the class as a table or JSON, for learning platforms, or a copy of the gradebook.",
     "post": "Post grades to a learning platform: the plan, then --apply.",
     "gradescope": "Grade one submission inside Gradescope's harness.",
+    "profile": "Run a program on the GPU; say what took how much of the time, by kernel, call and copy.",
     "plugins": "List what is loaded, and from where.",
     "doctor": "Say what this machine can do, and how to get what is missing.",
 }
@@ -92,7 +93,7 @@ class Stop:
         if self.number and number != signal.SIGINT:  # but whoever presses Ctrl-C again means it
             return
         self.number = self.number or number
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
 
 @contextmanager

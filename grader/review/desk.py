@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from grader.checks.answer import AnswerKind
-from grader.checks.manual import Manual
+from grader.checks.judged import JudgedOptions
 from grader.config.points_file import MANUAL
 from grader.errors import UsageError
 from grader.gradebook.rescore import Judge
@@ -79,7 +79,7 @@ def always_for_people(item: Item) -> bool:
 def criteria_of(item: Item) -> tuple[Criterion, ...]:
     """Return the criteria of an item; none if its kind has none."""
     options = item.options
-    return options.criteria if isinstance(options, AnswerKind.Options | Manual.Options) else ()
+    return options.criteria if isinstance(options, JudgedOptions) else ()
 
 
 @lru_cache(maxsize=100_000)

@@ -218,7 +218,7 @@ class StaffPages:
             scratch("grader-review-replay-") as scratch_folder,
         ):
             stored = read_score(folder)
-            replayed = replay(stored, request.item, desk.course, desk.plugins, session, place=scratch_folder)
+            replayed = replay(stored, request.item, desk.files, session, place=scratch_folder)
         return self._request_page(visit, place, request, entry, replayed=replayed)
 
     def audit(self, visit: Visit) -> Response:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from grader.checks.report import AtLeast, ClaimedRatio, MeasuredTime, ReportKind
+from grader.checks.report_ratios import claim_key
 from grader.config.decode import decode
 from grader.model.observation import Case, Observation, Outcome, Quantity
 from grader.model.options import measuring
@@ -33,7 +34,11 @@ def options(**keys):
 def facts_of(text, tmp_path, chosen):
     path = tmp_path / "hw1.md"
     path.write_text(text)
-    found = report.main(str(path), list(chosen.terms), [[r.claim, *r.of] for r in chosen.ratios])
+    found = report.main(
+        str(path),
+        list(chosen.terms),
+        [[claim_key(r), r.claim, *r.of, r.part, r.elsewhere] for r in chosen.ratios],
+    )
     counted = {n: Quantity(value=found.pop(n), unit=n) for n in ("pages", "pictures", "words")}
     return Observation(
         item="report", outcome=Outcome.OBSERVED, quantities=counted, facts={"file": "hw1.md", **found}
@@ -72,7 +77,7 @@ def test_an_invented_ratio_loses_and_is_told_what_the_times_give(award):
 
 def test_of_many_claims_those_written_as_multiples_are_told(award):
     text = "max_cpu: 1.234 s\nmax_gpu: 0.022 s\nThe speedup in step 2 is 81.5x."
-    assert award(text, ratios=(RATIO,)).reason.endswith("and it claims 81.5x")
+    assert "and it claims 81.5x; a person" in award(text, ratios=(RATIO,)).reason
 
 
 def test_a_demand_that_is_repeated_is_no_claim_that_agrees(award):
@@ -202,13 +207,36 @@ def test_a_claim_near_the_measured_ratio_is_left_alone(award, ratio):
 
 
 @pytest.mark.parametrize("ratio", [18.0, 173.0])
-def test_a_claim_far_from_the_measured_ratio_is_shown_to_a_person(award, ratio):
+def test_a_claim_far_from_the_measured_ratio_waits_for_a_person(award, ratio):
     found = award(RIGHT, speedup(ratio), ratios=(RATIO,), measured=(MEASURED,))
-    assert (found.fraction, found.undecided) == (1.0, False)
-    assert found.flags == (
-        f"claims 56.1 for max_cpu over max_gpu, more than a factor of 3 away from the {ratio:.3g} "
-        "that speedup measured",
+    assert (found.flags, found.undecided) == ((), True)
+    assert found.reason == (
+        f"it claims 56.1 for max_cpu over max_gpu, more than a factor of 3 away from the {ratio:.3g} "
+        "that speedup measured; a person must look"
     )
+
+
+def test_a_claim_that_contradicts_its_times_is_lost_however_far_it_is_from_the_measured_ratio(award):
+    found = award(RIGHT.replace("56.1", "581"), speedup(50.0), ratios=(RATIO,), measured=(MEASURED,))
+    assert (found.fraction, found.undecided) == (0.0, False)
+    assert found.reason == "its times of max_cpu and max_gpu give 1.234 s / 0.022 s = 56.1, and it claims 581"
+
+
+def test_a_person_reads_the_measured_ratio_beside_what_a_program_did_not_find(award):
+    found = award(
+        RIGHT.replace("max_gpu: 0.022 s", "-"), speedup(50.0), ratios=(RATIO,), measured=(MEASURED,)
+    )
+    assert found.reason == (
+        "no time of max_gpu is found in its text; speedup measured 50; a person must look"
+    )
+
+
+def test_a_ratio_that_no_hardware_reaches_is_lost_though_its_times_agree(award):
+    text = "max_cpu: 1.234 s\nmax_gpu: 0.00000123 s\nThe speedup of max_gpu over max_cpu is 1003252."
+    assert award(text, ratios=(RATIO,)).fraction == 1.0
+    found = award(text, ratios=(replace(RATIO, at_most=100_000),))
+    assert (found.fraction, found.undecided) == (0.0, False)
+    assert found.reason == "it claims 1003252 for max_cpu over max_gpu; no hardware gives 100000"
 
 
 def test_a_claim_far_from_the_measured_ratio_costs_what_the_rubric_says(award):
@@ -245,29 +273,32 @@ def test_what_was_not_measured_on_a_device_is_held_against_nobody(award, related
 def test_timed_calls_that_were_right_are_a_measurement(award):
     right = Case(name="timed", outcome=Outcome.OBSERVED, agrees={"expected": True, "other": False})
     related = speedup(500, cases=(right, Case(name="warm", outcome=Outcome.OBSERVED)))
-    assert award(RIGHT, related, ratios=(RATIO,), measured=(MEASURED,)).flags
+    assert award(RIGHT, related, ratios=(RATIO,), measured=(MEASURED,)).undecided
 
 
 def test_only_the_claim_that_the_times_explain_is_held_against_the_measurement(award):
     text = RIGHT + "On 8 cores max_gpu is still 9.1 times as fast as max_numba."
     other = MeasuredTime(of=("max_numba", "max_gpu"), by="speedup", within=3.0)
     rules = {"ratios": (RATIO, ClaimedRatio(of=other.of)), "measured": (other,)}
-    (flag,) = [flag for flag in award(text, speedup(9.0), **rules).flags if "measured" in flag]
-    assert flag.startswith("claims 1.42 for max_numba over max_gpu, ")
+    found = award(text, speedup(9.0), **rules)
+    assert found.undecided
+    assert found.reason.startswith("it claims 1.42 for max_numba over max_gpu, ")
 
 
 @pytest.mark.parametrize(("ratio", "flagged"), [(56.1, False), (0.0178, True)])
 def test_a_ratio_that_is_claimed_the_other_way_round_is_turned(award, ratio, flagged):
     text = RIGHT.replace("56.1", "0.0178")
     found = award(text, speedup(ratio), ratios=(RATIO,), measured=(MEASURED,))
-    assert [flag.startswith("claims 1 / 0.0178 for max_cpu") for flag in found.flags] == [True] * flagged
+    assert found.undecided == flagged
+    assert found.reason.startswith("it claims 1 / 0.0178 for max_cpu") == flagged
 
 
-def test_without_its_times_a_report_is_held_against_the_measurement_if_no_claim_is_near(award):
+def test_without_its_times_a_report_waits_with_the_measured_ratio(award):
     text = "See the screenshot. The speedup is 500x over max_cpu, and over max_numba it is 1.4x." + PICTURE
-    assert award(text, speedup(2.0), ratios=(RATIO,), measured=(MEASURED,)).flags == ()
-    (flag,) = award(text, speedup(60.0), ratios=(RATIO,), measured=(MEASURED,)).flags
-    assert flag.startswith("claims 500x or 1.4x for max_cpu over max_gpu")
+    for ratio in (2.0, 60.0):
+        found = award(text, speedup(ratio), ratios=(RATIO,), measured=(MEASURED,))
+        assert found.undecided
+        assert found.reason.endswith(f"; speedup measured {ratio:.3g}; a person must look")
 
 
 def test_a_report_that_cannot_be_read_or_claims_nothing_is_not_held_against_a_measurement(tmp_path, award):

@@ -154,7 +154,7 @@ def test_an_item_whose_need_earned_only_a_part_is_not_counted_and_says_why():
     )
     fast = line_of(card, "fast")
     assert (fast.points, fast.standing) == (0.0, Standing.FINAL)
-    assert fast.reason == "not counted: needs right (Title of right)"
+    assert fast.reason == 'not counted: needs "Title of right"'
     assert fast.hint == ""
 
 
@@ -166,7 +166,7 @@ def test_an_item_the_worker_skipped_stays_skipped_while_its_need_fails():
     )
     fast = line_of(card, "fast")
     assert (fast.points, fast.standing) == (0.0, Standing.FINAL)
-    assert fast.reason == "skipped: needs right (Title of right)"
+    assert fast.reason == 'skipped: needs "Title of right"'
 
 
 def test_a_skipped_item_must_run_again_once_a_changed_rubric_lets_its_need_pass():
@@ -189,7 +189,7 @@ def test_an_item_is_pending_while_its_need_is():
     )
     fast = line_of(card, "fast")
     assert (fast.points, fast.standing) == (0.0, Standing.PROVISIONAL)
-    assert fast.reason == "waits for right (Title of right)"
+    assert fast.reason == 'waits for "Title of right"'
     assert card.points.pending == 8.0
 
 
@@ -217,7 +217,7 @@ def test_a_kind_sees_the_observations_it_uses_and_waits_for_those_that_are_open(
     both = score(rubric(*items), evidence(seen("report"), seen("fast"), seen("slow", 0.0)), KINDS)
     one = score(rubric(*items), evidence(seen("report"), seen("fast")), KINDS)
     assert both.lines[0].reason == "1.0 beside ['fast', 'slow']"
-    assert (one.lines[0].standing, one.lines[0].reason) == (Standing.PROVISIONAL, "waits for slow")
+    assert (one.lines[0].standing, one.lines[0].reason) == (Standing.PROVISIONAL, 'waits for "Title of slow"')
 
 
 def test_a_kind_that_can_do_without_what_it_uses_does_not_wait_for_it():
@@ -353,9 +353,9 @@ def test_what_a_simulator_shows_is_told_and_earns_nothing_yet():
     assert a.reason == "only simulated: 1.0 beside []"
     assert b.reason == "only simulated: 1.0 beside []"
     failed = score(hw, evidence(seen("a", 0.0, simulated=True), seen("b", simulated=True)), KINDS)
-    assert failed.lines[1].reason == "waits for a (Title of a)"
+    assert failed.lines[1].reason == 'waits for "Title of a"'
     real = score(hw, evidence(seen("a", simulated=True), seen("b")), KINDS)
-    assert real.lines[1].reason == "waits for a (Title of a)"
+    assert real.lines[1].reason == 'waits for "Title of a"'
     crashed = score(hw, evidence(seen("a", outcome=Outcome.CRASHED, note="boom", simulated=True)), KINDS)
     assert (crashed.lines[0].standing, crashed.lines[0].reason) == (
         Standing.PROVISIONAL,

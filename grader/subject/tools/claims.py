@@ -1,179 +1,282 @@
-"""Measured times and claimed ratios in the prose and the tables of a report."""
+"""Ratios that a report claims, and between which two functions."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from typing import Any
 
+from .mentions import MATCHES, Mention, mentions, phrase
+from .named_times import BEFORE, BEHIND, KEPT, distinct, numbers_in_units, written
 from .numbers import Number, numbers
 
-MATCHES = 400
-KEPT = 20
-BEHIND = 120
-"""How far behind a name its time may stand, in characters."""
-BEFORE = 60
+FEW = 16
+FAR = 300
+"""What stands further away from a number in its sentence is not about it."""
+Times = Mapping[str, Sequence[Sequence[Any]]]
 
+_DEMANDS = re.compile(
+    r"\b(?:at[ -]least|minimum|minimal|requires?|required|requirements?|threshold|must|should|asks?|asked"
+    r"|demand(?:s|ed)?|wants?|wanted|need(?:s|ed)?|goal|target|could|would|expect(?:s|ed)?|ideal(?:ly)?"
+    r"|theoretical(?:ly)?|theory|up to"
+    r"|mindestens|gefordert\w*|verlangt\w*|sollte|könnte|würde|erwart\w*)\b|>=|\u2265|לפחות",
+    re.IGNORECASE,
+)
+_DEMANDED_BEHIND = re.compile(
+    r"[^\d.;]{0,40}\b(?:(?:was|is|were|are|as) (?:required|asked|demanded|expected|needed))", re.IGNORECASE
+)
+_NOT_OF_WHOLE_CALLS = re.compile(
+    r"kernel|without|exclud|ohne|laptop|another|other machine|colab|first call|compil|warm|cores?\b"
+    r"|threads?\b",
+    re.IGNORECASE,
+)
+"""What a sentence on another ratio than that of the two functions' times may hold."""
 _BOUND = re.compile(
-    r"(?:at[ -]least|minimum(?: of)?|minimal|required?|requirement(?: of)?|threshold(?: of)?|exceeds?|over"
-    r"|above|(?:more|larger|greater) than|>=?|\u2265)\W{0,4}(?:a |of |factor |speed-?up ){0,3}$",
+    r"(?:exceeds?|over|above|(?:more|larger|greater|better) than|über|mehr als|מעל|יותר מ-?|>)"
+    r"\W{0,4}(?:an? |of |factor |speed-?up |by |x){0,3}$",
+    re.IGNORECASE,
+)
+_ROUGHLY = re.compile(
+    r"(?:about|approx(?:imately|\.)?|around|roughly|nearly|almost|some|circa|ca\.|etwa|rund|ungefähr|fast|knapp"
+    r"|environ|presque|casi|unos|כ-?|בערך|כמעט|约|около|примерно|[~\u2248\u223c])"
+    r"\W{0,3}(?:an? |of |the |factor |speed-?up |by |x){0,4}$",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?:fig(?:ure)?|table|section|part|question|page|hw)\W{0,3}$", re.IGNORECASE)
 _COUNTED = re.compile(
     r"(?:(?:,| and| or|, and) ?\d+)*"  # all of `2, 4 and 8 cores`
-    r"\W{0,2}(?:cores?|threads?|blocks?|cpus?|gpus?|rounds?|runs?|rows?|columns?|elements|[x\u00d7] ?\d)",
+    r"[^\w\n]{0,2}(?:cores?|threads?|blocks?|cpus?|gpus?|rounds?|runs?|rows?|columns?|elements"
+    r"|[x\u00d7] ?\d)",
     re.IGNORECASE,
 )
+_THINGS = re.compile(r"\W{0,2}(?:threads?|blocks?|rows?|columns?|elements|matri\w+|pixels?)\b", re.IGNORECASE)
 _ENUMERATED = re.compile(r"(?<![^\n])[^\S\n]*\d{1,2}[.)]\s")
 """A number that a heading or an entry of a list begins with."""
-_RATIO = re.compile(r"speed|faster|ratio|factor", re.IGNORECASE)
-_BESIDE = re.compile(r"[\s:=|(,\u2013-]*")
-_PROSE = re.compile(r"[^\W\d_]{3}")
-_SENTENCE_ENDS = re.compile(r"[.;!?]\s+(?=[A-Z])")
-_APART = re.compile(rf"{_SENTENCE_ENDS.pattern}|\d|(?i:{_RATIO.pattern})")
+_ENDS = re.compile(
+    r"[.;!?]\s+(?=[^\W\d_a-z])|\n\s*\n|(?<=\d)\n(?=[^\W\d_a-z])"
+    r"|\n(?=\s*(?:[-\u2022*\u25aa\u25cf]|\[\*\]|\d{1,2}[.)])\s)"
+)
+"""Where a sentence or an entry of a list ends."""
+_ENDED = re.compile(r"[^\W\d_][^\W\d_][.;!?]\s+$|\d ?\w{0,8}[.;!?]\s+$")
+_DIRECTLY = re.compile(r"[^\d%]{0,80}")
+_VERSUS = re.compile(r"\s*(?:/|:|vs\.?|versus|over|to|against|gegen|zu|and|,)\s*", re.IGNORECASE)
+_IS = re.compile(r"[\s:=\u2248~()x\u00d7-]*(?:is|was|=)?[\s:=\u2248~()x\u00d7-]*", re.IGNORECASE)
+_THAN = re.compile(
+    r"\b(?:than|over|vs\.?|versus|as fast as|as|compared (?:to|with)|relative to|against|als|wie|gegenüber"
+    r"|gegen|que)"
+    r"(?: the| that of| der| die| das| zu)?\W*$|מ-?\W*$",
+    re.IGNORECASE,
+)
+"""What stands before the function that another is compared with."""
+_DIVIDED = re.compile(r"\s*[/÷]\s*")
+_EQUALS = re.compile(r"[\s)]*[=\u2248~]+\s*")
+_SLASH = re.compile(r"\s*(?:/|vs\.?|:)\s*$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Name:
-    name: str
+@dataclass(slots=True, kw_only=True)
+class _Sentence:
     start: int
     end: int
+    names: list[Mention] = field(default_factory=list)
+    numbers: list[Number] = field(default_factory=list)
 
 
-@cache
-def phrase(words: str) -> re.Pattern[str]:
-    """Return a pattern for any of `a|b`, whatever joins the words: `max_cpu` matches "Max-CPU"."""
-    alternatives = []
-    for alternative in words.split("|"):
-        parts = [re.escape(part) for part in re.split(r"[\s_-]+", alternative.strip()) if part]
-        if parts:
-            alternatives.append(r"[\s_-]{0,3}".join(parts))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives) or '(?!)'})(?!\w)", re.IGNORECASE)
+def claims(text: str, words: str, taken: Times) -> list[list[Any]]:
+    """Return ratios near some words, or written as multiples beside the names of functions.
 
-
-def times(text: str, names: Sequence[str]) -> dict[str, list[list[Any]]]:
-    """Return for each name its times, as [seconds, half a unit of the last digit, what is written].
-
-    A time stands behind its name (`max_cpu: 1.23 s`), before it with its unit (`0.02 s for max_gpu`), or in
-    the same place of a list or row of a table as its name. A number without unit counts as seconds.
-    """
-    every = tuple(numbers(text))
-    times_of: dict[str, list[list[Any]]] = {name: [] for name in names}
-    for group, end in _groups(text, names):
-        near = [n for n in every if group[-1].end <= n.start < end and not (n.percent or n.multiple)]
-        pairs = _time_alone(text, group[0], near, every) if len(group) == 1 else _in_order(text, group, near)
-        for name, number in pairs:
-            times_of[name.name].append([number.value, number.half, _written(text, number)])
-    return {name: _distinct(of_name) for name, of_name in times_of.items()}
-
-
-def claims(text: str, words: str, taken: dict[str, list[list[Any]]]) -> list[list[Any]]:
-    """Return ratios near some words, as [value, half a unit of the last digit, written as a multiple, text].
-
-    Times are none, and no counts of things; a bound ("at least 40") is a demand and no claim.
+    Each is [value, half a unit of the last digit, written as a multiple, text, names, certain, about]. It is
+    certain that it is a ratio of the two `names` where it says so of itself, and no other name stands near;
+    `about` is "roughly" or "over" where the value is not meant exactly. Times are none, and no counts of
+    things; a demand ("at least 40") is no claim.
     """
     times_taken = {(entry[0], entry[1]) for entries in taken.values() for entry in entries}
-    ratios = []
+    of_times = {n.start for n in numbers_in_units(text) if (n.value, n.half) in times_taken}
     headings = {match.end() - 2 for match in _ENUMERATED.finditer(text)}
-    candidates = [n for n in numbers(text) if not (n.timed or n.percent or n.value == 1 or n.end in headings)]
-    for match in islice(phrase(words).finditer(text), MATCHES):
-        for n in candidates:
-            if not (match.start() - BEFORE <= n.start and n.end <= match.end() + BEHIND):
+    places = [(m.start(), m.end()) for m in islice(phrase(words).finditer(text), MATCHES)]
+    bases = _tables(text, words, tuple(taken))
+    ratios = []
+    for sentence in _sentences(text, tuple(taken)):
+        for index, number in enumerate(sentence.numbers):
+            before = text[max(sentence.start, number.start - 40) : number.start]
+            if number.timed or number.percent or number.value in (0, 1) or number.end in headings:
                 continue
-            before = text[max(0, n.start - 40) : n.start]
-            if _BOUND.search(before) or _NUMBERED.search(before):
+            if _NUMBERED.search(before) or _demanded(text, sentence, number):
                 continue
-            if n.multiple or not ((n.value, n.half) in times_taken or _COUNTED.match(text, n.end)):
-                ratios.append([n.value, n.half, n.multiple, _written(text, n)])
-    return _distinct(ratios)
+            names, certain = _compared(text, sentence, index, taken)
+            multiple = number.multiple and not _THINGS.match(text, number.end)
+            counted = number.start in of_times or _COUNTED.match(text, number.end)
+            near = any(start - BEFORE <= number.start and number.end <= end + BEHIND for start, end in places)
+            says_so = multiple or (not counted and _says_so(text, sentence, index, places))
+            if number.start in bases:
+                names, certain, says_so = bases[number.start], len(bases[number.start]) == 2, True
+            if (
+                (multiple and (near or sentence.names))
+                or says_so
+                or (near and not counted and not _is_small(number))
+            ):
+                roughly = "over" if _BOUND.search(before) else "roughly" if _ROUGHLY.search(before) else ""
+                certain = (
+                    certain
+                    and says_so
+                    and not _NOT_OF_WHOLE_CALLS.search(
+                        text, max(sentence.start, number.start - FAR), min(sentence.end, number.end + FAR)
+                    )
+                )
+                entry = [number.value, number.half, multiple, written(text, number)]
+                ratios.append([*entry, sorted(names), certain, roughly])
+    return distinct(sorted(ratios, key=lambda ratio: not ratio[5]))
 
 
-def _groups(text: str, names: Sequence[str]) -> Iterator[tuple[list[_Name], int]]:
-    """Yield names that stand together without a number between them, and where the text behind them ends."""
-    matches = sorted(
-        (
-            _Name(name=name, start=match.start(), end=match.end())
-            for name in names
-            for match in islice(phrase(name).finditer(text), MATCHES)
-        ),
-        key=lambda match: (match.start, -match.end),
-    )
-    group: list[_Name] = []
-    for match in matches:
-        if group and match.start < group[-1].end:
-            continue  # a name within a longer one
-        between = text[group[-1].end : match.start] if group else ""
-        if len(between) > BEFORE or any(map(str.isdigit, between)):
-            yield group, min(match.start, group[-1].end + 2 * BEHIND)
-            group = []
-        group.append(match)
-    if group:
-        yield group, group[-1].end + 2 * BEHIND
+def _sentences(text: str, names: Sequence[str]) -> Iterator[_Sentence]:
+    """Yield sentences and entries of lists; a line that begins with a name begins one as well."""
+    every = mentions(text, names)
+    ends = {match.end() for match in _ENDS.finditer(text)}
+    for mention in every:
+        line = text.rfind("\n", 0, mention.start) + 1
+        if not text[line : mention.start].strip(" \t|*[]-\u2022"):
+            ends.add(line)
+        elif _ENDED.search(text, max(line, mention.start - FAR), mention.start):
+            ends.add(mention.start)
+    bounds = sorted({0, *ends, len(text)})
+    sentences = [_Sentence(start=start, end=end) for start, end in pairwise(bounds)]
+    for kind, parts in (("names", every), ("numbers", numbers(text))):
+        at = 0
+        for part in parts:
+            while at < len(sentences) - 1 and part.start >= sentences[at].end:
+                at += 1
+            getattr(sentences[at], kind).append(part)
+    yield from sentences
 
 
-def _time_alone(
-    text: str, name: _Name, near: Sequence[Number], every: Sequence[Number]
-) -> Iterator[tuple[_Name, Number]]:
-    """Yield the time of a name that stands alone: of its own sentence first, rather behind it than before."""
-    behind = _behind(text, name, near)
-    if not behind or _SENTENCE_ENDS.search(text, name.end, behind[0].start + 1):
-        behind = _before(text, name, every) or behind
-    yield from ((name, number) for number in behind)
+def _demanded(text: str, sentence: _Sentence, number: Number) -> bool:
+    """Tell whether the clause in front of a number says what is asked for, not what is."""
+    before = text[max(sentence.start, number.start - BEFORE) : number.start]
+    clause = re.split(r"[;:]|, (?:and|but|our|we)\b", before)[-1]
+    return bool(_DEMANDS.search(clause) or _DEMANDED_BEHIND.match(text, number.end))
 
 
-def _behind(text: str, name: _Name, near: Sequence[Number]) -> list[Number]:
-    near = [number for number in near if number.start < name.end + BEHIND]
-    if timed := [number for number in near if number.timed]:
-        return timed[:1]
-    for number in near:
-        between = text[name.end : number.start]
-        before = text[max(0, name.start - BEFORE) : name.start]
-        if _BESIDE.fullmatch(between):
-            return [] if _RATIO.search(before.rpartition("\n")[2]) else [number]
-        if not (number.whole or _RATIO.search(before + between)):
-            return [number]
-    return []
+def _says_so(text: str, sentence: _Sentence, index: int, places: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a number is called a ratio: right behind the word, `a / b: 56`, or `1.2 / 0.02 = 60`."""
+    number = sentence.numbers[index]
+    if _quotient(text, sentence, index):
+        return True
+    called = [
+        end
+        for start, end in places
+        if max(sentence.start, number.start - FAR) <= start and end <= number.start
+    ]
+    if any(_DIRECTLY.fullmatch(text, end, number.start) for end in called):
+        return True
+    names = [name for name in sentence.names if number.start - FAR < name.end <= number.start]
+    if not names or not _IS.fullmatch(text, names[-1].end, number.start):
+        return False
+    if called and _stands_behind(_THAN, text, sentence, names[-1]):  # `…, that over max_numba is 1.4`
+        return True
+    divided = len(names) > 1 and _SLASH.search(text, names[-2].end, names[-1].start)
+    return bool(divided and _VERSUS.fullmatch(text, names[-2].end, names[-1].start))
 
 
-def _before(text: str, name: _Name, every: Sequence[Number]) -> list[Number]:
-    timed = [n for n in every if n.timed and name.start - BEFORE <= n.start < name.start]
-    return [n for n in timed[-1:] if not _APART.search(text, n.end, name.start + 1)]
+def _quotient(text: str, sentence: _Sentence, index: int) -> tuple[Number, Number] | None:
+    """Return the numbers whose division is written in front of a number."""
+    if index < 2:
+        return None
+    above, below, result = sentence.numbers[index - 2 : index + 1]
+    divided = _DIVIDED.fullmatch(text, above.end, below.start)
+    equals = _EQUALS.fullmatch(text, below.end, result.start)
+    return (above, below) if divided and equals else None
 
 
-def _in_order(text: str, group: Sequence[_Name], near: Sequence[Number]) -> Iterator[tuple[_Name, Number]]:
-    """Yield the times of `a and b take 2 s and 1 s`, or of the rows of a table with names in its head."""
-    timed = [number for number in near if number.timed]
-    if len(timed) >= len(group):
-        yield from zip(group, timed, strict=False)
-        return
-    begin = text.rfind("\n", 0, group[0].start) + 1
-    header = text[begin : group[-1].end] + text[group[-1].end : group[-1].end + BEHIND].partition("\n")[0]
-    columns = [match.end() for match in re.finditer(r"[^\s|]+", header)]
-    places = [bisect_left(columns, name.end - begin) for name in group]
-    rows: dict[int, list[Number]] = {}
-    for number in near:
-        rows.setdefault(text.count("\n", group[-1].end, number.start), []).append(number)
-    if "\n" in header:  # a cell a line, as some tables come out of a PDF
-        rows = {1: [row[0] for row in rows.values() if len(row) == 1][: len(group)]}
-    for line, row in rows.items():
-        of_a_ratio = line == 0 and _RATIO.search(text, max(0, group[0].start - BEFORE), row[-1].start)
-        prose = row and _PROSE.search(text, row[0].end, row[-1].start)
-        if of_a_ratio or prose or all(number.whole for number in row):
+def _compared(text: str, sentence: _Sentence, index: int, taken: Times) -> tuple[tuple[str, ...], bool]:
+    """Return the two functions that a number compares, and whether no others can be meant."""
+    if quotient := _quotient(text, sentence, index):
+        above, below = (_name_of(part, taken) for part in quotient)
+        return tuple(filter(None, (above, below))), bool(above and below and above != below)
+    number = sentence.numbers[index]
+    names = [name for name in sentence.names if abs(name.start - number.start) < FAR]
+    since = sentence.numbers[index - 1].end if index else sentence.start
+    until = sentence.numbers[index + 1].start if index + 1 < len(sentence.numbers) else sentence.end
+    before = [name for name in names if since <= name.start < number.start]
+    behind = [name for name in names if number.end <= name.start < until]
+    if len(_names(before)) == 2:
+        return _names(before), True
+    bases = [name for name in names if _stands_behind(_THAN, text, sentence, name)]
+    others = [name for name in names if name not in bases]
+    base = _nearest(bases, behind, before)
+    other = _nearest(others, before, behind) if base else ()
+    if len(base) == 1 and len(other) == 1 and base != other:
+        return (*base, *other), True
+    if not before and len(_names(behind)) == 2:
+        return _names(behind), index == 0
+    return _names([*before, *behind])[:2], False
+
+
+def _stands_behind(words: re.Pattern[str], text: str, sentence: _Sentence, name: Mention) -> bool:
+    return words.search(text, max(sentence.start, name.start - BEFORE), name.start) is not None
+
+
+def _nearest(names: Sequence[Mention], *places: Sequence[Mention]) -> tuple[str, ...]:
+    """Return those of the names that stand at the first place which has any, or all of them."""
+    for place in places:
+        if near := _names(name for name in names if name in place):
+            return near
+    return _names(names)
+
+
+def _names(found: Iterator[Mention] | Sequence[Mention]) -> tuple[str, ...]:
+    return _names_of(mention.name for mention in found)
+
+
+def _is_small(number: Number) -> bool:
+    """Tell whether a number may count cores or questions."""
+    return number.whole and number.value <= FEW
+
+
+def _names_of(names: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _name_of(number: Number, taken: Times) -> str:
+    """Return whose time a number is, if it is that of one name alone."""
+    names = [
+        name
+        for name, entries in taken.items()
+        if any(abs(entry[0] - number.value) <= 1e-9 * number.value for entry in entries)
+    ]
+    return names[0] if len(names) == 1 else ""
+
+
+def _tables(text: str, words: str, names: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """Return by place the cells of a last column of ratios, with the name of the row and that of the base.
+
+    The base is named in the head ("Speedup over max_cpu"), or is the row that has 1 there.
+    """
+    cells: dict[int, tuple[str, ...]] = {}
+    place = 0
+    lines = text.splitlines(keepends=True)
+    for index, line in enumerate(lines):
+        place += len(line)
+        match = list(phrase(words).finditer(line))
+        if not match or any(map(str.isdigit, line)):
             continue
-        if len(row) == len(columns):
-            yield from ((name, row[place]) for name, place in zip(group, places, strict=True))
-        elif len(row) == len(group):
-            yield from zip(group, row, strict=True)
-
-
-def _written(text: str, number: Number) -> str:
-    return text[number.start : number.end].strip()
-
-
-def _distinct(entries: list[list[Any]]) -> list[list[Any]]:
-    return list({(entry[0], entry[1]): entry for entry in reversed(entries)}.values())[::-1][:KEPT]
+        bases = _names(mention for mention in mentions(line, names) if mention.start > match[-1].start())
+        others = line[match[-1].end() :]
+        if len(others.split()) > 6:
+            continue
+        rows: list[tuple[str, Number, int]] = []
+        start = place
+        for row in lines[index + 1 : index + 1 + KEPT]:
+            if not any(map(str.isalnum, row)) and row.strip():  # the line below a head in Markdown
+                start += len(row)
+                continue
+            in_row, of_row = mentions(row, names), list(numbers(row))
+            if len(_names(in_row)) != 1 or len(of_row) < 2 or in_row[0].start > of_row[0].start:
+                break
+            rows.append((in_row[0].name, of_row[-1], start))
+            start += len(row)
+        ones = [name for name, number, _ in rows if number.value == 1]
+        base = bases if len(bases) == 1 else tuple(ones) if len(ones) == 1 else ()
+        for name, number, at in rows:
+            cells[at + number.start] = _names_of((name, *base))
+    return cells

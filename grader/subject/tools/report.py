@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from .claims import claims, phrase, times
+from .claims import claims
 from .contents import Contents, UnreadableError
 from .document import answer_for, is_package, kind_of, read_document
+from .mentions import about, phrase
+from .named_times import distinct, times
 from .pdf import CHARACTERS, HEAD_BYTES, VisibleReport, is_pdf, read_pdf
 
 LEGIBLE_WORDS = 5
@@ -30,14 +32,15 @@ _HIDDEN = dict.fromkeys(map(ord, "\x00\xad\u200b\u200c\u200d\u2060\ufeff"))
 def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return everything a rule on a report can be held against.
 
-    Each of `ratios` is the words of a claim, then two names whose times are divided; words and names are
-    `a|b` for either. The answer has `problem` if the file cannot be a report. Otherwise it has `pages`,
-    `pictures`, `words`, `latin` (whether its letters are, so that it is read as English is), `hidden` (words
-    of the file that no reader sees), `drawn` (whether something is drawn beside the text), `depicted`
-    (whether that may be a picture), `blank` (whether nothing is drawn at all), `unread` (why its text cannot
-    be read, or empty), `terms` (the first page of each, 0 for none), `times`, `claims`, and under `concealed`
-    those terms, names with times and words of claims that only words hold which surely no reader sees. It has
-    `package` alone if this machine lacks the package that reads the format.
+    Each of `ratios` is a key for its claims, their words, then two names whose times are divided, and may
+    have the words that begin its part of the report and those that begin others; all are `a|b` for either.
+    The answer has `problem` if the file cannot be a report. Otherwise it has `pages`, `pictures`, `words`,
+    `latin` (whether its letters are, so that it is read as English is), `hidden` (words that no reader
+    sees), `drawn` (whether something is drawn beside the text), `depicted` (whether that may be a picture),
+    `blank` (whether nothing is drawn at all), `unread` (why its text cannot be read, or empty), `terms` (the
+    first page of each, 0 for none), `times`, `claims`, and under `concealed` those terms, names with times
+    and keys of claims that only words hold which surely no reader sees. It has `package` alone if this
+    machine lacks the package that reads the format.
     """
     read = answer_for(lambda: _read(path))
     return _facts(read, terms, ratios) if isinstance(read, VisibleReport) else read
@@ -51,7 +54,6 @@ def _facts(document: VisibleReport, terms: Sequence[str], ratios: Sequence[Seque
     unread = document.unread
     if words < LEGIBLE_WORDS and document.drawn and not unread:
         unread = "it holds no text that can be read"
-    ratios = [(claim, *names) for claim, *names in ratios]
     times_by_name, claimed = _claimed(whole, ratios)
     all_times, all_claimed = times_by_name, claimed
     if unveiled and unveiled != texts:
@@ -78,11 +80,23 @@ def _facts(document: VisibleReport, terms: Sequence[str], ratios: Sequence[Seque
     }
 
 
-def _claimed(text: str, ratios: Sequence[Sequence[str]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the times of a text by name, and its claims by their words."""
-    times_by_name = times(text, tuple(dict.fromkeys(name for _, *names in ratios for name in names)))
-    words = {claim for claim, *_ in ratios}
-    return times_by_name, {claim: claims(text, claim, times_by_name) for claim in words}
+def _claimed(text: str, ratios: Sequence[Sequence[str]]) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """Return the times of a text by name, and its claims by their keys, each of its part of the report."""
+    parts: dict[tuple[str, str], list[Sequence[str]]] = {}
+    for ratio in ratios:
+        part, elsewhere = (*ratio[4:], "", "")[:2]
+        parts.setdefault((part, elsewhere), []).append(ratio)
+    times_by_name: dict[str, list[Any]] = {}
+    claims_by_key: dict[str, list[Any]] = {}
+    for (part, elsewhere), of_part in parts.items():
+        names = tuple(dict.fromkeys(name for ratio in of_part for name in ratio[2:4]))
+        its_text = about(text, names, part, elsewhere)
+        its_times = times(its_text, names)
+        for name, entries in its_times.items():
+            times_by_name[name] = distinct([*times_by_name.get(name, ()), *entries])
+        for key, words in {ratio[0]: ratio[1] for ratio in of_part}.items():
+            claims_by_key[key] = claims(its_text, words, its_times)
+    return times_by_name, claims_by_key
 
 
 def _read(path: str) -> VisibleReport:
@@ -138,7 +152,7 @@ def _page(pattern: re.Pattern[str], texts: Sequence[str]) -> int:
 
 def _plain(text: str) -> str:
     """Write ligatures, wide digits and the like as plain letters; drop invisible characters."""
-    plain = unicodedata.normalize("NFKC", text.replace("\u2212", "-")).translate(_HIDDEN)
+    plain = unicodedata.normalize("NFKC", text).replace("\u2212", "-").translate(_HIDDEN)
     return re.sub(r"[^\S\n]+", " ", plain)
 
 
