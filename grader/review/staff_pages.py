@@ -204,7 +204,6 @@ class StaffPages:
         from grader.files import scratch
         from grader.grading.replay import read_score, replay
         from grader.grading.sessions import open_session
-        from grader.grading.submission import CourseFiles
 
         place = self._site.place(visit)
         request = self._request(place, visit)
@@ -219,8 +218,7 @@ class StaffPages:
             scratch("grader-review-replay-") as scratch_folder,
         ):
             stored = read_score(folder)
-            files = CourseFiles(desk.course, desk.plugins)
-            replayed = replay(stored, request.item, files, session, place=scratch_folder)
+            replayed = replay(stored, request.item, desk.files, session, place=scratch_folder)
         return self._request_page(visit, place, request, entry, replayed=replayed)
 
     def audit(self, visit: Visit) -> Response:
