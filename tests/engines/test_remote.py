@@ -530,6 +530,11 @@ def test_packs_hold_every_order_once_and_are_no_more_than_an_array_may_have(coun
     assert all(size > 0 for size in sizes)
 
 
+def test_while_nothing_is_known_slow_orders_are_spread_and_quick_ones_share_a_start():
+    assert pack_sizes(12, 12, 1, each_s=None, first=8, tasks=1000) == (1,) * 12
+    assert len(pack_sizes(120, 6, 2, each_s=None, first=8, tasks=1000)) <= 15
+
+
 def test_packs_last_minutes_and_the_last_ones_are_small():
     sizes = pack_sizes(3000, 12, 1, each_s=30.0, first=8, tasks=1000)
     assert max(sizes) * 30.0 <= 450.0
