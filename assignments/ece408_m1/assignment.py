@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.api import Assignment, Limits, hookimpl
+from grader.api import Assignment, DeferredKind, Limits, hookimpl
 
 
 @hookimpl
@@ -25,6 +25,4 @@ def grader_assignments():
 
 @hookimpl
 def grader_checks():
-    from .printed_run import PrintedRun
-
-    return [PrintedRun]
+    return [DeferredKind("printed_run", f"{__package__}.printed_run:PrintedRun")]

@@ -39,10 +39,13 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
     if "answer" in facts:
         suggestion = suggestion_for(options, observation)
         text = str(facts["answer"])
-        yield MarkedText(
-            title=_place(facts), text=text or "no answer", spans=suggestion.spans, written=bool(text)
-        )
         rows = [(str(row[1]), *map(str, row[2:])) for row in facts.get("pictures", ())]
+        yield MarkedText(
+            title=_place(facts),
+            text=text or ("nothing that a program can read" if rows else "no answer"),
+            spans=suggestion.spans,
+            written=bool(text),
+        )
         if pictures := tuple(thumbnail for thumbnail, *_ in rows if thumbnail):
             yield Pictures(title="Pictures in the answer", pictures=pictures)
         elif labels := sorted({first for _, *labels in rows for first in labels}):

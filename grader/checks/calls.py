@@ -76,7 +76,8 @@ def observe_calls(
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
                     outcome, note, symptom = last.outcome, last.note, last.symptom
                     if last is subject.imported:
-                        note = f"{module}.py could not be imported: {note}"
+                        why = note.removeprefix(f"importing {module}.py: ")
+                        note = f"{module}.py could not be imported: {why}"
                     break
                 looked.append(_case(function, case, calls, look))
                 timed_out += last.outcome is Outcome.TIMED_OUT

@@ -14,14 +14,8 @@ from grader.checks.requirements import Requirement, award_requirements
 from grader.config.codec import from_plain, to_plain
 from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
-from grader.matching.profile_lists import (
-    ListedShare,
-    ProfileList,
-    is_api_call,
-    is_copy,
-    profile_lists,
-    short_name,
-)
+from grader.matching.cuda_names import is_api_call, is_copy, short_name
+from grader.matching.profile_lists import ListedShare, ProfileList, profile_lists
 from grader.model.drawing import Drawing, ValueTable
 from grader.model.observation import Observation, Outcome
 from grader.model.options import UsedItem, option
@@ -179,7 +173,9 @@ def _award(
     judged = [(one, list(_requirements(one.rows, options))) for one in candidates]
     right = next((one for one, all_of in judged if all(r.met for r in all_of)), None)
     if right is not None:
-        return _held_against(right.rows, options, facts, related)
+        award = _held_against(right.rows, options, facts, related)
+        several = (f"holds {len(judged)} lists, of which one is right",) if len(judged) > 1 else ()
+        return replace(award, flags=(*award.flags, *several))
     unread = next((line for one in _lists(facts) for line in one.unread), "")
     if len(judged) > 1:
         return _waits(f"there are {len(judged)} lists, and none is right: {_missed(judged[-1][1])}")

@@ -65,8 +65,7 @@ class ClaimedRatio:
         default=CLAIM,
     )
     part: str = option(
-        "Words that begin the part of the report which it is about, as the full names of `of` do; a|b is "
-        "either.",
+        "Words that begin the part of the report it is about, as the full names of `of` do; a|b is either.",
         default="",
     )
     elsewhere: str = option(
@@ -94,7 +93,7 @@ class MeasuredTime:
     by: UsedItem = option("The item that measures this ratio.")
     within: float = option("The factor by which the two may differ.", default=3.0, above=1)
     decides: bool = option(
-        "Whether a claim beyond that is a requirement that is not met, or only shown to a person.",
+        "Whether a claim beyond that is a requirement that is not met, or waits for a person.",
         default=False,
     )
 
@@ -104,17 +103,18 @@ class ReportKind(CheckKind):
 
     Terms and names are found however they are joined (`max_kernel`, "max kernel"). A time is a number near
     its name, in a sentence, a list or a table; a ratio agrees if the division of some two of its times gives
-    it, within the rounding of the printed digits or `tolerance`.
+    it, within the rounding of the printed digits or `tolerance`. It is lost only where both times and their
+    ratio are read without doubt and contradict each other, or no hardware reaches it (`at_most`).
 
     Only what a reader sees counts. A PDF is rendered with and without its text and its pictures, and what
     leaves no ink on its pages (white on white, hidden, covered, too small) is not in it. What is not found,
     whatever language or picture it may stand in, waits for a person; points are lost at once where there is
-    no report, or an empty one, or too short a one, where its own times contradict its ratios, and for what it
-    holds only as text that surely no reader sees.
+    no report, or an empty one, or too short a one, and for what it holds only as text that surely no reader
+    sees.
 
     With `measured`, a claim is also held against the ratio that another item measured, where it was measured
     on right results and not in a simulator. Reports are written on other machines: a claim that is far off
-    is shown to a person, and costs nothing unless the rubric says so.
+    waits for a person, who reads both figures, unless the rubric says that it is lost.
     """
 
     name: ClassVar[str] = "report"

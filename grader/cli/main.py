@@ -28,6 +28,7 @@ COMMANDS = {
     "new": "Begin an assignment: a small one that works, to be changed.",
     "pack": "Pack the course's own submissions as archives.",
     "manual": "Give points by hand: a table out, and in again.",
+    "review": "Grade on local web pages what needs a person: answers, flagged and held items.",
     "record": "Record the grades of results folders in the gradebook.",
     "show": "Show the grades of one student.",
     "history": "Show every score of a student, points by hand and posts.",

@@ -104,7 +104,7 @@ def import_(
     for line, row in read_table(content, str(file)):
         judgements.add(line, row)
     gradebook: Location | None = options["gradebook"]
-    files, later = CourseFiles(course, plugins), []
+    later: list[Path] = []
 
     def count(grade: StoredGrade) -> None:
         folder = Results(grade.folder)
@@ -117,8 +117,12 @@ def import_(
             later.append(grade.folder)
 
     with ExitStack() as resources:
+        files = CourseFiles(course, plugins)
         if gradebook is not None and not judgements.problems:
-            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+            book = resources.enter_context(opened(gradebook, create=True))
+            recorder = Recorder(book, course, plugins, rubric)
+            plugins.listen(recorder)
+            files = CourseFiles(course, plugins, published=recorder.published)
         saved = judgements.save(count)
     if as_json:
         echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})

@@ -33,9 +33,9 @@ def command(context: click.Context, out: Path, rubric: str | None, as_json: bool
     counts = {True: 0, False: 0}
     refused: list[str] = []
     with opened(gradebook, create=True) as book:
-        for evidence, card in grades_in(out, course, plugins, rubric):
+        for evidence, judge in grades_in(out, course, plugins, rubric):
             try:
-                counts[book.record(evidence, card, how="record")] += 1
+                counts[book.record(evidence, judge(evidence), how="record", judge=judge)] += 1
             except NotObservedError as error:
                 refused.append("; ".join(error.problems))
                 for problem in () if as_json else error.problems:

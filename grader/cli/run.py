@@ -103,8 +103,11 @@ def command(
             raise UsageError(
                 "--student: names one student, but there are several archives; grade them one by one"
             )
+        recorder = None
         if gradebook is not None:
-            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+            book = resources.enter_context(opened(gradebook, create=True))
+            recorder = Recorder(book, course, plugins, options["rubric"])
+            plugins.listen(recorder)
         from grader.grading.sessions import engine_called, open_session
 
         chosen = engine_called(engine, plugins)
@@ -134,7 +137,9 @@ def command(
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
             open_at_most = open_elsewhere() if chosen.is_remote else OPEN_AT_MOST
-            grading = Grading(CourseFiles(course, plugins), workers, alone=alone, open_at_most=open_at_most)
+            published = {"published": recorder.published} if recorder else {}
+            files = CourseFiles(course, plugins, **published)
+            grading = Grading(files, workers, alone=alone, open_at_most=open_at_most)
             attempts = Attempts(grading, course.roster.by_id, _tell)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):

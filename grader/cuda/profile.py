@@ -21,6 +21,7 @@ from grader.cuda.profile_library import built_library
 from grader.errors import NotObservedError, UsageError
 from grader.extras import install_command
 from grader.model.profile import Profile, added
+from grader.subject.cuda_driver import library as driver
 
 NO_DRIVER = "no NVIDIA driver is found (libcuda.so.1); profile on a machine with a GPU"
 OUT = "GRADER_PROFILE_OUT"
@@ -60,6 +61,8 @@ def _script(command: Sequence[str], out: Path, stdout: int | None) -> tuple[Prof
 
 
 def _program(command: Sequence[str], out: Path, stdout: int | None) -> tuple[Profile, int]:
+    if driver() is None:
+        raise NotObservedError(NO_DRIVER)
     library = built_library()
     begin = time.perf_counter()
     status = _run(list(command), stdout, {**os.environ, INJECTION: str(library), OUT: str(out)})

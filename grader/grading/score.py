@@ -82,6 +82,7 @@ def write_grade(
         NotObservedError: a file cannot be written.
     """
     course, plugins = files.course, files.plugins
+    published = published or files.published(rubric.assignment)
     extensions, zone = course.extensions_of(rubric.assignment), course.zone
     scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
     for_staff = staff_view(rubric, evidence, scorecard, kinds=plugins.checks)

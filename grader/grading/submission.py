@@ -59,9 +59,13 @@ class Request:
 class CourseFiles:
     """A course and its plugins; rubrics and tasks are read once for all submissions of a command."""
 
-    def __init__(self, course: Course, plugins: Plugins) -> None:
+    def __init__(
+        self, course: Course, plugins: Plugins, *, published: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """Take what says whether the grades of an assignment are published, beside the requests."""
         self.course = course
         self.plugins = plugins
+        self.published = published
         self._load = cache(
             lambda path: load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
         )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
+
+from grader.matching.cuda_names import outside_brackets
 
 Section = Literal["", "kernels", "copies", "api"]
 
@@ -18,6 +20,8 @@ MOST_LINES = 4000
 LONGEST_NAME = 300
 HIGHEST = 100.5
 """No share and no running sum is above 100 %, but for rounding."""
+LEAST_FRACTION = 0.5
+"""Shares that add up to so little in percent, and not to more than 1, are fractions."""
 MOST_WORDS = 3
 """A name has no more words outside of brackets, as `CUDA memcpy HtoD`; a sentence has."""
 
@@ -45,7 +49,7 @@ _SECTIONS: tuple[tuple[re.Pattern[str], Section], ...] = (
 _COLUMN = re.compile(
     r"name|kernel|\bapi\b|\bcalls?\b|time|share|percent|%|cumm?ul|running|total", re.IGNORECASE
 )
-_SHARE = re.compile(r"%|percent|share|time", re.IGNORECASE)
+_TIME_UNIT = re.compile(r"\b(?:[mnu\u00b5\u03bc]?s|sec\w*|milli\w*)\b", re.IGNORECASE)
 _PERCENTAGE = re.compile(r"%|percent|share", re.IGNORECASE)
 _RUNNING = re.compile(r"cumm?ul|running|sum\b|accum", re.IGNORECASE)
 _DEVICE_SHARE = re.compile(r"self (?:cuda|device|gpu) ?%", re.IGNORECASE)
@@ -54,6 +58,7 @@ _SUM = re.compile(
     r"|\u603b|\u5408\u8ba1|\u5171)",
     re.IGNORECASE,
 )
+_OTHERS = re.compile(r"(?:(?:and|the|all|\W) ?){0,3}(?:others?|remaining|rest)(?![\w:<])", re.IGNORECASE)
 _NO_NAME = re.compile(
     r"(?:the |these |all )?(?:gpu |cuda )?(?:kernels?|apis?|api calls?|calls?|times?|shares?|percent\w*"
     r"|others?|rest|both"
@@ -61,21 +66,11 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"\w_\w|::|\w<|\[|\w\(|[a-z]\d*[A-Z]|[a-z]\d+x\d|\bmem(?:cpy|set)\b", re.ASCII)
-OF_ALL_KERNELS = frozenset({"Kernel", "Kernel2", "device_kernel"})
-"""What CUTLASS calls every kernel; the first argument of the template tells them apart."""
-_ARGUMENT = re.compile(r"<\s*([\w:]+)")
-_COPY = re.compile(r"\W*(?:(?:CUDA|GPU|async)\s+)*mem(?:cpy|set|ory cop(?:y|ies))(?![\w(])", re.IGNORECASE)
-_RUNTIME = re.compile(r"\W*cuda[A-Z]\w*")
-_DRIVER = re.compile(
-    r"\W*cu(?:Init|Driver|Device|Ctx|Module|Library|Kernel|Link|Mem(?:cpy|set)?|Array|Mipmapped|Multicast|Pointer|Stream"
-    r"|Event|External|Launch|Func|Graph|Occupancy|Tex|Surf|Tensor|Profiler|Get|Import|Green|Coredump)(?![a-z])"
-)
 _VERB = re.compile(
     r"(?:\s+(?:takes?|took|with|has|uses?|used|consumes?|consumed|accounts?|for|at|is|was|about|around|roughly))+$"
 )
 _PROSE = re.compile(r"[^\W\d_]{3,}\s+[^\W\d_]{2,}\s+[^\W\d_]{2,}")
 """Three words in a row."""
-_BRACKETS = {"<": ">", "(": ")", "[": "]"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,29 +96,6 @@ class ProfileList:
     """The activities that it is about, if the profiler that printed it says so."""
     unread: tuple[str, ...] = ()
     """Lines near it with a name and a percentage that are no such line, as a sentence is not."""
-
-
-def is_copy(name: str) -> bool:
-    """Tell whether a name is that of a copy or a memset, such as `[CUDA memcpy HtoD]`."""
-    return _COPY.match(name) is not None
-
-
-def is_api_call(name: str) -> bool:
-    """Tell whether a name is that of a function of the CUDA runtime or driver, such as `cudaMalloc`."""
-    return (_RUNTIME.match(name) or _DRIVER.match(name)) is not None
-
-
-def short_name(name: str) -> str:
-    """Return a kernel's own name, without result, namespaces, template arguments and parameters.
-
-    As `grader/subject/observer/kernel_names.py` does of symbols.
-    """
-    plain = name.replace("(anonymous namespace)", "_")
-    words = _outside_brackets(plain).split()
-    own = words[-1].rpartition("::")[2] if words else name
-    if own in OF_ALL_KERNELS and (argument := _ARGUMENT.search(plain)):
-        return argument[1].rpartition("::")[2]
-    return own
 
 
 def profile_lists(text: str) -> tuple[ProfileList, ...]:
@@ -280,9 +252,8 @@ class _Reader:
     def close(self) -> None:
         """End a list."""
         if self.rows or self.unread:
-            self.lists.append(
-                ProfileList(rows=tuple(self.rows), section=self.section, unread=tuple(self.unread))
-            )
+            rows = tuple(map(_as_percent, self.rows)) if _fractions(self.rows) else tuple(self.rows)
+            self.lists.append(ProfileList(rows=rows, section=self.section, unread=tuple(self.unread)))
         self.rows, self.unread, self.fragment = [], [], ""
 
     def finish(self) -> tuple[ProfileList, ...]:
@@ -305,17 +276,32 @@ def _head(line: str) -> _Head | None:
         return None
     cells = [cell.strip() for cell in line.split("\t")]
     if len(cells) > 1:
-        share = next((n for n, c in enumerate(cells) if _SHARE.search(c) and not _RUNNING.search(c)), None)
-        running = next((n for n, c in enumerate(cells) if _RUNNING.search(c)), None)
-        if share is None and running is None:
+        titles = [(n, c) for n, c in enumerate(cells) if not _TIME_UNIT.search(c)]
+        share = next((n for n, c in titles if _PERCENTAGE.search(c) and not _RUNNING.search(c)), None)
+        running = next((n for n, c in titles if _RUNNING.search(c)), None)
+        if share is None and running is None and not any(map(_COLUMN.search, cells)):
             return None
-        percent = any(_PERCENTAGE.search(c) for c in cells)
-        return _Head(
-            unsigned=percent, share=share, running=running, last=any(_DEVICE_SHARE.search(c) for c in cells)
-        )
+        last = any(_DEVICE_SHARE.search(c) for c in cells)
+        return _Head(unsigned=share is not None, share=share, running=running, last=last)
     if len(_COLUMN.findall(line)) < 2 or len(line.split()) > 40 or line.endswith((".", ":")):
         return None
     return _Head(unsigned="%" in line, last=_DEVICE_SHARE.search(line) is not None)
+
+
+def _fractions(rows: Sequence[ListedShare]) -> bool:
+    """Tell whether shares are fractions of 1: together they are nearly all of it."""
+    return LEAST_FRACTION <= sum(row.share for row in rows) <= HIGHEST / 100
+
+
+def _as_percent(row: ListedShare) -> ListedShare:
+    running = None if row.running is None else 100 * row.running
+    return replace(
+        row,
+        share=100 * row.share,
+        half=100 * row.half,
+        running=running,
+        running_half=100 * row.running_half,
+    )
 
 
 def _number(digits: str) -> tuple[float, float]:
@@ -333,27 +319,20 @@ def _named(text: str) -> str:
 
 def _is_name(name: str, *, certain: bool) -> bool:
     """Tell whether a text can be the name of a kernel or a call; `certain` if its place says so."""
-    if not name or _SUM.fullmatch(name) or _NO_NAME.fullmatch(name) or not _letters(name):
+    if (
+        not name
+        or _OTHERS.match(name)
+        or _SUM.fullmatch(name)
+        or _NO_NAME.fullmatch(name)
+        or not _letters(name)
+    ):
         return False
     if _SUM.match(name) and not _IDENTIFIER.search(name):
         return False
-    words = [word for word in _outside_brackets(name).split() if word != "void"]
+    words = [word for word in outside_brackets(name).split() if word != "void"]
     if certain:
         return True
     return len(words) <= MOST_WORDS and (len(words) <= 1 or _IDENTIFIER.search(name) is not None)
-
-
-def _outside_brackets(text: str) -> str:
-    """Return a text without what stands in brackets."""
-    outside, closing = [], []
-    for character in text:
-        if character in _BRACKETS:
-            closing.append(_BRACKETS[character])
-        elif closing and character == closing[-1]:
-            closing.pop()
-        elif not closing:
-            outside.append(character)
-    return "".join(outside)
 
 
 def _open(text: str) -> bool:

@@ -37,6 +37,12 @@ REASONS: dict[Outcome, str] = {
 _REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
 """Outcomes that are always observed again, whatever the check kind awards."""
 
+POINTS_GIVEN, POINTS_POSSIBLE = "points_given", "points_possible"
+"""Quantities with which a person has judged an item: whoever gives points has looked."""
+
+BEFORE_POINTS = "before_points"
+"""The fact that holds outcome, note and fault of what a person has judged without an observation."""
+
 CHANGED_INPUTS = "changed its inputs in place"
 
 _SLACK = 1e-9
@@ -202,12 +208,14 @@ def _judge(
     observation = observations.get(item.id)
     if observation is None:
         return _Verdict(reason="not observed yet", standing=Standing.PROVISIONAL)
+    if POINTS_GIVEN in observation.quantities and not kinds[item.check].by_hand:
+        return _overridden(item, observation, observations, kinds, titles or {})
     verdict = _see(item, observation, observations, kinds, titles or {})
     if verdict.standing is Standing.PROVISIONAL:
         return verdict
     if observation.simulated and item.simulated == "informs":
         return replace(verdict, standing=Standing.PROVISIONAL, reason=f"only simulated: {verdict.reason}")
-    if verdict.flags and item.on_flag == "holds":
+    if verdict.flags and item.on_flag == "holds" and POINTS_GIVEN not in observation.quantities:
         return replace(verdict, standing=Standing.HELD)
     return verdict
 
@@ -236,6 +244,26 @@ def _see(
         reason = f"waits for {_quoted(titles.get(name, name) for name in waiting)}"
         return _Verdict(reason=reason, standing=Standing.PROVISIONAL)
     return _award(item, observation, related, kind)
+
+
+def _overridden(
+    item: Item,
+    observation: Observation,
+    observations: Mapping[str, Observation],
+    kinds: Mapping[str, CheckKind],
+    titles: Mapping[str, str],
+) -> _Verdict:
+    """Return a person's points in place of the kind's award, whose flags stay."""
+    points, possible = (
+        float(observation.quantities[name].value or 0) for name in (POINTS_GIVEN, POINTS_POSSIBLE)
+    )
+    comment = " ".join(str(observation.facts.get("comment", "")).split())
+    judged = BEFORE_POINTS not in observation.facts  # otherwise there is nothing that the kind could judge
+    return _Verdict(
+        fraction=points / possible if possible else 1.0,
+        reason=f"a person gave {points:g} of {possible:g}" + (f": {comment}" if comment else ""),
+        flags=_see(item, observation, observations, kinds, titles).flags if judged else (),
+    )
 
 
 def _award(

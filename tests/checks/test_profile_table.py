@@ -154,6 +154,8 @@ def test_a_sentence_below_a_right_list_is_no_line_of_it():
 def test_of_several_lists_one_that_is_right_counts():
     all_of = "==1== Profiling result:\nGPU activities:   40.0%  4ms  2  2ms  2ms  2ms  [CUDA memcpy HtoD]"
     assert award(f"{all_of}\nWithout the copies:\n{table(KERNELS)}").fraction == 1.0
+    both = award(f"{table(KERNELS)}\nor\n{table(KERNELS[:2])}")
+    assert (both.fraction, both.flags) == (1.0, ("holds 2 lists, of which one is right",))
     assert award(f"{table(KERNELS[:1])}\nor\n{table(KERNELS[:2])}").undecided
 
 

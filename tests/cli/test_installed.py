@@ -23,6 +23,7 @@ EXAMPLES = {
     "new": (["new", "hw7"], 0, "hw7_right.tar.gz: written"),
     "pack": (["pack", "--check"], 0, ""),
     "manual": (["manual", "export", "--results", "{results}", "--out", "points.csv"], 0, "points.csv"),
+    "review": (["review", "--person", "ann:boss"], 2, "there is no role 'boss'"),
     "record": (["record", "{results}"], 0, "1 recorded already"),
     "show": (["show", "ann"], 0, "1 / 1"),
     "history": (["history", "ann"], 0, "run: 1 / 1"),

@@ -57,7 +57,8 @@ def test_what_the_runtime_asks_of_the_driver_is_part_of_its_call(script):
     ]
 
 
-def test_a_script_has_its_own_arguments_name_and_folder(script):
+def test_a_script_has_its_own_arguments_name_and_folder(script, monkeypatch):
+    monkeypatch.chdir(script.folder)  # where `python -m` would look first
     (script.folder / "beside.py").write_text("VALUE = 3\n")
     (script.folder / "json.py").write_text(
         "raise SystemExit('a module of the script in the place of ours')\n"
@@ -111,12 +112,21 @@ def test_a_missing_driver_is_named_in_one_line():
 
 @pytest.mark.parametrize("command", [["no_such_script.py"], ["./no_such_program"]])
 def test_a_program_that_is_not_there_is_an_error_of_usage(command, monkeypatch):
+    monkeypatch.setattr("grader.cuda.profile.driver", object)
     monkeypatch.setattr("grader.cuda.profile.built_library", lambda: "x.so")
     with pytest.raises(UsageError, match="no_such"):
         profile(command)
 
 
+def test_without_a_driver_no_program_is_started(monkeypatch, tmp_path):
+    monkeypatch.setattr("grader.cuda.profile.driver", lambda: None)
+    with pytest.raises(NotObservedError, match="no NVIDIA driver is found"):
+        profile(["touch", str(tmp_path / "ran")])
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_program_that_uses_no_gpu_has_no_profile(monkeypatch):
+    monkeypatch.setattr("grader.cuda.profile.driver", object)
     monkeypatch.setattr("grader.cuda.profile.built_library", lambda: "x.so")
     with pytest.raises(NotObservedError, match="nothing was recorded"):
         profile(["true"])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.matching.profile_lists import is_api_call, is_copy, profile_lists, short_name
+from grader.matching.cuda_names import is_api_call, is_copy, short_name
+from grader.matching.profile_lists import profile_lists
 
 PROFILES = Path(__file__).with_name("profiles")
 TABBED = """Kernel\tTime\tCummulative Time
@@ -176,3 +177,31 @@ def test_a_long_name_that_is_broken_within_is_one_name():
 def test_a_line_whose_name_cannot_be_seen_is_noted_as_unread():
     (only,) = profile_lists("gemm_kernel 60.0% 60.0%\n20.0% 80.0%\nrelu_kernel 15.0% 95.0%")
     assert only.unread == ("20.0% 80.0%",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kernel\tN\tTime (ms)\tTime (%)\tSum (%)\na_gemm\t4\t12.1\t60.0\t60.0\nb_relu\t2\t7.0\t35.0\t95.0",
+        "Kernel\tTime (ms)\tRunning time (ms)\tTime (%)\na_gemm\t12.1\t12.1\t60.0\nb_relu\t7.0\t19.1\t35.0",
+        "#\tTime(%)\tTime\tCalls\tAvg\tName\n1\t60.0%\t12.1ms\t4\t302us\ta_gemm\n2\t35.0%\t7.0ms\t2\t350us\tb_relu",
+        "Kernel\tShare\tRunning sum\na_gemm\t0.600\t0.600\nb_relu\t0.350\t0.950",
+        "Kernel\tShare\na_gemm\t60.0%\nb_relu\t35.0%\nother kernels\t5.0%\nRemaining (12 kernels)\t0.0%",
+        "Kernel | Time | %\n--- | --- | ---\na_gemm | 12.1 | 60.0\nb_relu | 7.0 | 35.0",
+    ],
+)
+def test_columns_beside_the_shares_are_not_taken_for_them(text):
+    (only,) = profile_lists(text)
+    assert [(row.name, row.share) for row in only.rows] == [("a_gemm", 60.0), ("b_relu", 35.0)]
+    assert [row.running for row in only.rows] in ([60.0, 95.0], [None, None])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kernel\tTime\tCumulative\na_gemm\t12.1\t12.1\nb_relu\t7.0\t19.1",
+        "Kernel\tTime (ms)\tCumulative (ms)\na_gemm\t12.1\t12.1\nb_relu\t7.0\t19.1",
+    ],
+)
+def test_times_are_not_taken_for_shares(text):
+    assert not any(one.rows for one in profile_lists(text))

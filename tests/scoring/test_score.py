@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.model.evidence import Evidence
-from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome
+from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
@@ -392,6 +392,31 @@ def test_a_flag_holds_the_card_if_the_rubric_says_so_and_its_points_stay():
     card = score(hw, evidence(odd, seen("b"), seen("c")), KINDS)
     assert [line.standing for line in card.lines] == [Standing.HELD, Standing.FINAL, Standing.FINAL]
     assert (card.standing, card.points.raw, card.totals[0].final) == (Standing.HELD, 12.0, None)
+
+
+def by_person(observation, points, **facts):
+    quantities = {
+        "points_given": Quantity(value=points, unit="points", taken_by="Ada"),
+        "points_possible": Quantity(value=4.0, unit="points", taken_by="Ada"),
+    }
+    return replace(observation, quantities=quantities, facts={**observation.facts, **facts})
+
+
+def test_whoever_gives_points_for_a_held_item_has_looked_and_its_flags_stay():
+    hw = rubric(item("a", on_flag="holds"), item("b", needs=("a",)))
+    odd = by_person(replace(seen("a"), facts={"share": 1.0, "flags": ["odd"]}), 3.0, comment="half of it")
+    card = score(hw, evidence(odd, seen("b")), KINDS)
+    assert card.lines[0].standing is Standing.FINAL
+    assert card.lines[0].points == 3.0
+    assert card.lines[0].flags == ("odd",)
+    assert card.lines[0].reason == "a person gave 3 of 4: half of it"
+    assert card.lines[1].reason.startswith("not counted: needs a")
+
+
+def test_a_person_judges_what_no_kind_could():
+    bare = Observation(item="a", outcome=Outcome.OBSERVED, facts={"before_points": ["crashed", "", None]})
+    card = score(rubric(item("a")), evidence(by_person(bare, 2.0)), KINDS)
+    assert (card.points.raw, card.standing) == (2.0, Standing.FINAL)
 
 
 def test_a_held_need_that_lost_a_part_gates_like_any_other():

@@ -10,6 +10,7 @@ import pytest
 
 from grader.checks.files import Files
 from grader.checks.matches_reference import MatchesReference
+from grader.checks.profile_table import ProfileTableKind
 from grader.checks.properties import Properties
 from grader.checks.script import Script
 from grader.checks.source import Source
@@ -97,6 +98,15 @@ class TestSource(CheckConformance):
         keys={"file": "work.py", "function": "double", "forbid": ["numpy.*"], "decides": True},
         right=RIGHT,
         wrong={"work.py": "import numpy as np\ndef double(x):\n    return np.dot(2, x)\n"},
+    )
+
+
+class TestProfileTable(CheckConformance):
+    kind = ProfileTableKind
+    example = CheckExample(
+        keys={"file": "report.*", "question": 1, "text": "List the kernels.", "lists": "kernels"},
+        right={"report.txt": "1. List the kernels.\n\ngemm_kernel 60% 60%\nrelu_kernel 35% 95%\n"},
+        wrong={"report.txt": "1. List the kernels.\n\ngemm_kernel 60% 60%\nrelu_kernel 35% 90%\n"},
     )
 
 

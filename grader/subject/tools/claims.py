@@ -191,8 +191,8 @@ def _quotient(text: str, sentence: _Sentence, index: int) -> tuple[Number, Numbe
 def _compared(text: str, sentence: _Sentence, index: int, taken: Times) -> tuple[tuple[str, ...], bool]:
     """Return the two functions that a number compares, and whether no others can be meant."""
     if quotient := _quotient(text, sentence, index):
-        names = [_name_of(number, taken) for number in quotient]
-        return tuple(filter(None, names)), all(names) and names[0] != names[1]
+        above, below = (_name_of(part, taken) for part in quotient)
+        return tuple(filter(None, (above, below))), bool(above and below and above != below)
     number = sentence.numbers[index]
     names = [name for name in sentence.names if abs(name.start - number.start) < FAR]
     since = sentence.numbers[index - 1].end if index else sentence.start

@@ -39,8 +39,8 @@ def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> di
     sees), `drawn` (whether something is drawn beside the text), `depicted` (whether that may be a picture),
     `blank` (whether nothing is drawn at all), `unread` (why its text cannot be read, or empty), `terms` (the
     first page of each, 0 for none), `times`, `claims`, and under `concealed` those terms, names with times
-    and keys of claims that only words hold which surely no reader sees. It has `package` alone if this machine
-    lacks the package that reads the format.
+    and keys of claims that only words hold which surely no reader sees. It has `package` alone if this
+    machine lacks the package that reads the format.
     """
     read = answer_for(lambda: _read(path))
     return _facts(read, terms, ratios) if isinstance(read, VisibleReport) else read
