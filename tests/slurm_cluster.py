@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -62,7 +62,7 @@ MinJobAge={min_job_age}
 KillWait=5
 MaxArraySize={max_array}
 SlurmdParameters=config_overrides
-NodeName=n[1-3] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs={cores} Boards=1 \
+NodeName=n[1-{nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs={cores} Boards=1 \
 SocketsPerBoard=1 CoresPerSocket={cores} ThreadsPerCore=1 RealMemory=4000 Gres=gpu:{kind}:{gpus} State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=60 State=UP
 """
@@ -80,21 +80,30 @@ class Cluster:
     """Its daemons, until it is closed."""
 
     def __init__(
-        self, folder: Path, *, kind: str = "fake", max_array: int = 1001, min_job_age: int = 300
+        self,
+        folder: Path,
+        *,
+        kind: str = "fake",
+        devices: Sequence[str] = (),
+        cores: int = CORES,
+        max_array: int = 1001,
+        min_job_age: int = 300,
     ) -> None:
+        """Start it; with `devices`, the files of real GPUs, it has one node with these."""
+        self.nodes = NODES[:1] if devices else NODES
         self.folder = folder
         self.conf = folder / "slurm.conf"
         self.environment = {"SLURM_CONF": str(self.conf)}
         self._daemons: dict[str, subprocess.Popen[bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("state", "spool", "dev", *(f"spool/{node}" for node in NODES)):
+        for name in ("state", "spool", "dev", *(f"spool/{node}" for node in self.nodes)):
             (folder / name).mkdir()
-        for number in range(GPUS):
+        for number in range(0 if devices else GPUS):
             os.mknod(folder / "dev" / f"nvidia{number}", 0o666 | 0o020000, os.makedev(*_NULL))
         key = folder / "munge.key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)
-        ports = _free_ports(2 + len(NODES))
+        ports = _free_ports(2 + len(self.nodes))
         self.conf.write_text(
             CONF.format(
                 folder=folder,
@@ -102,15 +111,17 @@ class Cluster:
                 host=socket.gethostname().partition(".")[0],
                 first=ports[2],
                 last=ports[-1],
-                cores=CORES,
-                gpus=GPUS,
+                nodes=len(self.nodes),
+                cores=cores,
+                gpus=len(devices) or GPUS,
                 kind=kind,
                 max_array=max_array,
                 min_job_age=min_job_age,
             )
         )
         (folder / "gres.conf").write_text(
-            f"AutoDetect=off\nNodeName=n[1-3] Name=gpu Type={kind} File={folder}/dev/nvidia[0-{GPUS - 1}]\n"
+            f"AutoDetect=off\nNodeName=n[1-{len(self.nodes)}] Name=gpu Type={kind} "
+            f"File={','.join(devices) or f'{folder}/dev/nvidia[0-{GPUS - 1}]'}\n"
         )
         self._begin(
             "munged",
@@ -120,9 +131,9 @@ class Cluster:
         )
         self._until("munged is there", (folder / "munge.socket").exists)
         self.start_controller()
-        for node in NODES:
+        for node in self.nodes:
             self.start_node(node)
-        self._until("its nodes are idle", lambda: self.states() == dict.fromkeys(NODES, "idle"))
+        self._until("its nodes are idle", lambda: self.states() == dict.fromkeys(self.nodes, "idle"))
 
     def close(self) -> None:
         """End all jobs, then the daemons."""
@@ -175,7 +186,7 @@ class Cluster:
     def start_controller(self) -> None:
         """Start slurmctld, also again after `stop_controller`."""
         self._begin("slurmctld", "slurmctld", "-D", "-f", str(self.conf))
-        self._until("the controller answers", lambda: len(self.states()) == len(NODES))
+        self._until("the controller answers", lambda: len(self.states()) == len(self.nodes))
 
     def stop_controller(self) -> None:
         """Stop it in order: one that is killed forgets what it has not saved yet, and drains nodes."""

@@ -530,6 +530,11 @@ def test_packs_hold_every_order_once_and_are_no_more_than_an_array_may_have(coun
     assert all(size > 0 for size in sizes)
 
 
+def test_while_nothing_is_known_slow_orders_are_spread_and_quick_ones_share_a_start():
+    assert pack_sizes(12, 12, 1, each_s=None, first=8, tasks=1000) == (1,) * 12
+    assert len(pack_sizes(120, 6, 2, each_s=None, first=8, tasks=1000)) <= 15
+
+
 def test_packs_last_minutes_and_the_last_ones_are_small():
     sizes = pack_sizes(3000, 12, 1, each_s=30.0, first=8, tasks=1000)
     assert max(sizes) * 30.0 <= 450.0
@@ -631,3 +636,36 @@ def test_a_store_that_cannot_be_written_is_the_problem_of_the_order(orders, sche
 )
 def test_behind_a_weak_wall_nothing_runs_whatever_the_course_allows(least, demanded):
     assert demanded_isolation(least) == demanded
+
+
+def test_a_batch_that_is_replaced_while_its_worker_goes_on_leaves_no_record(orders, scheduler, tmp_path):
+    """The scheduler forgets a task whose worker runs: the order goes out again, and the first one is late."""
+    scheduler.submits = False
+    order = orders.make("ann")
+    session = session_of(scheduler, tmp_path)
+    session.submit(order)
+    session._send(session._ledger)
+    (first,) = scheduler.submitted
+    root = tmp_path / "results" / ".cluster"
+    writer = JournalWriter(journals_of(folder_of(root, first.name), 0) / "000000000009.0000.jsonl", 0.0)
+    writer.write(JournalEntry.OPENED, node="n1", clock_ahead_s=0.0)
+    writer.write(JournalEntry.BEGUN, order="ann", node="n1")
+    session._collect(session._ledger)
+    scheduler.submits = True
+    scheduler.over[first.name, 0] = TaskState(phase=TaskPhase.LOST, words="NODE_FAIL")
+    late = b'{"record":"end","run":"late"}'
+    collect = session._collect
+
+    def collect_after_a_late_record(ledger):
+        if len(scheduler.submitted) == 2:
+            writer.write(JournalEntry.RECORD, order="ann", line=late.decode())
+            writer.write(JournalEntry.ENDED, order="ann", problem="", seconds=1.0, out_of_time=False)
+        collect(ledger)
+
+    session._collect = collect_after_a_late_record
+    problems, lines = ends(session)
+    writer.close()
+    assert problems == {"ann": ""}
+    assert late not in lines["ann"]
+    assert len(runs(order)) == 1
+    assert len(scheduler.submitted) == 2

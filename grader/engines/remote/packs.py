@@ -24,11 +24,13 @@ def pack_sizes(
         slots: how many packs run at the same time.
         lanes: how many orders of a pack run side by side.
         each_s: how long one order takes; None while nothing is known.
-        first: the size of all packs while nothing is known.
+        first: the size of packs while nothing is known.
         tasks: the most packs.
     """
     if each_s is None:
-        least, most = lanes, max(first, lanes)
+        # side by side they are quick, and a start costs as much as several; one at a time they are slow
+        least = 1 if lanes == 1 else max(lanes, min(first, math.ceil(count / max(1, slots))))
+        most = max(first, lanes)
     else:
         least = max(lanes, math.ceil(WORTH_S * lanes / max(each_s, 1e-3)))
         most = max(least, int(PACK_S * lanes / max(each_s, 1e-3)))

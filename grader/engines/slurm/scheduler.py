@@ -176,7 +176,7 @@ class SlurmScheduler:
         jobs: dict[tuple[str, int], tuple[int, TaskState]] = {}
         for line in output.splitlines():
             name, job, task, *_ = fields = line.split("|", 6)
-            if not name.startswith(PREFIX) or len(fields) < 7 or not task.isdigit():
+            if not name.startswith(PREFIX) or len(fields) < 7 or not (task.isdigit() and job.isdigit()):
                 continue
             state = _state(*fields[3:])
             place = name, int(task)
