@@ -38,10 +38,10 @@ def main() -> int:
     parser.add_argument("evidence", type=Path)
     parser.add_argument("--submissions", type=int, nargs="+", default=SIZES)
     asked = parser.parse_args()
-    if len(asked.submissions_folder) == 1:
-        measure(asked.rubric, asked.evidence, asked.submissions_folder[0])
+    if len(asked.submissions) == 1:
+        measure(asked.rubric, asked.evidence, asked.submissions[0])
         return 0
-    for size in asked.submissions_folder:
+    for size in asked.submissions:
         argv = [sys.executable, __file__, asked.rubric, str(asked.evidence), "--submissions", str(size)]
         subprocess.run(argv, check=True)
     return 0
@@ -73,13 +73,12 @@ def measure(name: str, evidence: Path, size: int) -> None:
             submission = replace(one.submission, student=f"student{number:05}")
             each = replace(one, submission=submission, observations=seen)
             book.record(each, score(rubric, each, plugins.checks), how="record")
-        begun = time.monotonic()
+        begun, begun_cpu = time.monotonic(), time.process_time()
         done = sum(rescored.changes for rescored in rescore(book, Judge(dearer, plugins.checks, digests)))
-        seconds = time.monotonic() - begun
+        seconds, cpu_s = time.monotonic() - begun, time.process_time() - begun_cpu
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{name}: {done} of {size} judged, {done / seconds:,.0f} a second; the process took {peak_mb:.0f} MB"
-    )
+    speeds = f"{done / seconds:,.0f} a second, {done / cpu_s:,.0f} a second of CPU time"
+    print(f"{name}: {done} of {size} judged, {speeds}; the process took {peak_mb:.0f} MB")
 
 
 if __name__ == "__main__":

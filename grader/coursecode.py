@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -29,12 +31,19 @@ def course_module(file: Path) -> ModuleType:
         raise ImportError(f"{file} is not a Python file")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
-    writes_bytecode, sys.dont_write_bytecode = not sys.dont_write_bytecode, True
-    try:  # a course is read only, also where we could write into it
+    with writing_no_bytecode():
         spec.loader.exec_module(module)
-    finally:
-        sys.dont_write_bytecode = not writes_bytecode
     return module
+
+
+@contextmanager
+def writing_no_bytecode() -> Iterator[None]:
+    """Import without `__pycache__`: a course is read only, also where we could write into it."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def line_of(error: BaseException, file: str) -> int:

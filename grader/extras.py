@@ -20,6 +20,8 @@ EXTRAS: Mapping[str, str] = {
     "cupti-python": "gpu",
     "nvidia-ml-py": "gpu",
     "pytest": "pytest",
+    "starlette": "review",
+    "uvicorn": "review",
     "python-docx": "documents",
     "nbformat": "documents",
     "pillow": "documents",

@@ -63,7 +63,7 @@ def grader_engines() -> Iterable[type[Engine]] | None:
     """The ways you know to get workers run, as classes.
 
     When: once, before the first submission is opened.
-    Who: the built-in `local`, and installed plugins; `--engine` names the one that is used.
+    Who: the built-in `local` and `slurm`, and installed plugins; `--engine` names the one that is used.
     Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
     """
@@ -133,10 +133,20 @@ def grader_waits(submission: Submission, message: str) -> None:
 
 
 @hookspec
+def grader_queue_status(message: str) -> None:
+    """The orders of a run stand so: how many run on which machines, and what the others wait for.
+
+    When: on the host, each time an engine whose workers run on other machines says so.
+    Who: progress displays, logs.
+    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    """
+
+
+@hookspec
 def grader_graded(submission: Submission, evidence: Evidence, scorecard: Scorecard) -> None:
     """A submission was scored and its reports are written.
 
     When: on the host, once per submission that was accepted.
-    Who: whatever wants to hear of a mark; it cannot change it any more.
+    Who: whatever wants to hear of a grade; it cannot change it any more.
     Answers: none are expected; all are called. An exception is our bug, and ends the run.
     """

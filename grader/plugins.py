@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from importlib import import_module
@@ -19,7 +20,7 @@ import pluggy
 from grader import api, hookspecs
 from grader.config.problem import show_path, suggestion
 from grader.contracts.check import CheckKind, DeferredKind
-from grader.coursecode import PACKAGE, course_module, line_of
+from grader.coursecode import PACKAGE, course_module, line_of, writing_no_bytecode
 from grader.errors import CourseError, GraderError
 from grader.markers import PROJECT
 
@@ -166,6 +167,11 @@ class Plugins:
         with self._telling:
             self._manager.hook.grader_waits(submission=submission, message=message)
 
+    def queue_status(self, message: str) -> None:
+        """Tell how all orders stand."""
+        with self._telling:
+            self._manager.hook.grader_queue_status(message=message)
+
     def graded(self, submission: Submission, evidence: Evidence, scorecard: Scorecard) -> None:
         """Tell of a mark."""
         with self._telling:
@@ -251,8 +257,10 @@ def _kind(answer: object) -> CheckKind | DeferredKind:
 
 def _imported(deferred: DeferredKind) -> CheckKind:
     module, _, name = deferred.place.partition(":")
+    in_course = module.startswith(f"{PACKAGE}.")
     try:
-        kind: CheckKind = _fulfilling(getattr(import_module(module), name), CheckKind)()
+        with writing_no_bytecode() if in_course else nullcontext():
+            kind: CheckKind = _fulfilling(getattr(import_module(module), name), CheckKind)()
     except CourseError as error:
         raise CourseError(f"check kind {deferred.name}: {error}") from None
     except (Exception, SystemExit) as error:

@@ -116,7 +116,7 @@ def keys(kind: type) -> str:
             "re-scores" if f.metadata.get("judges") else "observes again",
             f.metadata.get("doc", ""),
         )
-        for f in fields(kind)
+        for f in sorted(fields(kind), key=lambda f: not own[f.name].required)
     ]
     judging = any(row[3] == "re-scores" for row in rows)
     head = ("key", "value", "default", "a change", "says")
@@ -147,6 +147,13 @@ def course_keys() -> str:
     platforms = Plugins().platforms
     kind = course.keys_with({name: platform.Options for name, platform in platforms.items()})
     return f"{keys(kind)}\n{keys_below(kind)}"
+
+
+def engine_keys() -> str:
+    """The keys of `engines: slurm:`."""
+    from grader.engines.slurm.options import SlurmOptions
+
+    return f"{keys(SlurmOptions)}\n{keys_below(SlurmOptions)}"
 
 
 def keys_below(options: type) -> str:
@@ -320,6 +327,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "check-kinds": check_kinds,
     "commands": commands,
     "course-keys": course_keys,
+    "engine-keys": engine_keys,
     "evidence": records,
     "expectation-keys": lambda: keys(cases.Expectation),
     "hooks": hooks,

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import settings
 
+from grader.cuda.gpus import gpus
 from grader.harness import store
 from grader.machine import lockfolder
 from tests.forked_workers import WORKERS
@@ -27,6 +28,7 @@ ON_ONE_WORKER = (
     *("context/", "cli/test_installed.py", "cli/test_streams.py", "cli/test_unusable_paths.py"),
     *("cli/test_class_report.py", "cli/test_export_lms.py", "cli/test_post", "cli/test_replay.py"),
     "cli/test_rescore.py",
+    "cli/test_slurm.py",
     *("scaffold/test_workflow_", "subject/standins/cuda_on_cpu/"),
 )
 """Parts of the names of files whose tests share a preparation of 1 to 8 s."""
@@ -56,11 +58,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark as slow what is beyond the quick cases of a test, and deselect what is not of the part.
 
+    What needs a CUDA device is skipped without one, unless `-m` asks for it: `-m gpu` fails there.
     Those that belong together begin, so that no worker is left with many of them at the end.
     """
     items.sort(key=lambda item: not belongs_to(item.nodeid))
     mark_beyond_covering([item for item in items if item.get_closest_marker("covering")])
     mark_beyond_count(items)
+    if "gpu" not in config.option.markexpr and not gpus():
+        for item in items:
+            if item.get_closest_marker("gpu"):
+                item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
     other = [item for item in items if not fnmatch(item.nodeid, f"*{config.option.part}*")]
     if other:
         items[:] = [item for item in items if item not in other]

@@ -25,6 +25,7 @@ IMPURE = frozenset({"os", "subprocess", "time", "random", "socket", "pathlib"})
 BESIDE_NUMPY = {
     "grader.subject.tools.": {"PIL", "docx", "markdown_it", "nbformat", "pypdfium2", "pytest"},
     "grader.subject.observer.": {"cupti", "torch"},
+    "grader.subject.profiler.": {"cupti"},
     "grader.subject.standins.simulator.": {"numba", "greenlet"},
 }
 """What parts of the student's side may import more: tools that run alone, what sees or plays a device."""
@@ -36,6 +37,7 @@ NOT_PROMISED = frozenset(
         "grader.checks.drawings.ratio",
         "grader.checks.exchanged",
         "grader.checks.matches_reference",
+        "grader.checks.questions",
         "grader.checks.rounds",
         "grader.checks.watched",
         "grader.model.trace",

@@ -10,11 +10,12 @@ import pytest
 from grader.config.course import load_course
 from grader.config.yaml_source import read_yaml
 from grader.cuda.gpus import gpus
+from grader.model.job import GPU
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 from grader.selftest.cases import Selection, SelfTestCase, cases_of, reference_case
 from grader.selftest.compare import Verdict, verify
-from grader.worker.devices import GPU, Devices
+from grader.worker.devices import Devices
 
 pytestmark = pytest.mark.usefixtures("forked_workers")
 ROOT = Path(__file__).resolve().parents[1]

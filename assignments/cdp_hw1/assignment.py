@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.api import Assignment, Limits, hookimpl
+from grader.api import Assignment, DeferredKind, Limits, hookimpl
 
 
 @hookimpl
@@ -35,6 +35,4 @@ def grader_assignments():
 
 @hookimpl
 def grader_checks():
-    from .checks import Trains
-
-    return [Trains]
+    return [DeferredKind("trains", f"{__package__}.checks:Trains")]

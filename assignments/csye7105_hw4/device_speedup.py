@@ -23,6 +23,7 @@ from grader.api.check import (
     Quantity,
     award_given,
     cases_of,
+    failed_observation,
     function_name,
     median,
     median_interval,
@@ -149,7 +150,7 @@ def _timed(options: DeviceSpeedup.Options, context: CheckContext, budget_s: floa
     begun = time.monotonic()
     with context.subject(module) as subject, context.reference(module) as reference:
         if subject.imported.outcome is not Outcome.OBSERVED:
-            return _Timed(rounds=rounds, spoiled=_ended(context, subject.imported))
+            return _Timed(rounds=rounds, spoiled=failed_observation(context, subject.imported, ""))
         for number in count():
             (case,) = cases_of(context, options.inputs, draw=number)
             wanted = context.expected(options.expected)(*case.args, **case.kwargs)
@@ -192,14 +193,6 @@ def _sides(options: DeviceSpeedup.Options) -> dict[str, str]:
     return {"of": function_name(options.of), "over": function_name(options.over)}
 
 
-def _ended(context: CheckContext, call: Call) -> Observation:
-    """What came of a call that did not return."""
-    facts = {"tracebacks": {"": call.traceback}} if call.traceback else {}
-    return Observation(
-        item=context.item, outcome=call.outcome, note=call.note, facts=facts, seed=context.seed
-    )
-
-
 def _wrong(call: Call, wanted: Any) -> str:
     from grader.api.values import compare
 
@@ -212,7 +205,7 @@ def _spoiled(context: CheckContext, call: Call, who: str, wanted: Any) -> Observ
     if who:
         raise CourseError(f"reference: {note}")
     if call.outcome is not Outcome.OBSERVED:
-        return _ended(context, call)
+        return failed_observation(context, call, "")
     case = Case(name="timed", outcome=call.outcome, agrees={"expected": False}, note=note)
     return Observation(item=context.item, outcome=Outcome.OBSERVED, cases=(case,), seed=context.seed)
 

@@ -20,6 +20,7 @@ from grader.api.check import (
     award_given,
     award_requirements,
     cases_of,
+    failed_observation,
     option,
     to_plain,
 )
@@ -74,14 +75,7 @@ class PrintedTimes(CheckKind):
             call = subject.call(function, case)
             output = subject.output
             if call.outcome is not Outcome.OBSERVED:
-                return Observation(
-                    item=context.item,
-                    outcome=call.outcome,
-                    note=call.note,
-                    facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
-                    output=output,
-                    seed=context.seed,
-                )
+                return failed_observation(context, call, options.of, output)
             kept = subject.call(options.powers, case)
         rows = [one["rows"] for one in kept.value] if kept.outcome is Outcome.OBSERVED else []
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")

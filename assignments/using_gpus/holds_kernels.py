@@ -17,6 +17,7 @@ from grader.api.check import (
     Trace,
     award_given,
     cases_of,
+    failed_observation,
     option,
     to_plain,
 )
@@ -66,10 +67,7 @@ class HoldsKernels(CheckKind):
             call = subject.call(function, case) if usable else subject.imported
             output = subject.output
         if call.outcome is not Outcome.OBSERVED:
-            facts = {"tracebacks": {options.of: call.traceback}} if call.traceback else {}
-            return Observation(
-                item=context.item, outcome=call.outcome, note=call.note, facts=facts, seed=context.seed
-            )
+            return failed_observation(context, call, options.of)
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
         seconds, steps = claimed(call.value)
         quantities = {"mini_batches": Quantity(value=steps, taken_by=CLAIM)}

@@ -24,6 +24,7 @@ from grader.api.check import (
     award_given,
     award_requirements,
     cases_of,
+    failed_observation,
     median,
     median_interval,
     option,
@@ -114,10 +115,7 @@ class MinibatchTimes(CheckKind):
                         cells.append(cell.plain())
             output = subject.output
         if failed:
-            facts = {"tracebacks": {options.of: failed.traceback}} if failed.traceback else {}
-            return Observation(
-                item=context.item, outcome=failed.outcome, note=failed.note, facts=facts, seed=context.seed
-            )
+            return failed_observation(context, failed, options.of)
         return Observation(
             item=context.item,
             outcome=Outcome.OBSERVED,

@@ -9,12 +9,23 @@ from __future__ import annotations
 from typing import Any
 
 from grader.contracts.call import InputCase
+from grader.contracts.check import DeferredKind
 from grader.errors import CourseError
 from grader.markers import hookimpl
 from grader.model.assignment import Assignment, Build, Limits
 from grader.model.unused import UNUSED
 
-__all__ = ["UNUSED", "Assignment", "Build", "CourseError", "InputCase", "Limits", "case", "hookimpl"]
+__all__ = [
+    "UNUSED",
+    "Assignment",
+    "Build",
+    "CourseError",
+    "DeferredKind",
+    "InputCase",
+    "Limits",
+    "case",
+    "hookimpl",
+]
 
 
 def case(name: str, /, *args: Any, **kwargs: Any) -> InputCase:

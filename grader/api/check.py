@@ -5,9 +5,9 @@ Nothing here imports numpy: the host imports the module of a kind, too.
 
 from __future__ import annotations
 
-from grader.checks.calls import cases_of, function_name, observe_calls
+from grader.checks.by_hand import award_given
+from grader.checks.calls import cases_of, failed_observation, function_name, observe_calls
 from grader.checks.interval import Interval, median, median_interval
-from grader.checks.manual import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.config.codec import from_plain, to_plain
 from grader.contracts.build import Built, Diagnostic
@@ -93,6 +93,7 @@ __all__ = [
     "award_given",
     "award_requirements",
     "cases_of",
+    "failed_observation",
     "from_plain",
     "function_name",
     "median",

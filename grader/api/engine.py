@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from grader.config.evidence_file import EVIDENCE, LineReader
-from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Session, Waits
+from grader.contracts.engine import (
+    CountsGpus,
+    Ended,
+    Engine,
+    EngineFinding,
+    EngineSettings,
+    Event,
+    Order,
+    QueueStatus,
+    Records,
+    Session,
+    Waits,
+)
 from grader.engines.job_file import remove_job, worker_command, write_job
 from grader.errors import NotObservedError
 from grader.model.job import WAITS, Job, Task
@@ -11,14 +23,17 @@ from grader.model.job import WAITS, Job, Task
 __all__ = [
     "EVIDENCE",
     "WAITS",
+    "CountsGpus",
     "Ended",
     "Engine",
+    "EngineFinding",
     "EngineSettings",
     "Event",
     "Job",
     "LineReader",
     "NotObservedError",
     "Order",
+    "QueueStatus",
     "Records",
     "Session",
     "Task",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
+from grader.checks.answer_options import AnswerOptions
 from grader.checks.points_drawings import points_drawings
-from grader.matching.criteria import Criterion
 from grader.matching.findings import Finding, MatchState
 from grader.matching.suggestion import Suggestion, suggest
 from grader.model.drawing import Drawing, MarkedText, Paragraph, Pictures, ValueTable
@@ -14,30 +14,22 @@ from grader.model.magnitude import number
 from grader.model.observation import Observation
 
 
-class AnswerOptions(Protocol):
-    """Options of a kind that asks a question."""
-
-    @property
-    def text(self) -> str:
-        """The question."""
-        ...
-
-    @property
-    def model(self) -> str:
-        """The model answer; empty where the reader may not know it."""
-        ...
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The criteria; none where the reader may not know them."""
-        ...
-
-
 def suggestion_for(options: AnswerOptions, observation: Observation) -> Suggestion:
     """Return what the matchers suggest for an observed answer."""
     facts = observation.facts
     aside = tuple((start, end) for start, end in facts.get("aside", ()))
-    return suggest(options.criteria, str(facts.get("answer", "")), options.text, aside)
+    questions = "\n".join((options.text, *options.wordings))
+    return suggest(options.criteria, str(facts.get("answer", "")), questions, aside, options.beside)
+
+
+def doubt_about(options: AnswerOptions, observation: Observation) -> str:
+    """Return why no program decides what may be right; empty if there is no doubt."""
+    if not observation.facts["certain"]:
+        return str(observation.facts["why"])
+    suggestion = suggestion_for(options, observation)
+    if options.decides and suggestion.meets_all and suggestion.unaccounted:
+        return f'it says "{suggestion.unaccounted}" besides, which may be wrong'
+    return ""
 
 
 def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterator[Drawing]:
@@ -47,13 +39,19 @@ def answer_drawings(options: AnswerOptions, observation: Observation) -> Iterato
     if "answer" in facts:
         suggestion = suggestion_for(options, observation)
         text = str(facts["answer"])
+        rows = [(str(row[1]), *map(str, row[2:])) for row in facts.get("pictures", ())]
         yield MarkedText(
-            title=_place(facts), text=text or "no answer", spans=suggestion.spans, written=bool(text)
+            title=_place(facts),
+            text=text or ("nothing that a program can read" if rows else "no answer"),
+            spans=suggestion.spans,
+            written=bool(text),
         )
-        if pictures := tuple(str(picture) for _, picture in facts.get("pictures", ()) if picture):
+        if pictures := tuple(thumbnail for thumbnail, *_ in rows if thumbnail):
             yield Pictures(title="Pictures in the answer", pictures=pictures)
-        if not facts["certain"]:
-            yield Paragraph(text=f"Not certain: {facts['why']}", for_staff=True)
+        elif labels := sorted({first for _, *labels in rows for first in labels}):
+            yield Paragraph(text=f"The pictures of the answer stand with question {' and '.join(labels)}.")
+        if doubt := doubt_about(options, observation):
+            yield Paragraph(text=f"Not certain: {doubt}", for_staff=True)
         if options.model:
             yield MarkedText(title="Model answer", text=options.model)
         if suggestion.parts and text:

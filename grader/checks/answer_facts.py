@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -43,6 +43,7 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
     if len(text) > LONGEST:
         doubts.append(f"the answer has more than {LONGEST} characters")
     first = label == next(iter(questions))
+    alike = questions if len(documents) == 1 else (label,)  # another question may be answered elsewhere
     return {
         "file": document.path,
         "page": answer.page,
@@ -52,14 +53,24 @@ def answer_facts(documents: Sequence[Document], questions: Mapping[str, str], la
         "missing": not written,
         "certain": not doubts,
         "why": "; ".join(dict.fromkeys(doubts)),
-        "pictures": [
-            [picture.page, picture.thumbnail]
-            for picture in (document.pictures[index] for index in answer.pictures[:MOST_PICTURES])
-        ],
+        "pictures": list(_pictures(document, alike, answers_in(document, questions), label)),
         # of the whole document: told once, with its first question
         "hidden": list(_hidden(documents)) if first else [],
         "elsewhere": "\n".join(_elsewhere(documents, questions))[:MOST_ELSEWHERE] if first else "",
     }
+
+
+def _pictures(
+    document: Document, questions: Iterable[str], answers: Mapping[str, WrittenAnswer], label: str
+) -> Iterator[list[Any]]:
+    """Yield page, thumbnail and first question of each picture; a scan's page may answer many questions.
+
+    The thumbnail is empty in all facts but those of its first question.
+    """
+    for index in answers[label].pictures[:MOST_PICTURES]:
+        first = next(other for other in questions if index in answers[other].pictures[:MOST_PICTURES])
+        picture = document.pictures[index]
+        yield [picture.page, picture.thumbnail if first == label else "", first]
 
 
 def answers_in(document: Document, questions: Mapping[str, str]) -> Mapping[str, WrittenAnswer]:

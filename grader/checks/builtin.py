@@ -21,6 +21,8 @@ KINDS = (
     DeferredKind("source", "grader.checks.source:Source"),
     DeferredKind("report", "grader.checks.report:ReportKind"),
     DeferredKind("answer", "grader.checks.answer:AnswerKind"),
+    DeferredKind("profile", "grader.checks.profile:ProfileKind"),
+    DeferredKind("profile_table", "grader.checks.profile_table:ProfileTableKind"),
     DeferredKind("manual", "grader.checks.manual:Manual"),
 )
 

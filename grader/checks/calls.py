@@ -76,7 +76,8 @@ def observe_calls(
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
                     outcome, note, symptom = last.outcome, last.note, last.symptom
                     if last is subject.imported:
-                        note = f"{module}.py could not be imported: {note}"
+                        why = note.removeprefix(f"importing {module}.py: ")
+                        note = f"{module}.py could not be imported: {why}"
                     break
                 looked.append(_case(function, case, calls, look))
                 timed_out += last.outcome is Outcome.TIMED_OUT
@@ -94,6 +95,24 @@ def observe_calls(
         cases=tuple(looked) if outcome is Outcome.OBSERVED else (),
         facts={"tracebacks": tracebacks} if tracebacks else {},
         output="".join(output),
+        seed=context.seed,
+    )
+
+
+def failed_observation(
+    context: CheckContext, call: Call, of: str | None = None, output: str = ""
+) -> Observation:
+    """Return the observation of an item that ended with a call that did not return.
+
+    A traceback is kept under the name `of`.
+    """
+    return Observation(
+        item=context.item,
+        outcome=call.outcome,
+        note=call.note,
+        symptom=call.symptom,
+        facts={"tracebacks": {of: call.traceback}} if of is not None and call.traceback else {},
+        output=output,
         seed=context.seed,
     )
 

@@ -21,8 +21,8 @@ from grader.checks.allocations import (
     series,
     unseen,
 )
-from grader.checks.calls import cases_of, function_name
-from grader.checks.manual import award_given
+from grader.checks.by_hand import award_given
+from grader.checks.calls import cases_of, failed_observation, function_name
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.harness.tolerance import Tolerances
@@ -152,15 +152,8 @@ class CudaCalls(CheckKind):
             call, printed = _train(context, options.of, case)
             output += printed
             if call.outcome is not Outcome.OBSERVED:
-                return Observation(
-                    item=context.item,
-                    outcome=call.outcome,
-                    note=f"training for {epochs} epochs: {call.note}",
-                    symptom=call.symptom,
-                    facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
-                    output=output,
-                    seed=context.seed,
-                )
+                call = replace(call, note=f"training for {epochs} epochs: {call.note}")
+                return failed_observation(context, call, options.of, output)
             trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
             trainings.append(
                 Training(epochs=epochs, trace=replace(trace, launches=(), framework_launches=None))

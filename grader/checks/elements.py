@@ -29,11 +29,13 @@ def follow(
     tolerance: Tolerances,
     *,
     compiled: bool,
+    begins_on: str = "",
 ) -> Mapping[str, Any] | Observation:
     """Facts on a function's loops: PROBLEM, a sentence that is empty if they count, and FLAGS for a person.
 
     A tool of ours evaluates the source on each case of a family: no code of the submission runs, and all that
-    it can do there is compute with single elements. An observation comes instead if the tool itself fails.
+    it can do there is compute with single elements. Of a call with the last case of the family `begins_on`
+    the first steps are followed as well. An observation comes instead if the tool itself fails.
     """
     from grader.harness.compare import compare
 
@@ -44,7 +46,9 @@ def follow(
     cases = cases_of(context, family)
     if any(case.kwargs for case in cases):
         raise CourseError(f"inputs.py: {family}: give arguments by place, or leave loops_over out")
-    call = context.tool(TOOL, file, function, [list(case.args) for case in cases], compiled)
+    large = cases_of(context, begins_on)[-1].args if begins_on else ()
+    shapes = [[list(array.shape), array.dtype.str] for array in large]
+    call = context.tool(TOOL, file, function, [list(case.args) for case in cases], compiled, shapes)
     if call.outcome is not Outcome.OBSERVED:
         return refusal(context, f"{file}: {function} takes too much time or memory on small inputs", call)
     answer: Mapping[str, Any] = call.value

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from grader.checks.manual import award_given
+from grader.checks.by_hand import award_given
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, read_report
 from grader.contracts.check import CheckKind

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from grader.checks.calls import function_name
+from grader.checks.by_hand import award_given
+from grader.checks.calls import failed_observation, function_name
 from grader.checks.drawings.gpu import gpu_drawings
-from grader.checks.manual import award_given
 from grader.checks.watched import (
     WATCHED,
     idle_or_wrong,
@@ -114,14 +114,7 @@ class KernelLaunch(CheckKind):
         oracle = context.expected(options.expected or function_name(options.of))
         watched = watch(context, options.of, family, oracle, options.tolerance)
         if not isinstance(watched, Watched):
-            return Observation(
-                item=context.item,
-                outcome=watched.outcome,
-                note=watched.note,
-                symptom=watched.symptom,
-                facts={"tracebacks": {options.of: watched.traceback}} if watched.traceback else {},
-                seed=context.seed,
-            )
+            return failed_observation(context, watched, options.of)
         return Observation(
             item=context.item,
             outcome=Outcome.OBSERVED,

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks import elements
+from grader.checks.by_hand import award_given
 from grader.checks.calls import cases_of, function_name, observe_calls
-from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.exchanged import watch_operation
-from grader.checks.manual import award_given
 from grader.checks.watched import WATCHED, off_the_device, watch, watched_of
 from grader.config.codec import to_plain
 from grader.contracts.check import CheckKind
@@ -103,6 +102,11 @@ class MatchesReference(CheckKind):
             "out, the function may do its work in any way.",
             default=InputsName(""),
         )
+        begins_on: InputsName = option(
+            "With `loops_over`, a family of large arrays: the first steps of a call with its last case are "
+            "followed as well, so that no other way is taken for these.",
+            default=InputsName(""),
+        )
         compiled: bool = option(
             "With `loops_over`, whether these loops must stand in functions that numba compiles.",
             default=False,
@@ -119,8 +123,9 @@ class MatchesReference(CheckKind):
 
         def __post_init__(self) -> None:
             """Refuse `compiled` without inputs for the loops."""
-            if self.compiled and not self.loops_over:
-                raise ValueError("compiled needs loops_over: a family of small inputs")
+            for name in ("compiled", "begins_on"):
+                if getattr(self, name) and not self.loops_over:
+                    raise ValueError(f"{name} needs loops_over: a family of small inputs")
 
     def simulates(self, options: Options) -> bool:
         """Tell whether the options name inputs for the simulator."""
@@ -178,6 +183,7 @@ class MatchesReference(CheckKind):
                 oracles[best],
                 options.tolerance,
                 compiled=options.compiled,
+                begins_on=options.begins_on,
             )
             if isinstance(followed, Observation):
                 return followed
@@ -235,6 +241,8 @@ class MatchesReference(CheckKind):
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
         """Draw what the GPU did, if a call was watched."""
         del options
+        from grader.checks.drawings.gpu import gpu_drawings
+
         return gpu_drawings(observation)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.checks.calls import cases_of
+from grader.checks.by_hand import award_given
+from grader.checks.calls import cases_of, failed_observation
 from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.drawings.model_parts import parts_table
 from grader.checks.exchanged import bytes_of
-from grader.checks.manual import award_given
 from grader.checks.watched import (
     NOTE,
     WATCHED,
@@ -164,15 +164,7 @@ class Placement(CheckKind):
                 proof = _where(subject.call(function, other, proof="exchange"), case, other, oracle, options)
             output = subject.output
         if call.outcome is not Outcome.OBSERVED:
-            return Observation(
-                item=context.item,
-                outcome=call.outcome,
-                note=call.note,
-                symptom=call.symptom,
-                facts={"tracebacks": {options.of: call.traceback}} if call.traceback else {},
-                output=output,
-                seed=context.seed,
-            )
+            return failed_observation(context, call, options.of, output)
         result, parts = _apart(call.value, options)
         compared = None
         if oracle is not None:

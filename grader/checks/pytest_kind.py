@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from grader.checks.by_hand import award_given
 from grader.checks.junit_results import Result, Unreadable, read_results
-from grader.checks.manual import award_given
 from grader.contracts.call import Call, InputCase
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError, NotObservedError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from grader.checks.manual import award_given
+from grader.checks.by_hand import award_given
 from grader.checks.report_ratios import ReportRatios, claim_key, either
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, REPORT, read_report, refusal

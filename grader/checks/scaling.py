@@ -9,11 +9,11 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from grader.checks.by_hand import award_given
 from grader.checks.calls import function_name
 from grader.checks.drawings.cores import curves_over_cores
 from grader.checks.drawings.values import number_of
 from grader.checks.interval import Interval, median, median_interval
-from grader.checks.manual import award_given
 from grader.checks.waiting import SHARE
 from grader.contracts.check import CheckKind
 from grader.errors import ReferenceFailedError

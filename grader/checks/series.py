@@ -13,7 +13,7 @@ import numpy as np
 from grader.checks.calls import cases_of
 from grader.checks.plausible import fewest_bytes
 from grader.checks.watched import DRAWS, LEAST_SHARE, alike, records_any_call, where_made
-from grader.cuda.state import BUS_WRAPS
+from grader.cuda.traffic import Counts, moved_between
 from grader.harness.compare import compare
 from grader.model.observation import Outcome
 from grader.model.trace import Proven, Series, Trace, Traffic
@@ -73,7 +73,7 @@ class SeriesProof:
         self._contradiction = ""
         self._seconds: list[float] = []
         self._needed = 0, 0
-        self._carried: tuple[int, int] | None = None
+        self._counts: Counts | None = None
         self._buses: list[tuple[int, int] | None] = []
         """What the bus carried for each call of a burst, to the device and from it."""
         self._burst_calls = self._counted_calls = FIRST_CALLS
@@ -84,11 +84,11 @@ class SeriesProof:
         """Perhaps make exchanges, before calls that count."""
         while not self._off and len(self._shown) < MOST and self._rng.random() < SHARE:
             self._burst()
-        self._carried = self._context.bus_carried()
+        self._counts = self._context.bus_bytes()
 
     def after(self, calls: Sequence[Call], *, counted: int) -> None:
         """Take the records of the calls since then, of which so many count, the last ones."""
-        self._buses.append(_carried(self._carried, self._context.bus_carried(), len(calls)))
+        self._buses.append(_carried(self._counts, self._context.bus_bytes(), len(calls)))
         records = self._subject.records()
         self._burst_calls, self._counted_calls = len(calls), counted
         traces = records[-len(calls) :]
@@ -210,11 +210,13 @@ def series_of(proofs: Sequence[SeriesProof], controls: Sequence[SeriesProof]) ->
     return replace(chosen, bus_to_device_bytes=None, bus_to_host_bytes=None)
 
 
-def _carried(then: tuple[int, int] | None, now: tuple[int, int] | None, calls: int) -> tuple[int, int] | None:
-    """Return the bytes on the bus for each call, to the device and from it."""
-    if then is None or now is None:
+def _carried(before: Counts | None, after: Counts | None, calls: int) -> tuple[int, int] | None:
+    """Return the bytes on the bus of one device for each call, to it and from it."""
+    moved = moved_between(before, after)
+    if moved is None or len(after or ()) != 1:
         return None
-    return (now[0] - then[0]) % BUS_WRAPS // calls, (now[1] - then[1]) % BUS_WRAPS // calls
+    sent, received = moved
+    return received // calls, sent // calls
 
 
 def _counts_copies(series: Series) -> bool:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.checks.calls import function_name
+from grader.checks.by_hand import award_given
+from grader.checks.calls import failed_observation, function_name
 from grader.checks.drawings.gpu import gpu_drawings
 from grader.checks.drawings.ratio import advice_on_ratio, ratio_drawings
 from grader.checks.drawings.values import number_of
 from grader.checks.interval import median
-from grader.checks.manual import award_given
 from grader.checks.plausible import CROSSING, IDENTITY, crossing, implausible
 from grader.checks.ratio import MARGIN, MeasuredRatio, decided, measured, number
 from grader.checks.watched import (
@@ -37,7 +37,6 @@ from grader.model.trace import Watched
 if TYPE_CHECKING:
     from grader.checks.rounds import Rounds, Runner
     from grader.checks.series import SeriesProof
-    from grader.contracts.call import Call
     from grader.contracts.context import CheckContext, Subject
     from grader.model.drawing import Drawing
 
@@ -133,7 +132,7 @@ class Speedup(CheckKind):
 
         watched = watch(context, options.of, options.inputs, oracle) if context.devices else None
         if watched is not None and not isinstance(watched, Watched):
-            return _unusable(context, watched, "")
+            return failed_observation(context, watched)
         proofs: dict[str, list[SeriesProof]] = {"of": [], "reference_of": []}
 
         def prove(name: str, subject: Subject, function: str) -> SeriesProof | None:
@@ -153,7 +152,7 @@ class Speedup(CheckKind):
                 if imported.outcome is not Outcome.OBSERVED:
                     if runner.ours:
                         raise ReferenceFailedError(f"reference: {imported.note}")
-                    return _unusable(context, imported, runner.subject.output)
+                    return failed_observation(context, imported, output=runner.subject.output)
             schedule = Schedule(
                 least=options.rounds,
                 budget_s=options.budget_s,
@@ -175,7 +174,7 @@ class Speedup(CheckKind):
         if watched is not None:
             watched = replace(watched, series=series_of(proofs["of"], proofs["reference_of"]))
         if rounds.failed:
-            return _unusable(context, rounds.failed, output)
+            return failed_observation(context, rounds.failed, output=output)
         facts = {
             "samples": rounds.samples,
             "cpu": rounds.cpu,
@@ -343,17 +342,6 @@ def _runners(
                     subject=subject, function=function, ours=ours, quick=side == "of", proof=proof
                 )
     return runners
-
-
-def _unusable(context: CheckContext, call: Call, output: str) -> Observation:
-    return Observation(
-        item=context.item,
-        outcome=call.outcome,
-        note=call.note,
-        symptom=call.symptom,
-        output=output,
-        seed=context.seed,
-    )
 
 
 def _quantities(

@@ -17,10 +17,12 @@ from grader.extras import install_command
 from grader.markers import hookimpl
 
 if TYPE_CHECKING:
+    from grader.config.course import Course
     from grader.contracts.exporter import Grade
     from grader.gradebook.book import Gradebook
     from grader.model.evidence import Evidence
     from grader.model.score import Scorecard
+    from grader.plugins import Plugins
 
 VARIABLE = "GRADER_GRADEBOOK"
 
@@ -83,12 +85,24 @@ def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
 
 
 class Recorder:
-    """Listener that records each grade."""
+    """Listener that records each grade, with the points that people gave in the gradebook."""
 
-    def __init__(self, book: Gradebook) -> None:
+    def __init__(self, book: Gradebook, course: Course, plugins: Plugins, rubric: str | None) -> None:
         self._book = book
+        self._course = course
+        self._plugins = plugins
+        self._rubric = rubric
 
     @hookimpl
     def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
         """Record a grade."""
-        self._book.record(evidence, scorecard, how="run")
+        self._book.record(evidence, scorecard, how="run", judge=self._judge)
+
+    def _judge(self, evidence: Evidence) -> Scorecard:
+        from grader.grading.submission import CourseFiles
+        from grader.scoring.score import score
+
+        course, plugins, assignment = self._course, self._plugins, evidence.submission.assignment
+        rubric = CourseFiles(course, plugins).rubric(assignment, self._rubric)
+        extensions = course.extensions_of(assignment)
+        return score(rubric, evidence, plugins.checks, extensions=extensions, zone=course.zone)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -93,6 +93,20 @@ def plugins_of(context: click.Context, folder: Path | None) -> Plugins:
         context.meta[key] = Plugins(folder)
     plugins: Plugins = context.meta[key]
     return plugins
+
+
+def options_of(engine: str, course: Course | None, plugins: Plugins) -> Any:
+    """Return the settings of an engine; those of the site alone outside of any course.
+
+    Raises:
+        UsageError: there is no such engine, or the site's file is wrong.
+        CourseError: `course.yaml` is wrong.
+    """
+    from grader.config.engines import engine_options
+    from grader.grading.sessions import engine_called
+
+    kinds = {name: kind.Options for name, kind in plugins.engines.items()}
+    return engine_options(course.folder if course else None, engine_called(engine, plugins).name, kinds)
 
 
 def require_linux() -> None:

@@ -52,6 +52,13 @@ class Display:
         self._waits.tell(submission.student, message)
 
     @hookimpl
+    def grader_queue_status(self, message: str) -> None:
+        """Show how the orders stand on other machines."""
+        if self._progress is not None:
+            self._progress.waits(message)
+        self._waits.tell("", message)
+
+    @hookimpl
     def grader_graded(self) -> None:
         """Clear the line."""
         if self._progress is not None:
@@ -84,6 +91,12 @@ class ClassDisplay:
         self._progress.waits(f"{submission.student} waits: {message}")
         self._waits.tell(submission.student, message)
 
+    @hookimpl
+    def grader_queue_status(self, message: str) -> None:
+        """Show how the orders stand on other machines."""
+        self._progress.elsewhere(message)
+        self._waits.tell("", message)
+
     def ended(self, tell: Callable[[], None]) -> None:
         """Count one more submission, and call `tell`, which prints its result."""
         self._progress.ended()
@@ -102,10 +115,11 @@ class _Waits:
         self._next = 0.0
 
     def tell(self, student: str, message: str) -> None:
-        """Print a line, unless the last one is less than a minute old."""
+        """Print a line on a student, or on all, unless the last one is less than a minute old."""
         if not self._stream.isatty() and time.monotonic() >= self._next:
             self._next = time.monotonic() + WAITS_EVERY_S
-            echo(f"grader: {student} waits: {message}", err=True)
+            who = f"{student} waits: " if student else ""
+            echo(f"grader: {who}{message}", err=True)
 
 
 def show(graded: Graded) -> None:

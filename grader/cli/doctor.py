@@ -12,7 +12,7 @@ import click
 from grader.cli.course import require_linux
 from grader.cli.doctor_line import SPOILS, DoctorLine
 from grader.cli.echo import AS_JSON, echo, echo_json
-from grader.errors import ExitCode
+from grader.errors import ExitCode, UsageError
 from grader.extras import EXTRAS, install_command
 
 GOOD_ENOUGH = "namespaces"
@@ -28,13 +28,21 @@ _MAY_MOUNT = "run grader as root that may mount, or where user namespaces are al
     is_flag=True,
     help="Run a small program on each GPU that nobody leases; lift or impose its quarantine.",
 )
-def command(as_json: bool, probe: bool) -> int:
+@click.option(
+    "--engine",
+    metavar="NAME",
+    help="Look at the machines where this engine runs workers instead: a task runs there for each kind.",
+)
+@click.pass_context
+def command(context: click.Context, as_json: bool, probe: bool, engine: str | None) -> int:
     """Say what this machine can do, how to get what is missing, and what would spoil a timing.
 
     Every sandbox is started and runs a program. Exit codes: 0 if submissions can be graded behind a wall
     (`namespaces` or stronger), 5 if not.
     """
     require_linux()
+    if engine:
+        return _look_at_engine(context, engine, as_json=as_json)
     from grader.cli import devices, spoilers
     from grader.machine.lease import Leases
 
@@ -62,7 +70,41 @@ def command(as_json: bool, probe: bool) -> int:
     return ExitCode.GRADED if ready else ExitCode.NOT_OBSERVED
 
 
-def _show(findings: list[DoctorLine]) -> None:
+def _look_at_engine(context: click.Context, name: str, *, as_json: bool) -> int:
+    """Show what the machines of an engine can do; 0 if submissions can be graded there."""
+    from grader.cli.course import find_any, options_of, plugins_of
+    from grader.contracts.engine import EngineSettings
+    from grader.grading.sessions import engine_called
+
+    course = find_any(context)
+    plugins = plugins_of(context, course.folder if course else None)
+    chosen = engine_called(name, plugins)
+    settings = EngineSettings(
+        options=options_of(name, course, plugins), min_isolation=course.min_isolation if course else ""
+    )
+    lines = [
+        DoctorLine(
+            about=finding.machine,
+            name=finding.name,
+            works=finding.works,
+            says=finding.message,
+            advice=finding.advice,
+        )
+        for finding in chosen.probe(settings)
+    ]
+    if not lines:
+        raise UsageError(f"--engine {name}: its workers run on this machine; leave the option out")
+    ready = all(line.works for line in lines)
+    if as_json:
+        echo_json({"ready": ready, "findings": [asdict(line) for line in lines]})
+    else:
+        _show(lines, elsewhere=True)
+        echo()
+        echo(f"Submissions {'can' if ready else 'should not'} be graded there.")
+    return ExitCode.GRADED if ready else ExitCode.NOT_OBSERVED
+
+
+def _show(findings: list[DoctorLine], *, elsewhere: bool = False) -> None:
     width = max(len(finding.name) for finding in findings)
     about = ""
     for finding in findings:
@@ -71,7 +113,7 @@ def _show(findings: list[DoctorLine]) -> None:
             echo(f"{about}:")
         echo(f"  {'+' if finding.works else '-'} {finding.name:{width}}  {finding.says}")
         if finding.advice:
-            helps = "what helps" if about == SPOILS else "to install"
+            helps = "what helps" if about == SPOILS or elsewhere else "to install"
             echo(f"    {'':{width}}  {helps}: {finding.advice}")
 
 

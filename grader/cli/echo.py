@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from grader.errors import CourseError, ExitCode
+from grader.errors import CourseError, ExitCode, UsageError
 from grader.text import document, one_line
 
 
@@ -24,6 +25,18 @@ def echo_json(value: Any, *, indent: int | None = 2) -> None:
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 """The option of commands that programs may listen to."""
+SUMS_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+"""The same of commands that write files."""
+
+
+def need_file(out: Path | None, *, as_json: bool, option: str = "--out") -> None:
+    """Check that standard output is free for JSON.
+
+    Raises:
+        UsageError: the file itself would be written there.
+    """
+    if as_json and (out is None or str(out) == "-"):
+        raise UsageError(f"--json: the file itself goes to standard output; name another by {option} FILE")
 
 
 def tell_problems(problems: Sequence[str], *, as_json: bool) -> ExitCode:

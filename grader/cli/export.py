@@ -9,7 +9,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import roster_of
-from grader.cli.echo import echo
+from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, need_file
 from grader.cli.exporters import OUT, Exports
 from grader.cli.files import PATH, written
 
@@ -22,21 +22,28 @@ def command() -> None:
 @command.command("csv")
 @click.argument("assignment")
 @OUT
+@SUMS_AS_JSON
 @GRADEBOOK
 @click.pass_context
-def csv_(context: click.Context, assignment: str, out: Path | None, gradebook: Location) -> None:
+def csv_(
+    context: click.Context, assignment: str, out: Path | None, as_json: bool, gradebook: Location
+) -> None:
     """Write a row for each student and a column for each item of ASSIGNMENT.
 
     Points that are open are an empty cell. Students of the course's roster without a submission
     come last.
     """
+    need_file(out, as_json=as_json)
     with opened(gradebook) as book:
         from grader.gradebook.export import write_csv
 
         with written(out, encoding="utf-8-sig") as file:
             students = tuple(student.student for student in roster_of(context).students)
             count = write_csv(book, assignment, students, file)
-    echo(f"{gradebook}: {count} students have a grade in {assignment}", err=True)
+    if as_json:
+        echo_json({"file": str(out), "assignment": assignment, "students": count})
+    else:
+        echo(f"{gradebook}: {count} students have a grade in {assignment}", err=True)
 
 
 @command.command("json")
@@ -58,9 +65,13 @@ def json_(assignment: str | None, out: Path | None, gradebook: Location) -> None
 
 @command.command("backup")
 @click.argument("file", type=PATH)
+@SUMS_AS_JSON
 @GRADEBOOK
-def backup(file: Path, gradebook: Location) -> None:
+def backup(file: Path, as_json: bool, gradebook: Location) -> None:
     """Copy the gradebook as it is now into FILE, an SQLite file; also while somebody writes into it."""
     with opened(gradebook) as book:
         book.database.backup(file)
-    echo(f"{file}: written; it is a gradebook like {gradebook}", err=True)
+    if as_json:
+        echo_json({"file": str(file), "gradebook": str(gradebook)})
+    else:
+        echo(f"{file}: written; it is a gradebook like {gradebook}", err=True)

@@ -10,7 +10,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, grades_of, opened
 from grader.cli.course import open_course, roster_of
-from grader.cli.echo import echo
+from grader.cli.echo import SUMS_AS_JSON, echo, echo_json, need_file
 from grader.cli.files import PATH, remove, write, written
 from grader.cli.gradescope import INCLUDE_PROVISIONAL, INCLUDE_UNTIMED, PUBLISHED
 from grader.cli.plugin_commands import PluginCommands
@@ -50,6 +50,7 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
         "--digits", default=2, type=click.IntRange(0, 6), show_default=True, help="Decimals that are written."
     )
     @OUT
+    @SUMS_AS_JSON
     @GRADEBOOK
     @click.pass_context
     def filled(
@@ -58,9 +59,11 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
         assignment: str,
         sheet: Path,
         out: Path | None,
+        as_json: bool,
         gradebook: Location,
         **values: Any,
     ) -> None:
+        need_file(out, as_json=as_json)
         rules = Rules(**values)
         try:
             content = sheet.read_bytes()
@@ -77,7 +80,10 @@ def _worksheet(worksheet: Worksheet) -> click.Command:
         filled_sheet = worksheet.fill(content, str(sheet), grades, roster_of(context), rules)
         with written(out) as file:
             file.write(filled_sheet.text)
-        _print(filled_sheet, rules)
+        if as_json:
+            echo_json({"file": str(out), **_document(filled_sheet)})
+        else:
+            _print(filled_sheet, rules)
 
     return filled
 
@@ -100,6 +106,20 @@ def _print(sheet: FilledSheet, rules: Rules) -> None:
     echo(", ".join(sums), err=True)
 
 
+def _document(sheet: FilledSheet) -> dict[str, Any]:
+    """Return what became of each row as JSON values, with the sums."""
+    counts = Counter(result.outcome for result in sheet.results)
+    return {
+        "rows": [
+            {"student": result.who, "outcome": result.outcome.value, "note": result.note}
+            for result in sheet.results
+        ],
+        "remarks": list(sheet.remarks),
+        "sums": {outcome.value: counts[outcome] for outcome in RowOutcome if counts[outcome]},
+        "rounded": sheet.rounded,
+    }
+
+
 def _results(exporter: ResultsFile) -> click.Command:
     """Make the command for a platform that reads a file for each student."""
     ending = Path(exporter.filename).suffix
@@ -114,14 +134,19 @@ def _results(exporter: ResultsFile) -> click.Command:
     @PUBLISHED
     @INCLUDE_PROVISIONAL
     @INCLUDE_UNTIMED
+    @SUMS_AS_JSON
     @GRADEBOOK
     @click.pass_context
-    def each(context: click.Context, /, assignment: str, out: Path, published: bool, **values: Any) -> None:
+    def each(
+        context: click.Context, /, assignment: str, out: Path, published: bool, as_json: bool, **values: Any
+    ) -> None:
         from grader.lms.fill import UNTIMED
         from grader.model.score import Standing
 
         options = {name: values[name] for name in ("include_provisional", "include_untimed")}
-        rules, count = Rules(**options), 0
+        rules = Rules(**options)
+        files: list[str] = []
+        left_out: dict[str, str] = {}
         views = _Views(context, assignment, published)
         with opened(values["gradebook"]) as book:
             for grade in tuple(book.grades(assignment=assignment)):
@@ -134,11 +159,16 @@ def _results(exporter: ResultsFile) -> click.Command:
                     why = why or UNTIMED
                 if why:
                     remove(file)  # a file of an earlier export is out of date
-                    echo(f"{grade.student}: {why}", err=True)
+                    left_out[grade.student] = why
+                    if not as_json:
+                        echo(f"{grade.student}: {why}", err=True)
                     continue
                 write(file, exporter.render(views.of(grade, book.evidence(grade.attempt)), rules))
-                count += 1
-        echo(f"{out}: {count} written", err=True)
+                files.append(str(file))
+        if as_json:
+            echo_json({"written": files, "left_out": left_out})
+        else:
+            echo(f"{out}: {len(files)} written", err=True)
 
     return each
 

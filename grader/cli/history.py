@@ -54,6 +54,8 @@ def _score(score: Details) -> str:
 
 
 def _points(row: Details) -> str:
+    if row["withdrawn"]:
+        return f"{row['by']} took back {row['points']:g} of {row['possible']:g} for {row['item']}"
     comment = f": {row['comment']}" if row["comment"] else ""
     return f"{row['by']} gave {row['points']:g} of {row['possible']:g} for {row['item']}{comment}"
 

@@ -51,7 +51,7 @@ class Judgements:
             advice = suggestion(row.item, graded.items) if graded.items else "the rubric has none"
             self._wrong(line, f"{row.item!r} is no item that a person gives points for; {advice}")
             return
-        if row.submission and row.submission != graded.mark:
+        if row.submission and row.submission != graded.short_digest:
             self._wrong(
                 line, f"{row.student} has handed in again since; export the table anew and look again"
             )
@@ -66,7 +66,7 @@ class Judgements:
             return False
         cells = cells_of(grade.points_given[row.item], grade.items[row.item])
         parts = (*row.parts, *[""] * (len(cells["parts"]) - len(row.parts)))
-        return (row.submission in {"", grade.mark}) and cells == {
+        return (row.submission in {"", grade.short_digest}) and cells == {
             "points": row.points,
             "parts": parts,
             "comment": row.comment,

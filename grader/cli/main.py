@@ -28,6 +28,7 @@ COMMANDS = {
     "new": "Begin an assignment: a small one that works, to be changed.",
     "pack": "Pack the course's own submissions as archives.",
     "manual": "Give points by hand: a table out, and in again.",
+    "review": "Grade on local web pages what needs a person: answers, flagged and held items.",
     "record": "Record the grades of results folders in the gradebook.",
     "show": "Show the grades of one student.",
     "history": "Show every score of a student, points by hand and posts.",
@@ -37,6 +38,7 @@ COMMANDS = {
     "export": "Write the class as a table or JSON, for learning platforms, or a copy of the gradebook.",
     "post": "Post grades to a learning platform: the plan, then --apply.",
     "gradescope": "Grade one submission inside Gradescope's harness.",
+    "profile": "Run a program on the GPU; say what took how much of the time, by kernel, call and copy.",
     "plugins": "List what is loaded, and from where.",
     "doctor": "Say what this machine can do, and how to get what is missing.",
 }
@@ -91,7 +93,7 @@ class Stop:
         if self.number and number != signal.SIGINT:  # but whoever presses Ctrl-C again means it
             return
         self.number = self.number or number
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
 
 @contextmanager

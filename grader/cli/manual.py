@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from grader.cli.book import LOCATION, VARIABLE, Location, Recorder, opened
 from grader.cli.course import open_course
-from grader.cli.echo import echo
+from grader.cli.echo import SUMS_AS_JSON, echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import UsageError
 from grader.files import obstacle, write_whole
@@ -28,8 +29,9 @@ def command() -> None:
 @click.option("--out", required=True, type=PATH, help="The CSV file to write.")
 @RESULTS
 @RUBRIC
+@SUMS_AS_JSON
 @click.pass_context
-def export(context: click.Context, out: Path, results: Path, rubric: str | None) -> None:
+def export(context: click.Context, out: Path, results: Path, rubric: str | None, as_json: bool) -> None:
     """Write a row for each question and student, and for everything else that waits for a person.
 
     Fill in `points`, or `part 1`, `part 2` and so on for the criteria of an item; `ok` in `points` accepts
@@ -47,7 +49,10 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None)
     except OSError as error:
         raise obstacle(f"--out {out}", error) from None
     waiting = sum(row.now.startswith(WAITS) for row in table)
-    echo(f"{out}: {len(table)} items, {waiting} of them wait for a person", err=True)
+    if as_json:
+        echo_json({"file": str(out), "items": len(table), "waiting": waiting})
+    else:
+        echo(f"{out}: {len(table)} items, {waiting} of them wait for a person", err=True)
 
 
 @command.command("import")
@@ -62,15 +67,17 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None)
 )
 @RESULTS
 @RUBRIC
+@SUMS_AS_JSON
 @click.pass_context
 def import_(
     context: click.Context,
+    /,
     file: Path,
     by: str | None,
-    published: bool,
-    gradebook: Location | None,
     results: Path,
     rubric: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Save the points of FILE, if nothing in it is wrong, and write scores and pages with them."""
     from getpass import getuser
@@ -96,6 +103,7 @@ def import_(
     )
     for line, row in read_table(content, str(file)):
         judgements.add(line, row)
+    gradebook: Location | None = options["gradebook"]
     files, later = CourseFiles(course, plugins), []
 
     def count(grade: StoredGrade) -> None:
@@ -104,14 +112,18 @@ def import_(
         if (
             evidence is None
             or evidence.submission.digest != grade.evidence.submission.digest
-            or count_points(folder, evidence, grade.rubric, files, published=published) is None
+            or count_points(folder, evidence, grade.rubric, files, published=options["published"]) is None
         ):
             later.append(grade.folder)
 
     with ExitStack() as resources:
         if gradebook is not None and not judgements.problems:
-            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
+            book = resources.enter_context(opened(gradebook, create=True))
+            plugins.listen(Recorder(book, course, plugins, rubric))
         saved = judgements.save(count)
+    if as_json:
+        echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})
+        return
     echo(f"{file}: {saved} new judgements saved", err=True)
     for folder in later:
         reason = "the submission, the assignment or grader has changed since it was graded"

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from grader.cli.course import find
-from grader.cli.echo import echo
+from grader.cli.echo import SUMS_AS_JSON, echo, echo_json
 from grader.errors import CourseError, ExitCode, UsageError
 from grader.files import obstacle, write_whole
 
@@ -15,8 +15,9 @@ from grader.files import obstacle, write_whole
 @click.command("pack")
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
 @click.option("--check", is_flag=True, help="Write nothing; end with 4 if an archive is stale.")
+@SUMS_AS_JSON
 @click.pass_context
-def command(context: click.Context, patterns: tuple[str, ...], check: bool) -> int:
+def command(context: click.Context, patterns: tuple[str, ...], check: bool, as_json: bool) -> int:
     """Pack tests/submissions/NAME/ as submissions/NAME.tar.gz, for all whose names match a PATTERN.
 
     Only what is not yet what its sources say is written. Nothing in an archive tells when, where and by
@@ -24,10 +25,10 @@ def command(context: click.Context, patterns: tuple[str, ...], check: bool) -> i
 
     Exit codes: 0 packed, 2 usage, 4 the sources are wrong, or with --check an archive is stale.
     """
-    return pack(find(context).folder, patterns, check=check)
+    return pack(find(context).folder, patterns, check=check, as_json=as_json)
 
 
-def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False) -> int:
+def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False, as_json: bool = False) -> int:
     """Write the stale archives of a course, or with `check` only name them and return 4 if there are any.
 
     Raises:
@@ -49,13 +50,17 @@ def pack(course: Path, patterns: tuple[str, ...] = (), *, check: bool = False) -
         name = " ".join(patterns)
         raise UsageError(f"{name}: there is no submission of that name; {suggestion(name, names)}")
     outdated = stale(chosen, archives)
-    for name, content in outdated.items():
-        if not check:
-            _write(archives / name, content)
-        echo(f"{ARCHIVES}/{name}: {'stale; run grader pack' if check else 'written'}")
-    left = orphans(sources, archives) if not patterns else ()
-    for name in left:
-        echo(f"{ARCHIVES}/{name}: has no source; remove it or add its sources")
+    for name, content in () if check else outdated.items():
+        _write(archives / name, content)
+    changed = [f"{ARCHIVES}/{name}" for name in outdated]
+    left = [f"{ARCHIVES}/{name}" for name in orphans(sources, archives)] if not patterns else []
+    if as_json:
+        echo_json({"stale" if check else "written": changed, "without_source": left})
+    else:
+        for name in changed:
+            echo(f"{name}: {'stale; run grader pack' if check else 'written'}")
+        for name in left:
+            echo(f"{name}: has no source; remove it or add its sources")
     return ExitCode.COURSE if check and (outdated or left) else ExitCode.GRADED
 
 

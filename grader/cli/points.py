@@ -35,8 +35,8 @@ class StoredGrade:
         return read_points(self.folder, self.evidence.submission.digest)
 
     @property
-    def mark(self) -> str:
-        """How the table names exactly this submission."""
+    def short_digest(self) -> str:
+        """The beginning of the submission's digest, as the table has it."""
         return self.evidence.submission.digest.rpartition(":")[2][:DIGEST_DIGITS]
 
 
@@ -56,10 +56,10 @@ def graded_submissions(
         if assignment.name not in plugins.assignment_folders or not assignment.is_dir():
             continue
         path = course.rubric_path(rubric or assignment.name)
-        marked_by = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
-        items = {i.id: i for i in marked_by.items if plugins.checks[i.check].by_hand}
+        rubric_of_assignment = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        items = {i.id: i for i in rubric_of_assignment.items if plugins.checks[i.check].by_hand}
         for folder in sorted(assignment.iterdir()):
             evidence = read_evidence(folder / EVIDENCE)
             if evidence is not None:
-                grades.append(StoredGrade(folder, evidence, marked_by, items))
+                grades.append(StoredGrade(folder, evidence, rubric_of_assignment, items))
     return grades

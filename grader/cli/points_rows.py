@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.checks.answer import AnswerKind
-from grader.checks.answer_drawings import finding_in_words, suggestion_for
-from grader.checks.manual import Manual
+from grader.checks.answer_drawings import doubt_about, finding_in_words, suggestion_for
+from grader.checks.judged import JudgedOptions
 from grader.cli.points import StoredGrade
 from grader.config.points_csv import PointsRow
 from grader.config.points_file import MANUAL, WAITS, PointsGiven
@@ -48,28 +48,34 @@ def _row(grade: StoredGrade, item: Item, plugins: Plugins, out: Path) -> PointsR
     observation = grade.evidence.observations.get(item.id)
     answer = AnswerTexts(item, observation)
     file = observation.facts.get("file") if observation else None
+    options = judged_options(item)
     return PointsRow(
         student=grade.folder.name,
         assignment=grade.folder.parent.name,
         item=item.id,
         title=item.title,
-        asks=getattr(item.options, "asks", "") or getattr(item.options, "text", ""),
+        asks=options.request if options else "",
         answer=answer.text,
-        model=getattr(item.options, "model", ""),
+        model=options.model if options else "",
         criteria=answer.criteria,
         suggested=answer.suggested,
         now=_now(record, _award(grade, item, plugins), item),
         possible=f"{item.points:g}",
         **cells_of(record, item),
         document=str((grade.folder / WORKSPACE / str(file)).relative_to(out)) if file else "",
-        submission=grade.mark,
+        submission=grade.short_digest,
     )
+
+
+def judged_options(item: Item) -> JudgedOptions | None:
+    """Return the options of an item that has a model answer and criteria; None if its kind has none."""
+    return item.options if isinstance(item.options, JudgedOptions) else None
 
 
 def criteria_of(item: Item) -> tuple[Criterion, ...]:
     """Return the criteria of an item; none if its kind has none."""
-    options = item.options
-    return options.criteria if isinstance(options, AnswerKind.Options | Manual.Options) else ()
+    options = judged_options(item)
+    return options.criteria if options else ()
 
 
 def cells_of(record: PointsGiven | None, item: Item) -> dict[str, Any]:
@@ -100,11 +106,11 @@ class AnswerTexts:
             suggestion = suggestion_for(item.options, observation)
             text = str(observation.facts["answer"])
             self.text = marked(text, suggestion.spans)
-            if not observation.facts["certain"]:
-                self.text = f"{self.text}\n(not certain: {observation.facts['why']})".strip()
+            if doubt := doubt_about(item.options, observation):
+                self.text = f"{self.text}\n(not certain: {doubt})".strip()
             if pictures := len(observation.facts["pictures"]):
                 self.text = f"{self.text}\n({pictures} pictures: see the page)".strip()
-            # Where nothing was read, 0 is no suggestion that a person should accept with one mark.
+            # Where nothing was read, 0 is no suggestion that a person should accept with one word.
             if suggestion.useful and text.strip():
                 self.suggestion = suggestion
                 self.suggested = f"{suggestion.points:g}"

@@ -8,7 +8,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import open_course
-from grader.cli.echo import echo
+from grader.cli.echo import SUMS_AS_JSON, echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import ExitCode, NotObservedError
 
@@ -16,9 +16,10 @@ from grader.errors import ExitCode, NotObservedError
 @click.command("record")
 @click.argument("out", default="results", type=PATH)
 @click.option("--rubric", help="A rubric's name or file; otherwise the one named like the assignment.")
+@SUMS_AS_JSON
 @GRADEBOOK
 @click.pass_context
-def command(context: click.Context, out: Path, rubric: str | None, gradebook: Location) -> int:
+def command(context: click.Context, out: Path, rubric: str | None, as_json: bool, gradebook: Location) -> int:
     """Record the grades of the results folder OUT in the gradebook, which is created if there is none.
 
     Grades are those that a run would give now. What the gradebook has already is not added again, and
@@ -30,15 +31,19 @@ def command(context: click.Context, out: Path, rubric: str | None, gradebook: Lo
 
     course, plugins = open_course(context)
     counts = {True: 0, False: 0}
-    refused = 0
+    refused: list[str] = []
     with opened(gradebook, create=True) as book:
-        for evidence, card in grades_in(out, course, plugins, rubric):
+        for evidence, judge in grades_in(out, course, plugins, rubric):
             try:
-                counts[book.record(evidence, card, how="record")] += 1
+                counts[book.record(evidence, judge(evidence), how="record", judge=judge)] += 1
             except NotObservedError as error:
-                for problem in error.problems:
+                refused.append("; ".join(error.problems))
+                for problem in () if as_json else error.problems:
                     echo(f"grader: {problem}", err=True)
-                refused += 1
+    if as_json:
+        sums_by_name = {"recorded": counts[True], "recorded_already": counts[False]}
+        echo_json({"gradebook": str(gradebook), **sums_by_name, "refused": refused})
+        return ExitCode.NOT_OBSERVED if refused else ExitCode.GRADED
     sums = f"{counts[True]} grades recorded, {counts[False]} recorded already"
-    echo(f"{gradebook}: {sums}" + (f", {refused} refused" if refused else ""), err=True)
+    echo(f"{gradebook}: {sums}" + (f", {len(refused)} refused" if refused else ""), err=True)
     return ExitCode.NOT_OBSERVED if refused else ExitCode.GRADED

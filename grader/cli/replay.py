@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from grader.cli.course import ENGINE, open_course, require_linux
+from grader.cli.course import ENGINE, open_course, options_of, require_linux
 from grader.cli.echo import AS_JSON, echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import ExitCode
@@ -60,12 +60,15 @@ def command(
     from grader.grading.sessions import open_session
 
     course, plugins = open_course(context)
-    with open_session(plugins, engine) as session, scratch("grader-replay-") as place:
+    settings = options_of(engine, course, plugins)
+    with open_session(plugins, engine, options=settings) as session, scratch("grader-replay-") as place:
         from grader.grading.replay import read_score, replay
+        from grader.grading.submission import CourseFiles
         from grader.model.observation import Outcome
 
         stored = read_score(score)
-        replayed = replay(stored, item, course, plugins, session, place=place, archive=archive, rubric=rubric)
+        files = CourseFiles(course, plugins)
+        replayed = replay(stored, item, files, session, place=place, archive=archive, rubric=rubric)
     if as_json:
         echo_json(_document(replayed))
     else:

@@ -10,7 +10,7 @@ import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
 from grader.cli.course import find_any
-from grader.cli.echo import echo
+from grader.cli.echo import AS_JSON, echo, echo_json, need_file
 from grader.cli.files import PATH, written
 from grader.errors import CourseError, UsageError
 
@@ -30,6 +30,7 @@ PAGE = Path("class.html")
     "--markdown", type=PATH, metavar="FILE", help="A summary that names no student; - for standard output."
 )
 @click.option("--junit", type=PATH, metavar="FILE", help="A test suite for each submission.")
+@AS_JSON
 @GRADEBOOK
 @click.pass_context
 def command(
@@ -38,15 +39,22 @@ def command(
     out: Path | None,
     markdown: Path | None,
     junit: Path | None,
+    as_json: bool,
     gradebook: Location,
 ) -> None:
     """Write how a class did: totals, items, messages, speedups, and what needs a person.
 
     The page is for staff. It is complete in itself and needs no network and no scripts. Speedups and GPU
     minutes need the rubric of the newest grade, in the folder of its course.
+
+    With --json the totals of the students and the counts of the items are printed, and a page is written
+    only if it is named.
     """
-    if out is markdown is junit is None:
+    if out is markdown is junit is None and not as_json:
         out = PAGE
+    for option, file in (("--out", out), ("--markdown", markdown), ("--junit", junit)):
+        if file is not None:
+            need_file(file, as_json=as_json, option=option)
     with opened(gradebook) as book:
         from grader.gradebook.report import class_view, staff_views
 
@@ -55,6 +63,10 @@ def command(
         roster = () if course is None else tuple(student.student for student in course.roster.students)
         rubric, kinds = _rubric(course, book, name)
         view = class_view(book, name, rubric=rubric, kinds=kinds, roster=roster)
+        if as_json:
+            from grader.reports.class_json import class_document
+
+            echo_json(class_document(view))
         if out is not None:
             from grader.reports.class_page import page
 

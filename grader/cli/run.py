@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from grader.cli.book import LOCATION, Location, Recorder, opened
-from grader.cli.course import ENGINE, open_course, require_linux
+from grader.cli.course import ENGINE, open_course, options_of, require_linux
 from grader.cli.display import ClassDisplay, Display
 from grader.cli.echo import echo
 from grader.cli.files import ONE_OF_MANY, PATH
@@ -64,6 +64,11 @@ from grader.reports.class_progress import ClassProgress
     help="How many submissions are looked at side by side; otherwise one for each core.",
 )
 @ENGINE
+@click.option(
+    "--detach",
+    is_flag=True,
+    help="End once all is sent to a cluster, with 5; the same command collects later what was observed.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -90,6 +95,7 @@ def command(
     in the order 3, 2, 4, 5, 6, 0.
     """
     require_linux()
+    engine, detach = options.pop("engine"), options.pop("detach")
     course, plugins = open_course(context)
     with ExitStack() as resources:
         run_input = find_submissions(archives, options["out"], course, resources)
@@ -98,17 +104,28 @@ def command(
                 "--student: names one student, but there are several archives; grade them one by one"
             )
         if gradebook is not None:
-            plugins.listen(Recorder(resources.enter_context(opened(gradebook, create=True))))
-        from grader.grading.sessions import open_session
+            book = resources.enter_context(opened(gradebook, create=True))
+            plugins.listen(Recorder(book, course, plugins, options["rubric"]))
+        from grader.grading.sessions import engine_called, open_session
 
-        alone = len(run_input.uploads) == 1 and not run_input.older[0]
-        gpus = 0 if alone else _gpus()
-        at_once = 1 if alone else min(jobs or len(os.sched_getaffinity(0)), len(run_input.uploads))
-        out = None if alone else options["out"]
-        session = open_session(plugins, options.pop("engine"), out=out, at_once=at_once, gpus=gpus)
+        chosen = engine_called(engine, plugins)
+        if detach and not chosen.detaches:
+            raise UsageError(
+                f"--detach: the workers of the engine {engine} end with the command; leave it out"
+            )
+        alone = len(run_input.uploads) == 1 and not run_input.older[0] and not chosen.is_remote
+        session = open_session(
+            plugins,
+            engine,
+            out=None if alone else options["out"],
+            at_once=1 if alone else min(jobs or len(os.sched_getaffinity(0)), len(run_input.uploads)),
+            gpus=0 if alone or chosen.is_remote else _gpus(),
+            options=options_of(engine, course, plugins),
+            detach=detach,
+        )
         with session as workers:  # they import while we do
             from grader.grading.attempts import Attempts
-            from grader.grading.grade import Grading
+            from grader.grading.grade import OPEN_AT_MOST, Grading, open_elsewhere
             from grader.grading.submission import CourseFiles, Request
 
             requests = [Request(archive=upload, **options) for upload in run_input.uploads]
@@ -117,7 +134,8 @@ def command(
             outcome = RunSummary(course, run_input, as_json=as_json, require_final=require_final)
             display = Display(sys.stderr) if alone else ClassDisplay(ClassProgress(sys.stderr, len(requests)))
             plugins.listen(display)
-            grading = Grading(CourseFiles(course, plugins), workers, alone=alone)
+            open_at_most = open_elsewhere() if chosen.is_remote else OPEN_AT_MOST
+            grading = Grading(CourseFiles(course, plugins), workers, alone=alone, open_at_most=open_at_most)
             attempts = Attempts(grading, course.roster.by_id, _tell)
             with closing(display):
                 for number, result in attempts.grade(requests, run_input.older):

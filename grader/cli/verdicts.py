@@ -67,7 +67,7 @@ def _untested(verdicts: Sequence[Verdict], *, whole: bool) -> Iterator[str]:
         return
     marking = {case.rubric.name for case in cases if case.rubric and not case.reference}
     for name in sorted({case.rubric.name for case in cases if case.rubric} - marking):
-        yield f"{name}: no submission is marked by this rubric"
+        yield f"{name}: no submission is graded by this rubric"
     untested = gaps(verdicts)
     yield from (
         f"{item}: no submission gets it wrong; can this check fail at all?"

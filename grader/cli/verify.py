@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.course import ENGINE, open_course, require_linux
+from grader.cli.course import ENGINE, open_course, options_of, require_linux
 from grader.cli.display import ClassDisplay
 from grader.cli.echo import echo, echo_json
 from grader.cli.files import PATH, PathType
@@ -62,11 +62,12 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     _remark_stale(course, cases)
     widths = columns(cases)
     verdicts: list[Verdict] = []
+    settings = options_of(engine, course, plugins)
     progress = ClassProgress(sys.stderr, len(cases))
     plugins.listen(ClassDisplay(progress))
     folder = scratch("grader-verify-") if out is None else nullcontext(out)
     with leaving(progress), folder as place:
-        for verdict in verify(course, plugins, cases, place, progress.ended, engine):
+        for verdict in verify(course, plugins, cases, place, progress.ended, engine, settings):
             verdicts.append(verdict)
             if not as_json:
                 for line in rows(verdict, widths, sys.stdout):

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from types import NoneType
 from typing import Any, NoReturn, TypeVar
 
@@ -33,17 +34,17 @@ def to_plain(value: Any) -> Any:
     Raises:
         TypeError: some part of it is of a type that is not kept.
     """
-    for kinds, write in _WRITERS:
-        if isinstance(value, kinds):
-            return write(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value)}
-    raise TypeError(f"a {type(value).__module__}.{type(value).__qualname__} cannot be written as JSON")
+    return _writer(type(value))(value)  # type: ignore[arg-type] # classes are hashable
 
 
 def dumps(value: Any) -> str:
     """Encode a value as one line of JSON in ASCII; equal values give equal text."""
-    return json.dumps(to_plain(value), allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return dumps_plain(to_plain(value))
+
+
+def dumps_plain(plain: Any) -> str:
+    """Encode plain data, as `to_plain` returns them, as one line of JSON in ASCII."""
+    return json.dumps(plain, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
 def loads(text: str | bytes) -> Any:
@@ -97,6 +98,18 @@ def check_schema(kind: Any, data: Any, *, where: str) -> None:
     age, advice = ("newer", "update grader") if newer else ("older", "observe again")
     message = f"{where}: written by {'a' if newer else 'an'} {age} grader"
     raise NotObservedError(f"{message} (schema {written}, this one reads {reads}): {advice}")
+
+
+@cache
+def _writer(kind: type) -> Callable[[Any], Any]:
+    """Return the function that makes values of a type plain."""
+    for kinds, write in _WRITERS:
+        if issubclass(kind, kinds):
+            return write
+    if not is_dataclass(kind):
+        raise TypeError(f"a {kind.__module__}.{kind.__qualname__} cannot be written as JSON")
+    names = [field.name for field in fields(kind)]
+    return lambda value: {name: to_plain(getattr(value, name)) for name in names}
 
 
 def _text(key: Any) -> str:

@@ -41,6 +41,10 @@ class CourseKeys:
     roster: str = option(
         "A CSV file beside it: the students, and their ids on learning platforms.", default=""
     )
+    engines: Any = option(
+        "Settings of engines, by the name that `--engine` takes; they go before those of the site.",
+        default_factory=dict,
+    )
 
 
 def keys_with(platforms: Mapping[str, type]) -> type[CourseKeys]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from grader.config.codec import dumps, from_plain, loads, to_plain
+from grader.config.codec import dumps_plain, from_plain, loads, to_plain
 from grader.config.problem import show_path
 from grader.errors import NotObservedError
 from grader.model.evidence import SCHEMA, Evidence, WorkerRun
@@ -112,7 +112,7 @@ class EvidenceWriter:
         """
         import fcntl  # rubrics are checked on any system, runs are on Linux
 
-        line = (dumps(document({"record": NAMES[type(record)], **to_plain(record)})) + "\n").encode()
+        line = (dumps_plain(document({"record": NAMES[type(record)], **to_plain(record)})) + "\n").encode()
         try:
             fcntl.lockf(self._fd, fcntl.LOCK_EX)  # those who share the flock write one after the other
             before = os.fstat(self._fd).st_size
@@ -245,6 +245,7 @@ class StoredEvidence:
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._by_digest: dict[str, Evidence] = {}
         self._observations: dict[str, Observation] = {}
+        self._run_of: dict[str, str] = {}
         for record in records:
             self.add(record)
 
@@ -255,10 +256,12 @@ class StoredEvidence:
             before = self._by_digest.pop(submission.digest, None)
             runs = before.runs if before else ()
             self._observations = dict(before.observations) if before else {}
+            self._run_of = dict(before.run_of) if before else {}
             self._by_digest[submission.digest] = Evidence(
                 submission=submission,
                 runs=(*runs, record.run) if isinstance(record, RunStarted) else runs,
                 observations=self._observations,
+                run_of=self._run_of,
             )
         elif isinstance(record, ItemObserved):
             observation = record.observation
@@ -270,6 +273,7 @@ class StoredEvidence:
                 or earlier.digest != observation.digest  # of a task that has changed since: it counts no more
             ):
                 self._observations[observation.item] = observation
+                self._run_of[observation.item] = record.run
 
     def of(self, digest: str) -> Evidence | None:
         """Return the evidence of the submission with this digest."""

@@ -13,13 +13,17 @@ from grader.config.evidence_file import repair
 from grader.config.problem import show_path
 from grader.errors import NotObservedError
 from grader.model.job import Task
-from grader.model.observation import Observation, Outcome, Quantity
+from grader.model.observation import Fault, Observation, Outcome, Quantity
 from grader.model.submission import Submission
 
 FILE = "manual.jsonl"
 MANUAL = "manual"
 """The check kind whose items only people judge."""
 WAITS = "waits for a person"
+_BEFORE = "before_points"
+"""The fact that holds outcome, note and fault of what a person has judged without an observation."""
+_QUANTITIES = frozenset({"points_given", "points_possible"})
+_FACTS = frozenset({"comment", "given_at", "given_reason", "criteria_points", _BEFORE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,8 @@ class PointsGiven:
     """The criteria of the item at that time, in order; None if the record is older than criteria are."""
     submission: str
     """The digest of the submission that was judged."""
+    withdrawn: bool = False
+    """Whether earlier points are taken back, and the item is as it was observed."""
 
 
 def read_points(folder: Path, submission: str) -> dict[str, PointsGiven]:
@@ -59,11 +65,21 @@ def read_points(folder: Path, submission: str) -> dict[str, PointsGiven]:
     Raises:
         NotObservedError: the file cannot be read, or a line of it is no such record.
     """
-    path = folder / FILE
+    records = read_records(folder / FILE)
+    latest = {record.item: record for record in records if record.submission == submission}
+    return {item: record for item, record in latest.items() if not record.withdrawn}
+
+
+def read_records(path: Path) -> list[PointsGiven]:
+    """Read all records of a file, the oldest first; none if there is no file.
+
+    Raises:
+        NotObservedError: the file cannot be read, or a line of it is no such record.
+    """
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
-        return {}
+        return []
     except OSError as error:
         raise NotObservedError(f"{show_path(path)}: cannot be read ({error.strerror})") from None
     records = []
@@ -73,7 +89,7 @@ def read_points(folder: Path, submission: str) -> dict[str, PointsGiven]:
             records.append(from_plain(PointsGiven, loads(line), where=where))
         except ValueError:
             raise NotObservedError(f"{where}: is no record of points; take the line out") from None
-    return {record.item: record for record in records if record.submission == submission}
+    return records
 
 
 def append_points(folder: Path, records: Sequence[PointsGiven]) -> None:
@@ -110,12 +126,16 @@ def with_points(
                 item=task.item, outcome=Outcome.NOT_OBSERVED, note=WAITS, digest=task.digest
             )
         if record := points_by_item.get(task.item):
-            bare = Observation(item=task.item, outcome=Outcome.OBSERVED, digest=task.digest)
-            observations[task.item] = _judged(observations.get(task.item, bare), record)
+            bare = Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, digest=task.digest)
+            observations[task.item] = judged(observations.get(task.item, bare), record)
     return observations
 
 
-def _judged(observation: Observation, record: PointsGiven) -> Observation:
+def judged(observation: Observation, record: PointsGiven) -> Observation:
+    """Merge a judgement into an observation, in place of an earlier one; a withdrawn one restores it."""
+    observation = _unjudged(observation)
+    if record.withdrawn:
+        return observation
     points = {
         "points_given": Quantity(value=record.points, unit="points", taken_by=record.by),
         "points_possible": Quantity(value=record.possible, unit="points", taken_by=record.by),
@@ -123,6 +143,8 @@ def _judged(observation: Observation, record: PointsGiven) -> Observation:
     facts: dict[str, Any] = {"comment": record.comment, "given_at": record.at, "given_reason": record.reason}
     if record.criteria is not None:
         facts["criteria_points"] = [[c.name, c.points, c.possible] for c in record.criteria]
+    if observation.outcome is not Outcome.OBSERVED:
+        facts[_BEFORE] = [observation.outcome.value, observation.note, observation.fault]
     return replace(
         observation,
         outcome=Outcome.OBSERVED,
@@ -130,4 +152,19 @@ def _judged(observation: Observation, record: PointsGiven) -> Observation:
         fault=None,
         quantities={**observation.quantities, **points},
         facts={**observation.facts, **facts},
+    )
+
+
+def _unjudged(observation: Observation) -> Observation:
+    """Take points by hand out of an observation."""
+    if "points_given" not in observation.quantities:
+        return observation
+    outcome, note, fault = observation.facts.get(_BEFORE, (Outcome.OBSERVED, "", None))
+    return replace(
+        observation,
+        outcome=Outcome(outcome),
+        note=str(note),
+        fault=None if fault is None else Fault(fault),
+        quantities={name: value for name, value in observation.quantities.items() if name not in _QUANTITIES},
+        facts={name: value for name, value in observation.facts.items() if name not in _FACTS},
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from grader.contracts.context import CheckContext
-from grader.model.drawing import Drawing
-from grader.model.observation import Observation
-from grader.model.score import Award
+if TYPE_CHECKING:  # a worker draws nothing
+    from grader.contracts.context import CheckContext
+    from grader.model.drawing import Drawing
+    from grader.model.observation import Observation
+    from grader.model.score import Award
 
 
 class CheckKind(ABC):
@@ -33,7 +34,7 @@ class CheckKind(ABC):
     tool: ClassVar[str] = ""
     """The tool of `grader/subject/tools/` that `observe` runs, so that its server is started early."""
     by_hand: ClassVar[bool] = False
-    """Whether a person may give the points instead; see `grader.checks.manual.award_given`."""
+    """Whether a person may give the points instead; see `grader.checks.by_hand.award_given`."""
     related_optional: ClassVar[bool] = False
     """Whether the item need not wait for the items in `uses`: `related` leaves out those not observed."""
 

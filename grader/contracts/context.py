@@ -149,13 +149,6 @@ class CheckContext(Protocol):
         """Read the bytes that each device has sent and received over its bus; None if one has no counter."""
         ...
 
-    def bus_carried(self) -> tuple[int, int] | None:
-        """Read the driver's count of the bytes that the bus carried to its device, and from it.
-
-        Both wrap at 2**32. None with several devices, or where the driver does not count.
-        """
-        ...
-
     @property
     def cores(self) -> int:
         """The number of cores that the item has for itself; 1 where the machine has none to lease."""

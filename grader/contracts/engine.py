@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from grader.model.job import Job
 
@@ -62,7 +63,17 @@ class Ended:
     """Why it was cut short; empty if the worker finished."""
 
 
-Event: TypeAlias = Records | Waits | Ended
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStatus:
+    """An event: how the orders of a session stand, where they run on other machines."""
+
+    order: Order
+    """One of them that has not ended."""
+    message: str
+    """One line for a person: how many run on which machines, and what the others wait for."""
+
+
+Event: TypeAlias = Records | Waits | Ended | QueueStatus
 """One entry of the stream of a session."""
 
 
@@ -85,15 +96,62 @@ class Session(Protocol):
         ...
 
 
+@runtime_checkable
+class CountsGpus(Protocol):
+    """A session whose workers run on other machines, and lease GPUs there."""
+
+    def gpus(self) -> int:
+        """Return how many GPUs one worker can have."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFinding:
+    """One property of a machine where workers would run."""
+
+    machine: str
+    """A heading: which tasks run there, and the machine's name."""
+    name: str
+    works: bool
+    message: str
+    advice: str = ""
+    """The remedy, if it does not work."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSettings:
+    """The keys of an engine that has none."""
+
+
 class Engine(ABC):
     """One way to get workers (`python -m grader.worker JOB OUTBOX`) run, on this machine or others."""
 
     name: ClassVar[str]
     """The value of `--engine`."""
+    Options: ClassVar[type] = NoSettings
+    """A dataclass of the keys below `engines` and its name in `course.yaml`, each declared by `option`."""
+    is_remote: ClassVar[bool] = False
+    """Whether its workers run on other machines; then its sessions tell how many GPUs these have
+    (`CountsGpus`)."""
+    detaches: ClassVar[bool] = False
+    """Whether its workers go on without the command, which collects later what they observed."""
 
     @abstractmethod
     def open(self, settings: EngineSettings) -> AbstractContextManager[Session]:
-        """Connect; workers may be started now. On leaving, whatever still runs is ended, and waited for."""
+        """Connect; workers may be started now. On leaving, whatever still runs is ended, and waited for.
+
+        An engine that `detaches` ends it only where a person interrupts the command: when it is left by a
+        KeyboardInterrupt of SIGINT, whose number is the exception's argument.
+        """
+
+    def probe(self, settings: EngineSettings) -> Iterator[EngineFinding]:
+        """Look at the machines where workers would run, for `grader doctor --engine`; here there is nothing.
+
+        Raises:
+            UsageError, NotObservedError: they cannot be reached.
+        """
+        del settings
+        return iter(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,3 +164,11 @@ class EngineSettings:
     """How many GPUs this machine has for all of them together."""
     shared_workspace: Path | None = None
     """A folder for copies of submissions, through which one worker serves many; None for a single one."""
+    results: Path | None = None
+    """The results folder of the command; None if it has none that stays."""
+    options: Any = None
+    """The engine's `Options`; None for the defaults of all."""
+    min_isolation: str = ""
+    """The weakest sandbox that the course demands; empty for none."""
+    detach: bool = False
+    """Whether to end all orders as soon as they are sent, and leave them to a later command."""

@@ -22,10 +22,6 @@ _SLOWING = {
 _COMPUTE_MODES = ("default", "exclusive thread", "prohibited", "exclusive process")
 """nvml.h, nvmlComputeMode_t."""
 
-BUS_WRAPS = 2**32
-_SENT_BYTES, _RECEIVED_BYTES = 197, 198
-"""nvml.h, NVML_FI_DEV_PCIE_COUNT_TX_BYTES and _RX_BYTES: by the GPU."""
-
 _UNLISTED_BYTES = 256 * 2**20
 """An idle GPU has less in use beside what the driver reserves, and any CUDA context more."""
 
@@ -76,21 +72,6 @@ def memory_used(gpu: Gpu) -> int | None:
     """Return bytes in use, as in `GpuState`; a short query, because it follows every call of a program."""
     library, handle = _handle_of(gpu)
     return None if library is None else _memory_used(library, handle)
-
-
-def bus_carried(gpu: Gpu) -> tuple[int, int] | None:
-    """The driver's counts of the bytes that PCIe carried to the GPU, and from it; both wrap at `BUS_WRAPS`.
-
-    What programs say of themselves has no part in them. None where the driver does not count.
-    """
-    library, handle = _handle_of(gpu)
-    if library is None:
-        return None
-    values = library.ask("nvmlDeviceGetFieldValues", handle, [_RECEIVED_BYTES, _SENT_BYTES])
-    if values is None or any(value.nvmlReturn for value in values):
-        return None
-    received, sent = (int(value.value.uiVal) for value in values)
-    return received, sent
 
 
 def state(gpu: Gpu) -> GpuState:

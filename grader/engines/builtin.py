@@ -1,4 +1,4 @@
-"""The built-in engine, through the door that guests use."""
+"""The built-in engines, through the door that guests use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from grader.markers import hookimpl
 
 @hookimpl
 def grader_engines() -> list[type[Engine]]:
-    """One engine per file of this folder."""
+    """This machine's, and one for each kind of cluster."""
     from grader.engines.local import LocalEngine
+    from grader.engines.slurm.engine import SlurmEngine
 
-    return [LocalEngine]
+    return [LocalEngine, SlurmEngine]

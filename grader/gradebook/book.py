@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -13,16 +13,18 @@ from sqlalchemy import Connection, RowMapping, Select, Subquery, func, insert, s
 
 from grader import __version__
 from grader.config.codec import dumps
+from grader.config.points_file import PointsGiven
 from grader.errors import NotObservedError
+from grader.gradebook.judgements import add_judgement, judgements_of, records_in, with_judgements
 from grader.gradebook.location import open_database
 from grader.gradebook.migrations import now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
-from grader.gradebook.tables import ATTEMPTS, EVIDENCE, POINTS, SCORES, SUBMISSIONS, TOTALS
+from grader.gradebook.tables import ATTEMPTS, EVIDENCE, SCORES, SUBMISSIONS, TOTALS
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.score import Scorecard
 from grader.model.submission import Submission
 
-How = Literal["run", "record", "rescore"]
+How = Literal["run", "record", "rescore", "review"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class RecordedGrade:
     submission: Submission
     card: Scorecard
     how: str
-    """`run`, `record` or `rescore`."""
+    """`run`, `record`, `rescore` or `review`."""
     at: str
     """When it was scored: ISO 8601, UTC."""
     grader: str
@@ -66,23 +68,46 @@ class Gradebook(AbstractContextManager["Gradebook"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def record(self, evidence: Evidence, card: Scorecard, *, how: How) -> bool:
+    def record(
+        self,
+        evidence: Evidence,
+        card: Scorecard,
+        *,
+        how: How,
+        judge: Callable[[Evidence], Scorecard] | None = None,
+    ) -> bool:
         """Add a grade with its evidence, all of it or nothing; return whether there was anything new.
 
+        Points that people gave in this gradebook count, whatever the evidence has of them; `judge` scores it
+        with them.
+
         Raises:
-            NotObservedError: the evidence of a later run is recorded already.
+            NotObservedError: the evidence of a later run is recorded already, or it lacks points by hand that
+                are recorded and there is no `judge`.
         """
         with self.database.writing() as connection:
             _refuse_older(connection, evidence, self.database.name)
             submission = _submission(connection, evidence.submission)
-            attempt = _attempt(connection, submission, evidence)
             _points(connection, submission, evidence)
+            merged = with_judgements(connection, evidence)
+            if merged is not evidence:
+                card = self._judged(merged, judge)
+            attempt = _attempt(connection, submission, merged)
             text = card_text(card)
             newest = select(SCORES.c.card).where(SCORES.c.attempt == attempt)
             if connection.scalar(newest.order_by(SCORES.c.id.desc()).limit(1)) == text:
                 return False
             add_score(connection, attempt, text, how, card, evidence.submission.students)
             return True
+
+    def _judged(self, evidence: Evidence, judge: Callable[[Evidence], Scorecard] | None) -> Scorecard:
+        if judge is None:
+            of = f"{evidence.submission.student}, {evidence.submission.assignment}"
+            raise NotObservedError(
+                f"{self.database.name}: {of}: has points by hand that the results folder lacks; "
+                "record that folder with its course"
+            )
+        return judge(evidence)
 
     def grades(self, *, assignment: str | None = None, student: str | None = None) -> Iterator[RecordedGrade]:
         """Yield the current grades by assignment and student, read some rows at a time."""
@@ -101,7 +126,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
             return tuple(connection.scalars(select(TOTALS.c.student).distinct().order_by(TOTALS.c.student)))
 
     def evidence(self, attempt: int) -> Evidence:
-        """Return the whole evidence of an attempt."""
+        """Return the whole evidence of an attempt, with the points that count now."""
         rows = (
             select(SUBMISSIONS.c.body, ATTEMPTS.c.runs, EVIDENCE.c.judged, EVIDENCE.c.shown)
             .join(ATTEMPTS, ATTEMPTS.c.submission == SUBMISSIONS.c.id)
@@ -110,11 +135,12 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         )
         with self.database.reading() as connection:
             row = connection.execute(rows).one()
-        return Evidence(
-            submission=revive(Submission, row.body),
-            runs=revive(tuple[WorkerRun, ...], row.runs),
-            observations=join(row.judged, row.shown),
-        )
+            stored = Evidence(
+                submission=revive(Submission, row.body),
+                runs=revive(tuple[WorkerRun, ...], row.runs),
+                observations=join(row.judged, row.shown),
+            )
+            return with_judgements(connection, stored)
 
 
 def current_scores(assignment: str | None = None, *students: str) -> Subquery:
@@ -224,8 +250,14 @@ def _attempt(connection: Connection, submission: int, evidence: Evidence) -> int
         .distinct()
     )
     attempts = connection.execute(newest).all()
-    if len(attempts) == 1 and tuple(attempts[0])[1:] == (submission, runs, judged, shown):
-        return int(attempts[0].id)
+    if len(attempts) == 1 and tuple(attempts[0])[1:3] == (submission, runs):
+        stored = attempts[0]
+        if (stored.judged, stored.shown) == (judged, shown):
+            return int(stored.id)
+        observations = join(stored.judged, stored.shown)
+        with_points = with_judgements(connection, replace(evidence, observations=observations))
+        if split(with_points.observations) == (judged, shown):
+            return int(stored.id)
     row = {
         "submission": submission,
         "run": evidence.runs[-1].id if evidence.runs else "",
@@ -241,19 +273,11 @@ def _attempt(connection: Connection, submission: int, evidence: Evidence) -> int
 
 def _points(connection: Connection, submission: int, evidence: Evidence) -> None:
     """Add the points given by people that are not recorded yet."""
-    names = ("item", "points", "possible", "by", "given_at", "comment")
-    rows = select(*(POINTS.c[name] for name in names)).where(POINTS.c.submission == submission)
-    recorded = {tuple(row) for row in connection.execute(rows)}
-    for judgement in _judgements(evidence):
-        if judgement not in recorded:
-            row = dict(zip(names, judgement, strict=True))
-            connection.execute(insert(POINTS), {"submission": submission, "at": now(), **row})
+    recorded = {_key_of(each.record) for each in judgements_of(connection, evidence.submission)}
+    for record in records_in(evidence):
+        if _key_of(record) not in recorded:
+            add_judgement(connection, submission, record)
 
 
-def _judgements(evidence: Evidence) -> Iterator[tuple[Any, ...]]:
-    for name, observation in evidence.observations.items():
-        quantities, texts = observation.quantities, observation.facts
-        points, possible = (quantities.get(key) for key in ("points_given", "points_possible"))
-        if points is not None and possible is not None:
-            facts = (texts.get("given_at", ""), texts.get("comment", ""))
-            yield (name, points.value, possible.value, points.taken_by, *facts)
+def _key_of(record: PointsGiven) -> tuple[object, ...]:
+    return (record.item, record.points, record.possible, record.by, record.at, record.comment)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +18,15 @@ from grader.scoring.score import score
 
 if TYPE_CHECKING:
     from grader.config.course import Course
+    from grader.model.rubric import Rubric
     from grader.model.score import Scorecard
     from grader.plugins import Plugins
 
 
 def grades_in(
     out: Path, course: Course, plugins: Plugins, rubric: str | None = None
-) -> Iterator[tuple[Evidence, Scorecard]]:
-    """Score all evidence below a results folder by the present rubric, by assignment and student.
+) -> Iterator[tuple[Evidence, Callable[[Evidence], Scorecard]]]:
+    """Yield all evidence below a results folder, by assignment and student, with what scores it.
 
     Raises:
         UsageError: there is no such folder, or no such rubric.
@@ -40,6 +43,8 @@ def grades_in(
         loaded = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
         if loaded.assignment != name:
             continue
+        extensions = course.extensions_of(name)
+        judge = partial(_score, loaded, plugins, extensions, course.zone)
         declared, place = plugins.assignments[name], plugins.assignment_folders[name]
         for file in folders:
             stored = read_evidence(file)
@@ -48,5 +53,10 @@ def grades_in(
             tasks = tasks_of(loaded, stored.submission, declared, place, plugins.checks)
             observations = with_points(file.parent, stored.submission, tasks, still_valid(stored, tasks))
             evidence = Evidence(submission=stored.submission, runs=stored.runs, observations=observations)
-            extensions = course.extensions_of(name)
-            yield evidence, score(loaded, evidence, plugins.checks, extensions=extensions, zone=course.zone)
+            yield evidence, judge
+
+
+def _score(
+    rubric: Rubric, plugins: Plugins, extensions: Mapping[str, float], zone: tzinfo, evidence: Evidence
+) -> Scorecard:
+    return score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)

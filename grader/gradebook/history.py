@@ -60,7 +60,7 @@ def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
 
 
 def _points(connection: Connection, student: str) -> Iterator[HistoryEvent]:
-    names = ("item", "points", "possible", "by", "comment", "given_at")
+    names = ("item", "points", "possible", "by", "comment", "given_at", "reason", "withdrawn")
     submissions = (
         select(ATTEMPTS.c.submission)
         .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)

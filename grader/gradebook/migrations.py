@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, insert, inspect, select
 
 from grader import __version__
 from grader.errors import NotObservedError, UsageError
-from grader.gradebook.tables import METADATA
+from grader.gradebook.tables import METADATA, REVIEW_TABLES
 from grader.gradebook.tables import MIGRATIONS as APPLIED
 
 
@@ -28,7 +28,23 @@ def create(connection: Connection) -> None:
     METADATA.create_all(connection, checkfirst=False)
 
 
-MIGRATIONS = (Migration(about="create the tables", apply=create),)
+def review(connection: Connection) -> None:
+    """Give points their reason, criteria and suggestion, and create the tables of `grader review`."""
+    for column in (
+        "reason VARCHAR NOT NULL DEFAULT ''",
+        "criteria VARCHAR NOT NULL DEFAULT ''",
+        "suggested FLOAT",
+        "withdrawn INTEGER NOT NULL DEFAULT 0",
+        "undoes INTEGER",
+    ):
+        connection.exec_driver_sql(f"ALTER TABLE points ADD COLUMN {column}")
+    METADATA.create_all(connection, tables=REVIEW_TABLES, checkfirst=False)
+
+
+MIGRATIONS = (
+    Migration(about="create the tables", apply=create),
+    Migration(about="points with criteria, and the tables of grader review", apply=review),
+)
 """All of them, the oldest first; a new gradebook runs the first one alone, which makes the present form."""
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, select
 
-from grader.config.points_file import MANUAL, WAITS
+from grader.config.points_file import MANUAL, WAITS, PointsGiven
 from grader.gradebook.book import Gradebook, add_score, current_scores
+from grader.gradebook.judgements import judgement_rows, lay_over, read_judgement
 from grader.gradebook.rows import card_text, join, read_card, revive
 from grader.gradebook.tables import ATTEMPTS, EVIDENCE, SCORES, SUBMISSIONS
 from grader.model.evidence import Evidence
@@ -29,7 +30,8 @@ BUILTIN_KINDS = "grader.checks."
 """The package of the kinds that judge without the texts of cases; a plugin's kind may need them."""
 _CHUNK = 200
 """Rows that are read at once."""
-_UNSEEN = frozenset({MISSING, Outcome.SKIPPED.value})
+UNSEEN = frozenset({MISSING, Outcome.SKIPPED.value})
+"""Outcomes of lines without an observation of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +112,9 @@ def rescore(book: Gradebook, judge: Judge, *, apply: bool = False) -> Iterator[R
         writer = stack.enter_context(book.database.writing()) if apply else None
         reader = stack.enter_context(book.database.reading())
         students = _students(reader, judge.rubric.assignment)
+        records = _records(reader, judge.rubric.assignment)
         for row in reader.execution_options(yield_per=_CHUNK).execute(_rows(judge)):
-            rescored, text = _rescored(judge, row, students[row.id])
+            rescored, text = _rescored(judge, row, students[row.id], records)
             if writer is not None and rescored.changes:
                 add_score(writer, row.attempt, text, "rescore", rescored.after, rescored.students)
             yield rescored
@@ -142,28 +145,45 @@ def _rows(judge: Judge) -> Select[Any]:
     )
 
 
-def _rescored(judge: Judge, row: Any, students: tuple[str, ...]) -> tuple[Rescored, str]:
+def _records(connection: Connection, assignment: str) -> Mapping[tuple[str, str], list[PointsGiven]]:
+    """Return the judgements that count by student and digest of the submission."""
+    judgements = map(read_judgement, connection.execute(judgement_rows(assignment)).mappings())
+    current = {(each.student, each.record.submission, each.record.item): each.record for each in judgements}
+    records: dict[tuple[str, str], list[PointsGiven]] = {}
+    for (student, digest, _), record in current.items():
+        records.setdefault((student, digest), []).append(record)
+    return records
+
+
+def _rescored(
+    judge: Judge,
+    row: Any,
+    students: tuple[str, ...],
+    records: Mapping[tuple[str, str], list[PointsGiven]],
+) -> tuple[Rescored, str]:
     """Score a row; return also the new card as text."""
     submission = revive(Submission, row.body)
-    after = judge.card(submission, join(row.judged, row.shown if judge.needs_texts else None))
+    stored = join(row.judged, row.shown if judge.needs_texts else None)
+    judgements = records.get((submission.student, submission.digest), ())
+    after = judge.card(submission, lay_over(stored, judgements))
     text = card_text(after)
     rescored = Rescored(
         student=submission.student,
         students=students,
         before=after if text == row.card else read_card(row.card),
         after=after,
-        to_run=_to_run(judge.rubric, after),
+        to_run=items_to_run(judge.rubric, after),
     )
     return rescored, text
 
 
-def _to_run(rubric: Rubric, card: Scorecard) -> tuple[str, ...]:
+def items_to_run(rubric: Rubric, card: Scorecard) -> tuple[str, ...]:
     """Return the items that are open because there is no observation that this rubric can judge.
 
     Those that wait for another open one are not among them: it was not their turn yet.
     """
     unseen = {
-        line.item: line.outcome in _UNSEEN for line in card.lines if line.standing is Standing.PROVISIONAL
+        line.item: line.outcome in UNSEEN for line in card.lines if line.standing is Standing.PROVISIONAL
     }
     needs = {item.id: item.needs for item in rubric.items}
     return tuple(

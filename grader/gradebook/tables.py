@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import sqlalchemy as sa
@@ -14,8 +15,8 @@ def _key() -> sa.Column[int]:
     return sa.Column("id", sa.Integer, primary_key=True)
 
 
-def _text(*names: str) -> tuple[sa.Column[str], ...]:
-    return tuple(sa.Column(name, sa.String, nullable=False) for name in names)
+def _text(*names: str, default: str | None = None) -> tuple[sa.Column[str], ...]:
+    return tuple(sa.Column(name, sa.String, nullable=False, server_default=default) for name in names)
 
 
 def _of(table: str, *, key: bool = False) -> sa.Column[int]:
@@ -93,9 +94,17 @@ POINTS = sa.Table(
     sa.Column("points", sa.Float, nullable=False),
     sa.Column("possible", sa.Float, nullable=False),
     *_text("by", "given_at", "comment", "at"),
+    *_text("reason", "criteria", default=""),
+    sa.Column("suggested", sa.Float),
+    sa.Column("withdrawn", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("undoes", sa.Integer),
     sa.Index("points_of", "submission"),
 )
-"""Points given by people; the evidence has the latest in it already."""
+"""Points given by people, of which the last row of an item counts, whatever the evidence has of earlier ones.
+
+`criteria` is JSON, empty for none; `suggested` are the points that a program suggested then; a `withdrawn`
+row takes points back without others in their place; `undoes` is the number of the row that is taken back.
+"""
 
 POSTS = sa.Table(
     "posts",
@@ -109,18 +118,84 @@ POSTS = sa.Table(
 )
 """Changes sent to learning platforms; `marker` is the idempotency key in the comment, empty without one."""
 
+READINGS = sa.Table(
+    "readings",
+    METADATA,
+    _key(),
+    _of("submissions"),
+    *_text("item"),
+    sa.Column("points", sa.Float, nullable=False),
+    sa.Column("possible", sa.Float, nullable=False),
+    *_text("criteria", "by", "comment", "at"),
+    sa.Index("readings_of", "submission"),
+)
+"""Points of second readers, which do not count."""
+
+PHRASES = sa.Table(
+    "phrases",
+    METADATA,
+    _key(),
+    *_text("assignment", "item", "text", "by", "at"),
+    sa.Column("retires", sa.Integer),
+    sa.Index("phrases_of", "assignment", "item"),
+)
+"""Comments that are kept for other students; a row that `retires` another takes it off the list."""
+
+REQUESTS = sa.Table(
+    "requests",
+    METADATA,
+    _key(),
+    _of("submissions"),
+    *_text("item", "student", "text", "by", "at"),
+    sa.Index("requests_of", "submission"),
+)
+"""Requests of students to look again, as somebody of the staff entered them."""
+
+REPLIES = sa.Table(
+    "replies",
+    METADATA,
+    _key(),
+    _of("requests"),
+    *_text("text", "by", "at"),
+    sa.Column("judgement", sa.Integer),
+    sa.Index("replies_of", "request"),
+)
+"""Answers to requests; `judgement` is the number of the row of points that came of it."""
+
+PUBLICATIONS = sa.Table(
+    "publications",
+    METADATA,
+    _key(),
+    *_text("assignment"),
+    sa.Column("published", sa.Integer, nullable=False),
+    *_text("by", "at"),
+)
+"""Whether the grades of an assignment are published: its last row says so."""
+
+AUDIT = sa.Table(
+    "audit",
+    METADATA,
+    _key(),
+    *_text("assignment", "by", "role", "action", "about", "at"),
+)
+"""A line for every change that was made in `grader review`, and for every look at names."""
+
+REVIEW_TABLES = (READINGS, PHRASES, REQUESTS, REPLIES, PUBLICATIONS, AUDIT)
+
 
 @listens_for(METADATA, "after_create")
-def _make_append_only(_metadata: sa.MetaData, connection: sa.Connection, **_: object) -> None:
-    """Create triggers that refuse UPDATE and DELETE, whoever connects."""
+def _make_append_only(
+    _metadata: sa.MetaData, connection: sa.Connection, *, tables: Sequence[sa.Table], **_: object
+) -> None:
+    """Create triggers on new tables that refuse UPDATE and DELETE, whoever connects."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(
-            "CREATE FUNCTION rows_are_only_added() RETURNS trigger LANGUAGE plpgsql AS "
+            "CREATE OR REPLACE FUNCTION rows_are_only_added() RETURNS trigger LANGUAGE plpgsql AS "
             "$$BEGIN RAISE EXCEPTION '%%: rows are only added', TG_TABLE_NAME; END$$"
         )
         actions, refusal = ["UPDATE", "DELETE", "TRUNCATE"], "EXECUTE FUNCTION rows_are_only_added()"
     else:
         actions, refusal = ["UPDATE", "DELETE"], "BEGIN SELECT RAISE(ABORT, '{}: rows are only added'); END"
-    for table, action in product(METADATA.tables, actions):
+    for table, action in product([table.name for table in tables], actions):
         trigger = f"CREATE TRIGGER {table}_no_{action.lower()} BEFORE {action} ON {table}"
         connection.exec_driver_sql(f"{trigger} {refusal.format(table)}")

@@ -15,6 +15,8 @@ from grader.model.rubric import Rubric
 
 _SUBMISSION = "the submission"
 """Stands for its digest."""
+_DECIDES_NOTHING = frozenset({"team_at_most", "gpu_kinds"})
+"""Declarations on which no measurement depends; other kinds of GPU invalidate only what ran on them."""
 
 
 def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callable[[str], dict[str, str]]:
@@ -24,7 +26,8 @@ def task_digests(rubric: Rubric, assignment: Assignment, folder: Path) -> Callab
     that a run works with, the measuring options, this version of grader. Points and judging options are
     not in it.
     """
-    basis = {"grader": __version__, "course": _course_files(folder), "assignment": to_plain(assignment)}
+    declared = {name: value for name, value in to_plain(assignment).items() if name not in _DECIDES_NOTHING}
+    basis = {"grader": __version__, "course": _course_files(folder), "assignment": declared}
     begun: dict[str, tuple[Any, bytes]] = {}
     for item in rubric.items:
         measured = {"check": item.check, "options": measuring(item.options), "group": item.group}

@@ -8,25 +8,35 @@ What comes back is evidence, and everything after it is arithmetic. One submissi
 
 from __future__ import annotations
 
-import os
+import resource
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from grader.config.evidence_file import EvidenceWriter, ItemObserved, SubmissionReceived, decode_record
+from grader.config.evidence_file import (
+    EvidenceWriter,
+    ItemObserved,
+    RunStarted,
+    SubmissionReceived,
+    decode_record,
+)
 from grader.config.problem import show_path
-from grader.contracts.engine import Ended, Event, Order, Records, Session
+from grader.contracts.engine import CountsGpus, Ended, Event, Order, QueueStatus, Records, Session
 from grader.errors import NotObservedError
 from grader.grading.plan import Part, in_order, plan
 from grader.grading.score import Graded, score_and_report
 from grader.grading.submission import CourseFiles, OpenSubmission, Request, open_submission
 from grader.model.evidence import NO_SANDBOX
-from grader.model.job import Job, Task
+from grader.model.job import Task
 
 OPEN_AT_MOST = 256
-"""Submissions that are open at once, whatever an engine wants: each has files open and is kept in memory."""
+"""Submissions that are open at once, whatever an engine wants: each has a file open and is kept in memory."""
+OPEN_ELSEWHERE = 4096
+"""The same where workers run on other machines: 256 open ones would leave most of 1,000 GPUs idle."""
+FILES_BESIDE = 256
+"""Files that are open beside those of submissions."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,15 +62,18 @@ class _InProgress:
     """Why a record of an open order could not be read."""
     problem: str = ""
     """Why the order that ended last was cut short."""
-    orders: set[str] = field(default_factory=set)
-    """The keys of all of its orders."""
+    runs: set[str] = field(default_factory=set)
+    """The ids of the runs of its orders."""
 
 
 class Grading:
     """Grades submissions with the workers of one session."""
 
-    def __init__(self, files: CourseFiles, session: Session, *, alone: bool) -> None:
+    def __init__(
+        self, files: CourseFiles, session: Session, *, alone: bool, open_at_most: int = OPEN_AT_MOST
+    ) -> None:
         """Grade with a session; `alone` says that no other submission is graded at the same time."""
+        self._open_at_most = open_at_most
         self._files = files
         self._plugins = files.plugins
         self._session = session
@@ -97,7 +110,7 @@ class Grading:
 
     def _wants(self) -> bool:
         """Tell whether to open another submission; where none is open, nobody else would go on."""
-        return not self._open or (len(self._open) < OPEN_AT_MOST and self._session.wants())
+        return not self._open or (len(self._open) < self._open_at_most and self._session.wants())
 
     def _take_results(self) -> Generator[tuple[int, Graded | Exception], None, None]:
         while self._results:
@@ -137,6 +150,8 @@ class Grading:
 
     @cached_property
     def _gpus(self) -> int:
+        if isinstance(self._session, CountsGpus):
+            return self._session.gpus()
         from grader.cuda.gpus import gpus
 
         return sum(not gpu.mig for gpu in gpus())
@@ -164,44 +179,34 @@ class Grading:
             self._finish(entry)
 
     def _order(self, entry: _InProgress, number: int, part: Part) -> None:
-        job = self._job(entry.submission, part.tasks)
+        submission = entry.submission
+        job = self._files.job(
+            submission.submission,
+            part.tasks,
+            submission.results.workspace,
+            passed=submission.passed(self._plugins.checks),
+            min_isolation=submission.least_isolation,
+            earlier=submission.used_by(part.tasks),
+        )
         order = Order(
             key=job.id,
             job=job,
-            outbox=entry.submission.results.folder,
+            outbox=submission.results.folder,
             exclusive=part.exclusive,
             cores=part.cores,
             shares_gpu=part.shares_gpu,
         )
         entry.ordered[order.key] = number, part
-        entry.orders.add(order.key)
         entry.unseen |= {task.item: task for task in part.tasks}
         self._open[order.key] = entry
-        self._plugins.run_started(entry.submission.submission, len(part.tasks))
+        self._plugins.run_started(submission.submission, len(part.tasks))
         self._session.submit(order)
-
-    def _job(self, submission: OpenSubmission, tasks: tuple[Task, ...]) -> Job:
-        name = submission.submission.assignment
-        assignment = self._plugins.assignments[name]
-        return Job(
-            id=os.urandom(8).hex(),
-            submission=submission.submission,
-            course=str(self._files.course.folder),
-            assignment_folder=str(self._plugins.assignment_folders[name]),
-            workspace=str(submission.results.workspace.absolute()),
-            tasks=tasks,
-            passed=submission.passed(self._plugins.checks),
-            earlier=submission.used_by(tasks),
-            preloads=assignment.preloads,
-            requires=assignment.requires,
-            limits=assignment.limits,
-            build=assignment.build,
-            seed=os.urandom(16).hex(),
-            min_isolation=submission.least_isolation,
-        )
 
     def _handle(self, event: Event) -> None:
         """Take one event of the engine into account."""
+        if isinstance(event, QueueStatus):
+            self._plugins.queue_status(event.message)
+            return
         entry = self._open[event.order.key]
         if isinstance(event, Records):
             try:
@@ -221,11 +226,13 @@ class Grading:
             return
         entry.lines.add(hash(line))
         submission.stored.add(record)
+        if isinstance(record, RunStarted):  # on other machines an order gets a new one with each attempt
+            entry.runs.add(record.run.id)
         if isinstance(record, ItemObserved):
             item = record.observation.item
             entry.unseen.pop(item, None)
             submission.tried.add(item)
-            self._plugins.observed(record.observation, submission.titles[item])
+            self._plugins.observed(record.observation, submission.titles.get(item, item))
 
     def _end_order(self, entry: _InProgress, event: Ended) -> None:
         """Note what an order has left without a record, and go on with its submission."""
@@ -261,6 +268,21 @@ class Grading:
         self._results.append((entry.number, result))
 
 
+def open_elsewhere() -> int:
+    """Return how many submissions may be open where workers run on other machines.
+
+    Raises the limit on open files (RLIMIT_NOFILE) as far as it may be.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = OPEN_ELSEWHERE + FILES_BESIDE
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return (
+        OPEN_ELSEWHERE if soft == resource.RLIM_INFINITY else max(1, min(OPEN_ELSEWHERE, soft - FILES_BESIDE))
+    )
+
+
 def _record_submission(submission: OpenSubmission) -> None:
     """Write down whose submission the folder holds now, and when it was handed in, if that is new."""
     last = submission.stored.last
@@ -280,7 +302,7 @@ def _require_sandbox(entry: _InProgress) -> None:
     submission = entry.submission
     evidence = submission.stored.of(submission.submission.digest)
     run = evidence.runs[-1] if evidence and evidence.runs else None
-    if run is None or run.id not in entry.orders or run.isolation != NO_SANDBOX:
+    if run is None or run.id not in entry.runs or run.isolation != NO_SANDBOX:
         return
     error = run.environment.get("sandbox_error", "no sandbox works on this machine")
     least = submission.least_isolation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 from grader.config.codec import digest_bytes, dumps
 from grader.config.evidence_file import EVIDENCE, EvidenceReader, ItemObserved, RunStarted, read_evidence
 from grader.config.problem import show_path, suggestion
-from grader.config.rubric import load_rubric
 from grader.contracts.engine import Ended, Order, Session
 from grader.errors import NotObservedError, UsageError
 from grader.grading.digests import course_digest
 from grader.grading.results import WORKSPACE
-from grader.grading.tasks import tasks_of
 from grader.intake.receive import receive
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Job, Task
@@ -28,6 +25,7 @@ from grader.scoring.score import lasting, score
 
 if TYPE_CHECKING:
     from grader.config.course import Course
+    from grader.grading.submission import CourseFiles
     from grader.intake.upload import Upload
     from grader.plugins import Plugins
 
@@ -110,11 +108,10 @@ def read_score(path: Path) -> StoredScore:
     return StoredScore(folder=folder, evidence=evidence, run_of=_runs(folder / EVIDENCE), rubric=of_rubric)
 
 
-def replay(  # noqa: PLR0913 - what was, what is now, and where
+def replay(
     stored: StoredScore,
     item: str,
-    course: Course,
-    plugins: Plugins,
+    files: CourseFiles,
     session: Session,
     *,
     place: Path,
@@ -132,11 +129,9 @@ def replay(  # noqa: PLR0913 - what was, what is now, and where
         CourseError: the rubric or the assignment is wrong.
         NotObservedError: nothing could be observed.
     """
-    evidence = stored.evidence
+    course, plugins, evidence = files.course, files.plugins, stored.evidence
     assignment = evidence.submission.assignment
-    loaded = load_rubric(
-        _rubric_file(course, stored, rubric), kinds=plugins.checks, assignments=plugins.assignment_folders
-    )
+    loaded = files.read_rubric(_rubric_file(course, stored, rubric))
     titles = {entry.id: entry.title for entry in loaded.items}
     if item not in titles or item not in evidence.observations:
         observed = [name for name in titles if name in evidence.observations]
@@ -148,14 +143,21 @@ def replay(  # noqa: PLR0913 - what was, what is now, and where
         student=evidence.submission.student,
         assignment=assignment,
     )
-    folder = plugins.assignment_folders[assignment]
-    tasks = {
-        task.item: task
-        for task in tasks_of(loaded, submission, plugins.assignments[assignment], folder, plugins.checks)
-    }
+    tasks = {task.item: task for task in files.tasks(loaded, submission)}
     then = evidence.observations[item]
-    job = _job(replace(evidence, submission=submission), loaded, tasks, then, course, plugins)
-    job = replace(job, workspace=str((place / WORKSPACE).absolute()))
+    others = (entry for entry in loaded.items if entry.id != item)
+    passed = lasting(others, evidence.observations, plugins.checks)
+    # what it needs is observed only where nothing is known of that
+    needed = [task for name, task in tasks.items() if name in _needs(item, tasks) and name not in passed]
+    job = files.job(
+        submission,
+        (*needed, tasks[item]),
+        place / WORKSPACE,
+        passed=passed,
+        min_isolation=course.min_isolation,
+        seeds={item: then.seed} if then.seed else {},
+    )
+    code = course_digest(plugins.assignment_folders[assignment])
     now, run = _observe_again(job, item, session, place)
     return Replay(
         item=item,
@@ -165,7 +167,7 @@ def replay(  # noqa: PLR0913 - what was, what is now, and where
             Fact(name="submission", then=evidence.submission.digest, now=submission.digest),
             Fact(name="rubric", then=stored.rubric, now=loaded.digest),
             Fact(name="what is measured", then=then.digest, now=tasks[item].digest),
-            *_surroundings(stored.run_of.get(item), run, course_digest(folder)),
+            *_surroundings(stored.run_of.get(item), run, code),
         ),
         then=_judged(then, loaded, evidence, course, plugins),
         now=_judged(now, loaded, evidence, course, plugins),
@@ -178,38 +180,6 @@ def _rubric_file(course: Course, stored: StoredScore, named: str | None) -> Path
             if digest_bytes(path.read_bytes()) == stored.rubric:
                 return path
     return course.rubric_for(stored.evidence.submission.assignment, named)
-
-
-def _job(
-    evidence: Evidence,
-    rubric: Rubric,
-    tasks: Mapping[str, Task],
-    then: Observation,
-    course: Course,
-    plugins: Plugins,
-) -> Job:
-    """The item alone, with what it needs only where nothing is known of that."""
-    observations = evidence.observations
-    judged = lasting((item for item in rubric.items if item.id != then.item), observations, plugins.checks)
-    needed = [task for name, task in tasks.items() if name in _needs(then.item, tasks) and name not in judged]
-    submission = evidence.submission
-    declared = plugins.assignments[submission.assignment]
-    return Job(
-        id=os.urandom(8).hex(),
-        submission=submission,
-        course=str(course.folder),
-        assignment_folder=str(plugins.assignment_folders[submission.assignment]),
-        workspace="",
-        tasks=(*needed, tasks[then.item]),
-        passed=judged,
-        preloads=declared.preloads,
-        requires=declared.requires,
-        limits=declared.limits,
-        build=declared.build,
-        seed=os.urandom(16).hex(),
-        seeds={then.item: then.seed} if then.seed else {},
-        min_isolation=course.min_isolation,
-    )
 
 
 def _observe_again(job: Job, item: str, session: Session, place: Path) -> tuple[Observation, WorkerRun]:

@@ -8,10 +8,21 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from grader.config.problem import suggestion
-from grader.contracts.engine import Ended, Engine, EngineSettings, Event, Order, Records, Session, Waits
+from grader.contracts.engine import (
+    CountsGpus,
+    Ended,
+    Engine,
+    EngineSettings,
+    Event,
+    Order,
+    QueueStatus,
+    Records,
+    Session,
+    Waits,
+)
 from grader.errors import GraderError, UsageError
 from grader.grading.results import passing
 from grader.plugins import Plugins
@@ -23,22 +34,37 @@ LOCAL = "local"
 
 @contextmanager
 def open_session(
-    plugins: Plugins, engine: str = LOCAL, *, out: Path | None = None, at_once: int = 1, gpus: int = 0
-) -> Iterator[Session]:
+    plugins: Plugins,
+    engine: str = LOCAL,
+    *,
+    out: Path | None = None,
+    **settings: Any,
+) -> Iterator[GuardedSession]:
     """Connect to an engine; one that is local starts its workers now, and they import while we do.
 
-    With `out`, a results folder, its workers serve many submissions, `at_once` of them side by side.
+    With `out`, a results folder, its workers serve many submissions. Other settings are those of
+    `EngineSettings`.
 
     Raises:
         UsageError: there is no such engine, or `out` cannot be written.
     """
-    if engine not in plugins.engines:
-        advice = suggestion(engine, plugins.engines)
-        raise UsageError(f"--engine {engine}: there is none of that name; {advice}")
     with ExitStack() as resources:
-        folder = resources.enter_context(passing(out)) if out is not None else None
-        settings = EngineSettings(at_once=at_once, gpus=gpus, shared_workspace=folder)
-        yield resources.enter_context(GuardedSession(plugins.engines[engine], settings))
+        chosen = engine_called(engine, plugins)
+        if out is not None and not chosen.is_remote:
+            settings["shared_workspace"] = resources.enter_context(passing(out))
+        whole = EngineSettings(**{"results": out, **settings})
+        yield resources.enter_context(GuardedSession(chosen, whole))
+
+
+def engine_called(name: str, plugins: Plugins) -> Engine:
+    """Return the engine of a name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in plugins.engines:
+        raise UsageError(f"--engine {name}: there is none of that name; {suggestion(name, plugins.engines)}")
+    return plugins.engines[name]
 
 
 T = TypeVar("T")
@@ -70,7 +96,17 @@ class GuardedSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._guarded(self._resources.close, None)
+        # an engine whose workers go on without us must know whether a person interrupts them
+        self._guarded(lambda: self._resources.__exit__(kind, error, trace), None)
+
+    def gpus(self) -> int:
+        """Return how many GPUs one worker can have: those of this machine, where workers run here."""
+        session: object = self._session
+        if isinstance(session, CountsGpus):
+            return self._guarded(session.gpus, 0)
+        from grader.cuda.gpus import gpus
+
+        return sum(not gpu.mig for gpu in gpus())
 
     def wants(self) -> bool:
         """Tell whether the engine wants another order; a broken one takes one after the other."""
@@ -100,7 +136,9 @@ class GuardedSession:
             raise TypeError("it gave a record that is not bytes")
         if isinstance(event, Ended):
             return replace(event, problem=one_line(event.problem))
-        return replace(event, message=one_line(event.message)) if isinstance(event, Waits) else event
+        if isinstance(event, Waits | QueueStatus):
+            return replace(event, message=one_line(event.message))
+        return event
 
     def _guarded(self, act: Callable[[], T], default: T) -> T:
         """Call a method of the engine; with its first exception all orders end, and what it holds."""

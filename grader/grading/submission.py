@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
@@ -21,7 +23,7 @@ from grader.grading.results import Results, incoming
 from grader.grading.tasks import left_to_do, still_valid, task_maker, wanted_items
 from grader.intake.receive import receive
 from grader.intake.upload import Upload
-from grader.model.job import Task
+from grader.model.job import Job, Task
 from grader.model.observation import Observation
 from grader.model.rubric import Rubric
 from grader.model.submission import Submission
@@ -49,9 +51,9 @@ class Request:
     submitted_at: datetime | None = None
     """When it was handed in; None if nobody says."""
     published: bool = False
-    """Whether students may see what is shown once marks are published."""
+    """Whether students may see what is shown once grades are published."""
     one_of_several: bool = False
-    """Whether it is an attempt beside others: where the best counts, nobody hears of its mark yet."""
+    """Whether it is an attempt beside others: where the best counts, nobody hears of its grade yet."""
 
 
 class CourseFiles:
@@ -71,7 +73,11 @@ class CourseFiles:
         Raises:
             CourseError, UsageError: it is wrong, or not there.
         """
-        rubric: Rubric = self._load(self.course.rubric_for(assignment, name))
+        return self.read_rubric(self.course.rubric_for(assignment, name))
+
+    def read_rubric(self, path: Path) -> Rubric:
+        """The rubric in this file."""
+        rubric: Rubric = self._load(path)
         return rubric
 
     def tasks(self, rubric: Rubric, submission: Submission) -> tuple[Task, ...]:
@@ -82,6 +88,35 @@ class CourseFiles:
             assignment, folder = self.plugins.assignments[name], self.plugins.assignment_folders[name]
             maker = self._makers[rubric.digest] = task_maker(rubric, assignment, folder, self.plugins.checks)
         return maker(submission.digest)
+
+    def job(
+        self,
+        submission: Submission,
+        tasks: tuple[Task, ...],
+        workspace: Path,
+        *,
+        passed: Mapping[str, bool],
+        min_isolation: str,
+        **of_run: Any,
+    ) -> Job:
+        """Return a job with these tasks; `of_run` are further fields of it."""
+        assignment = self.plugins.assignments[submission.assignment]
+        return Job(
+            id=os.urandom(8).hex(),
+            submission=submission,
+            course=str(self.course.folder),
+            assignment_folder=str(self.plugins.assignment_folders[submission.assignment]),
+            workspace=str(workspace.absolute()),
+            tasks=tasks,
+            passed=passed,
+            preloads=assignment.preloads,
+            requires=assignment.requires,
+            limits=assignment.limits,
+            build=assignment.build,
+            seed=os.urandom(16).hex(),
+            min_isolation=min_isolation,
+            **of_run,
+        )
 
     def least_isolation(self, request: Request) -> str:
         """The stronger of what the course and a request demand; empty if neither demands anything.

@@ -16,7 +16,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import UsageError
 from grader.grading.digests import task_digests
 from grader.model.assignment import Assignment
-from grader.model.evidence import Evidence
+from grader.model.evidence import Evidence, WorkerRun
 from grader.model.job import Task
 from grader.model.observation import Observation, Outcome
 from grader.model.options import FunctionName, ModuleName
@@ -59,6 +59,7 @@ def task_maker(
             tool=kinds[item.check].tool,
             group=item.group,
             devices=item.devices,
+            gpu_kinds=tuple(assignment.gpu_kinds) if item.devices else (),
             built=_needs_kind(BUILD, item, items),
         )
         for item in (items[name] for name in order)
@@ -86,14 +87,27 @@ def _files_called(item: Item) -> tuple[str, ...]:
 
 
 def still_valid(evidence: Evidence | None, tasks: Sequence[Task]) -> dict[str, Observation]:
-    """The observations of exactly these tasks; what was measured otherwise is stale and left out."""
-    digests = {task.item: task.digest for task in tasks}
-    observations = evidence.observations if evidence is not None else {}
+    """The observations of exactly these tasks; what was measured otherwise is stale and left out.
+
+    So is what was observed on a GPU of another kind than the assignment names.
+    """
+    by_item = {task.item: task for task in tasks}
+    if evidence is None:
+        return {}
+    gpus = {run.id: _gpus_of(run) for run in evidence.runs}
     return {
         item: observation
-        for item, observation in observations.items()
-        if digests.get(item) == observation.digest
+        for item, observation in evidence.observations.items()
+        if (task := by_item.get(item))
+        and task.digest == observation.digest
+        and all(map(task.may_use, gpus.get(evidence.run_of.get(item, ""), ())))
     }
+
+
+def _gpus_of(run: WorkerRun) -> tuple[str, ...]:
+    """Return the names of the GPUs that a run could use."""
+    facts = run.environment.get("gpus", ())
+    return tuple(str(gpu.get("name", "")) for gpu in facts if isinstance(gpu, Mapping))
 
 
 def left_to_do(

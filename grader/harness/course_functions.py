@@ -10,9 +10,46 @@ from typing import Any
 from grader.contracts.call import InputCase
 from grader.coursecode import course_module, line_of
 from grader.errors import CourseError
+from grader.subject.wire import Encoder, TooLarge
 
 INPUTS, EXPECTED = "inputs.py", "expected.py"
 _module = cache(course_module)
+CROSSES = (
+    "give numbers, text, None, lists, tuples, dicts with keys of text or whole numbers, "
+    "or NumPy arrays of numbers, and let a driver in given/ make the rest of them"
+)
+
+
+class _Foreign(TypeError):
+    """A value of a type that cannot be handed to a program."""
+
+
+class _Trial(Encoder):
+    """Encodes values without a buffer, only to find those that do not cross."""
+
+    def __init__(self) -> None:
+        super().__init__(memoryview(b""))
+
+    def _put(self, source: Any) -> int:
+        return 0
+
+    def _foreign(self, name: str) -> Any:
+        raise _Foreign(name)
+
+
+def unusable_argument(case: InputCase) -> str:
+    """Return which argument of a case no program can be called with, and what can be; empty if all can."""
+    names = {f"argument {number}": value for number, value in enumerate(case.args, 1)}
+    for name, value in (names | dict(case.kwargs)).items():
+        if callable(value):  # stays here, and is asked from outside
+            continue
+        try:
+            _Trial().encode(value)
+        except _Foreign as error:
+            return f"{name} is or holds a {error}, which cannot be handed to a program; {CROSSES}"
+        except TooLarge:
+            return f"{name} is nested too deeply, or holds too many single values; give NumPy arrays"
+    return ""
 
 
 class CourseFunctions:
@@ -37,6 +74,10 @@ class CourseFunctions:
             if not isinstance(case, InputCase):
                 message = f'gives a {type(case).__name__}; write yield case("a name", …) with the arguments'
                 raise CourseError(f"{self.place(INPUTS, draw)}: {family}: {message}")
+            if message := unusable_argument(case):
+                raise CourseError(f"{self.place(INPUTS, draw)}: {family}: case {case.name!r}: {message}")
+        if not cases:
+            raise CourseError(f"{self.place(INPUTS, draw)}: {family}: gives no case; yield at least one")
         return cases
 
     def expected(self, oracle: str) -> Callable[..., Any]:

@@ -124,10 +124,6 @@ class ItemContext:
         """Read the bytes that each device has sent and received over its bus; None if one has no counter."""
         return self._lent.bus_bytes()
 
-    def bus_carried(self) -> tuple[int, int] | None:
-        """By the driver's count, the bytes that the bus carried to its device, and from it, so far."""
-        return self._children.bus_carried() if self._lent.devices else None
-
     @property
     def cores(self) -> int:
         """How many cores the item has for itself; 1 where the machine has none to lease."""

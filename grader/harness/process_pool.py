@@ -45,10 +45,10 @@ class ProcessPool:
         self.cores = cores
         self.device_memory: DeviceMemory | None = None
         """Set by whoever lends devices."""
-        self.bus_carried: Callable[[], tuple[int, int] | None] = lambda: None
-        """Likewise; see `grader.contracts.context.CheckContext`."""
         self.tool_calls: dict[tuple[str, ...], Call] = {}
         """Answers of tools that only read files; a workspace does not change while its items are observed."""
+        self.is_last_item = False
+        """Whether no item comes after the present one, so that none is forked ahead."""
         self._limits = limits
         self._shared: dict[ProcessSpec, tuple[ChildSubject, ExitStack]] = {}
         self._programs: list[StudentProcess] = []
@@ -133,7 +133,7 @@ class ProcessPool:
             control=partial(self._works, order.setup, order.whose, self._limits),
         )
         child = self._waiting(order.whose, order.setup) or fork()
-        if server.shared:
+        if server.shared and not self.is_last_item:
             self._ahead[order.whose, order.setup] = fork(ahead=True)
         memory = self.device_memory if order.setup.devices else None
         if order.whose == SUBMISSION:

@@ -63,7 +63,7 @@ def leaves(actual: Any, expected: Any, path: Path = ()) -> Iterator[tuple[Path, 
         yield path, actual, expected
 
 
-def _dict_leaves(actual: Any, expected: dict[str, Any], path: Path) -> Iterator[tuple[Path, Any, Any]]:
+def _dict_leaves(actual: Any, expected: dict[Any, Any], path: Path) -> Iterator[tuple[Path, Any, Any]]:
     if not isinstance(actual, dict):
         raise Mismatch(f"{_is(path, describe(actual))}; expected {describe(expected)}")
     for key in expected:

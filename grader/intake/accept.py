@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from functools import cache
 
 Matches = Callable[[str], bool]
 
@@ -16,9 +17,15 @@ def matcher(accepts: Iterable[str], *, anywhere: bool = False) -> Matches:
 
     With `anywhere`, also below folders that the patterns do not name.
     """
-    above = "(?:.*/)?" if anywhere else ""
-    one_of = re.compile(f"{above}(?:{'|'.join(map(_expression, accepts)) or '(?!)'})")
+    one_of = _one_of(tuple(accepts), anywhere)
     return lambda path: one_of.fullmatch(path) is not None
+
+
+@cache
+def _one_of(accepts: tuple[str, ...], anywhere: bool) -> re.Pattern[str]:
+    """Compile the patterns of an assignment: once, not for each submission."""
+    above = "(?:.*/)?" if anywhere else ""
+    return re.compile(f"{above}(?:{'|'.join(map(_expression, accepts)) or '(?!)'})")
 
 
 def accepted(paths: Collection[str], accepts: Iterable[str]) -> dict[str, str]:

@@ -57,6 +57,7 @@ def receive(
         with staging(workspace) as beside:
             arrivals = _unpack(source, beside, candidates, limits)
             chosen, files = identify(arrivals.paths, arrivals.junk, candidates)
+            _check_team(sender, candidates[chosen])
             lay_out({path: arrivals.staged[files[path]] for path in files}, beside, workspace)
     except SubmissionRefused as refusal:
         raise SubmissionError(f"{shown(name)}: {refusal}") from None
@@ -122,6 +123,15 @@ def _candidates(assignments: Mapping[str, Assignment], name: str | None) -> Mapp
         there_are = ", ".join(assignments)
         raise UsageError(f"--assignment {shown(name)}: there is none of that name; there are {there_are}")
     return {name: assignments[name]}
+
+
+def _check_team(sender: Sender, assignment: Assignment) -> None:
+    size, most = len(sender.members), assignment.team_at_most
+    if most and size > most:
+        raise SubmissionRefused(
+            f"is of {size} students, and teams of {assignment.name} have at most {most}; "
+            "hand in as smaller teams"
+        )
 
 
 def _check_places(source: Upload, workspace: Path) -> None:

@@ -23,6 +23,15 @@ class NumberMatch:
         default="",
     )
     tolerance: float = option("How far it may be off, as a share of it.", default=0.0)
+    respectively: tuple[float, ...] = option(
+        "The numbers of all parts in the order of the question; an answer of just these is likely meant so.",
+        default=(),
+    )
+    lists: bool = option(
+        "Whether a list of so many names in brackets, as in images (samples, channels, height, width), is "
+        "likely meant so.",
+        default=False,
+    )
 
     def __post_init__(self) -> None:
         """Refuse a tolerance below 0 and a unit that is only punctuation."""
@@ -30,6 +39,8 @@ class NumberMatch:
             raise ValueError(f"tolerance: must be 0 or more, got {self.tolerance:g}")
         if problem := unit_problem(self.unit):
             raise ValueError(problem)
+        if self.respectively and self.value not in self.respectively:
+            raise ValueError(f"respectively: lacks the value, {self.value:g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +62,7 @@ class Match:
 
     terms: tuple[str, ...] = option(
         "Terms that must occur, a|b for synonyms in any language; plurals, endings and joined spellings are "
-        "accepted, and a term with one of ().[]=:+*^# is taken as code.",
+        "accepted, and a term with one of ().,[]=:+*^# is taken as code.",
         default=(),
     )
     at_least: int | None = option(

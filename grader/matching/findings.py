@@ -11,15 +11,18 @@ from itertools import pairwise
 from grader.matching.criteria import ChoiceMatch, Match, NumberMatch
 from grader.matching.numbers import WrittenNumber, in_unit, is_article, numbers_in
 from grader.matching.passage import Passage, Span, words_of
-from grader.matching.shapes import shapes_in
+from grader.matching.remainder import names_in_brackets
+from grader.matching.shapes import shapes_in, sizes_in
 from grader.matching.terms import find_term, sentences_with
-from grader.matching.units import unit_named
+from grader.matching.units import is_unit_word, unit_named
 
 NEGATED = "stands beside a negation or in a question"
 _CLAUSE_ENDS = frozenset(",;|\t/") | frozenset("，、；")  # noqa: RUF001 - they end Chinese clauses
 _CLAUSE_WORDS = frozenset({"and", "und", "et", "y", "和", "while", "whereas"})
 _ALONE = re.compile(r"\W{0,9}\d{1,9}\W?[^\W\d]{0,20}\W{0,9}")
 """A clause of one number and its unit."""
+_BREAKS = re.compile(r"[()\[\]\n]|[.;]\s")
+"""What ends the words before a list in brackets."""
 _LABEL = 24
 _LABEL_WORDS = frozenset({("option",), ("answer",), ("antwort",), ("is",), ("choice",)})
 
@@ -28,10 +31,14 @@ class MatchState(StrEnum):
     """The relation of an answer to a criterion, as far as a program can tell."""
 
     MET = "met"
+    LIKELY = "likely met"
     PARTLY = "partly met"
     NOT_MET = "not found"
     UNCERTAIN = "uncertain"
     BY_HAND = "for a person"
+
+
+_DOUBTFUL = frozenset({MatchState.NOT_MET, MatchState.UNCERTAIN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +98,21 @@ def _shape(match: Match, passage: Passage) -> Finding:
     shapes = [shape for shape in shapes_in(passage) if near(shape.start)]
     right = [shape for shape in shapes if shape.sizes in match.shape]
     if not right:
-        return Finding(state=MatchState.NOT_MET)
+        return _sizes_in_a_row(match.shape, passage)
     others = [s.sizes for s in shapes if not any(_is_part(s.sizes, shape) for shape in match.shape)]
-    spans = tuple((shape.start, shape.end) for shape in right)
-    return _sure(passage, spans, f"names {_shown(others[0])} as well" if others else "")
+    spans = tuple(span for shape in right for span in shape.spans)
+    why = f"names {_shown(others[0])} as well" if others else ""
+    return _sure(
+        passage, spans, why or ("is a part of more" if any(shape.partial for shape in right) else "")
+    )
+
+
+def _sizes_in_a_row(shapes: Sequence[tuple[int, ...]], passage: Passage) -> Finding:
+    """Find the sizes of a shape in order in a text without other numbers, as in "64 images, 3 channels"."""
+    numbers = [size for size in sizes_in(passage.text) if passage.counts(size.start())]
+    if tuple(int(size[0]) for size in numbers) not in shapes:
+        return Finding(state=MatchState.NOT_MET)
+    return _likely(passage, tuple(size.span() for size in numbers), "its sizes stand apart")
 
 
 def _is_part(sizes: tuple[int, ...], shape: tuple[int, ...]) -> bool:
@@ -106,7 +124,19 @@ def _shown(sizes: tuple[int, ...]) -> str:
 
 
 def _number(meant: NumberMatch, match: Match, passage: Passage) -> Finding:
-    numbers = _of_unit(meant, [n for n in numbers_in(passage) if not _is_pronoun(passage, n, meant)])
+    finding = _written_number(meant, match, passage)
+    if finding.state is MatchState.NOT_MET and meant.lists:
+        finding = _listed(meant, match, passage)
+    if finding.state in _DOUBTFUL and meant.respectively:
+        in_order = _respectively(meant, passage)
+        finding = finding if in_order is None else in_order
+    return finding
+
+
+def _written_number(meant: NumberMatch, match: Match, passage: Passage) -> Finding:
+    numbers = _of_unit(
+        meant, [n for n in numbers_in(passage, meant.unit) if not _is_pronoun(passage, n, meant)]
+    )
     if match.near:
         sentences = sentences_with(passage, match.near)
         numbers = [n for n in numbers if passage.scope(n.start) & sentences]
@@ -117,14 +147,45 @@ def _number(meant: NumberMatch, match: Match, passage: Passage) -> Finding:
     right = [n for n, agrees in agreeing if agrees is not False]
     if not right:
         return Finding(state=MatchState.NOT_MET)
-    spans = tuple((n.start, n.end) for n in right)
+    with_unit = [bool(meant.unit and n.unit) and _has_unit(n, meant) for n in right]
+    spans = tuple((n.start, n.unit_end if unit else n.end) for n, unit in zip(right, with_unit, strict=True))
     if len(right) < len(numbers):
         return _sure(passage, spans, "stands beside other numbers")
     if any(agrees is None for _, agrees in agreeing):
         return _sure(passage, spans, "can be read as another number")
     if meant.unit and not all(_has_unit(n, meant) for n in right):
+        if all(_begins_company(passage, n, match.near) for n in right):
+            return _likely(passage, spans, "has no unit")
         return _sure(passage, spans, "has no unit")
     return _sure(passage, spans, "is compared or referred to" if any(n.qualified for n in right) else "")
+
+
+def _begins_company(passage: Passage, number: WrittenNumber, near: Sequence[str]) -> bool:
+    """Tell whether the word behind a number is no unit, but what the number is about: "3 time series"."""
+    starts = {start for words in near for start, _ in find_term(passage, words)}
+    return any(number.end <= start < number.unit_end for start in starts)
+
+
+def _listed(meant: NumberMatch, match: Match, passage: Passage) -> Finding:
+    """Find a list of as many names as the number says, behind one of the words that are near."""
+    text = passage.text
+    words = [span for synonyms in match.near for span in find_term(passage, synonyms)]
+    for (start, end), count in names_in_brackets(text):
+        before = [stop for _, stop in words if stop <= start and not _BREAKS.search(text, stop, start)]
+        if before and count == meant.value and passage.counts(start):
+            return _likely(passage, ((start, end),), f"is a list of {count}")
+    return Finding(state=MatchState.NOT_MET)
+
+
+def _respectively(meant: NumberMatch, passage: Passage) -> Finding | None:
+    """Find the numbers of all parts in the order of the question, and no others; None if they are not."""
+    numbers = _of_unit(meant, numbers_in(passage, meant.unit))
+    if [set(n.values) for n in numbers] != [{value} for value in meant.respectively]:
+        return None
+    if any(n.qualified or not _has_unit(n, meant) for n in numbers):
+        return None
+    number = numbers[meant.respectively.index(meant.value)]
+    return _likely(passage, ((number.start, number.end),), "stands at its place in the order")
 
 
 def _is_pronoun(passage: Passage, number: WrittenNumber, meant: NumberMatch) -> bool:
@@ -159,11 +220,7 @@ def _has_unit(number: WrittenNumber, of: NumberMatch) -> bool:
         return written is not None and written.dimension == unit.dimension
     if not number.unit:
         return True  # a count without its noun
-    words = {words_of(word.strip()) for word in of.unit.split("|")} | {
-        (word.strip(),) for word in of.unit.split("|")
-    }
-    written_words = words_of(number.unit) or (number.unit,)
-    return any(w and written_words[: len(w)] in (w, (f"{w[0]}s", *w[1:])) for w in words)
+    return is_unit_word(number.unit, of.unit)
 
 
 def _clauses_near(
@@ -232,6 +289,14 @@ def _sure(passage: Passage, spans: tuple[Span, ...], why: str) -> Finding:
     if why:
         return Finding(state=MatchState.UNCERTAIN, spans=spans, why=why)
     return Finding(state=MatchState.MET, share=1.0, spans=spans)
+
+
+def _likely(passage: Passage, spans: tuple[Span, ...], why: str) -> Finding:
+    """Return a finding that suggests all points and decides nothing; uncertain beside a negation."""
+    finding = _sure(passage, spans, "")
+    if finding.state is MatchState.UNCERTAIN:
+        return finding
+    return replace(finding, state=MatchState.LIKELY, why=why)
 
 
 def _near(match: Match, passage: Passage) -> Callable[[int], bool]:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from grader.matching.passage import Passage
-from grader.matching.units import unit_named
+from grader.matching.passage import FUNCTION_WORDS, Passage, words_of
+from grader.matching.units import is_unit_word, unit_named
 
 _NUMBER = re.compile(
     r"(?<![0-9A-Za-z_\u00c0-\u024f.,])(?P<sign>(?<![\w)])[-−])?"  # noqa: RUF001 - typographers' minus
@@ -18,7 +18,8 @@ _NUMBER = re.compile(
 _UNIT = re.compile(r"[^\S\n]{0,2}[-‐‑]?[^\S\n]?(?P<unit>%|[^\W\d_]{1,20}(?:/s)?)")  # noqa: RUF001 - all join words
 _MARKER = re.compile(r"[^\S\n]{0,20}[-*•]?[^\S\n]?\(?\d{1,3}[.):](?=[^\S\n]{1,20}\S)")
 """The number of a list entry, at the beginning of a line."""
-_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b(?:[- ](?P<unit>order|degree|rank)\b)?", re.IGNORECASE)
+"""Behind digits; the 3rd is no number, and 3rd-order is one."""
 _BOUNDS = frozenset("<>≤≥±")
 _POWERS = frozenset("^!+‰°²³¹⁰⁴⁵⁶⁷⁸⁹½¼¾")
 _COMPARED = frozenset(
@@ -59,6 +60,7 @@ _WORDS: Mapping[str, int] = {
     name: int(value) for value, *names in map(str.split, _NAMES.strip().splitlines()) for name in names
 }
 _ONE = frozenset({"one", "ein", "eine", "eins", "un", "une", "uno", "una", "一"})
+_NO_UNITS = frozenset((word,) for word in FUNCTION_WORDS)
 _SIGNS = {sign: value for value, sign in enumerate("〇一二三四五六七八九十")}
 
 
@@ -82,9 +84,12 @@ class WrittenNumber:
         return True if all(readings) else None if any(readings) else False
 
 
-def numbers_in(passage: Passage) -> Iterator[WrittenNumber]:
-    """Yield the numbers of an answer in order, without those of list entries, pages and copied questions."""
-    numbers = [*_digits(passage), *_words(passage)]
+def numbers_in(passage: Passage, unit: str = "") -> Iterator[WrittenNumber]:
+    """Yield the numbers of an answer in order, without those of list entries, pages and copied questions.
+
+    A word of a number and one of `unit`, a|b for either, may be joined to one word.
+    """
+    numbers = [*_digits(passage), *_words(passage), *(_joined(passage, unit) if unit else ())]
     yield from (n for n in sorted(numbers, key=lambda n: n.start) if passage.counts(n.start))
 
 
@@ -106,14 +111,18 @@ def _digits(passage: Passage) -> Iterator[WrittenNumber]:
         before += max(0, match.start() - 3)
         if before in labelled or any(end in markers for end in range(match.end(), match.end() + 2)):
             continue
-        if _ORDINAL.match(text, match.end()):
+        ordinal = _ORDINAL.match(text, match.end())
+        if ordinal and not ordinal["unit"]:
             continue
         for values in _readings(match):
-            yield _written(passage, values, match.start(), match.end())
+            number = _written(passage, values, match.start(), match.end())
+            yield replace(number, unit=ordinal["unit"], unit_end=ordinal.end()) if ordinal else number
 
 
 def _written(passage: Passage, values: frozenset[float], start: int, end: int) -> WrittenNumber:
     unit = _UNIT.match(passage.text, end)
+    if unit and words_of(unit["unit"])[:1] in _NO_UNITS:
+        unit = None
     return WrittenNumber(
         values=values,
         unit=unit["unit"] if unit else "",
@@ -172,6 +181,16 @@ def _words(passage: Passage) -> Iterator[WrittenNumber]:
         if value is None:
             continue
         yield _written(passage, frozenset({float(value)}), token.start, token.end)
+
+
+def _joined(passage: Passage, unit: str) -> Iterator[WrittenNumber]:
+    """Yield words as dreidimensional."""
+    for token in passage.tokens:
+        for name, value in _WORDS.items():
+            rest = token.word.removeprefix(name)
+            if rest != token.word and rest.isalpha() and is_unit_word(rest, unit):
+                number = _written(passage, frozenset({float(value)}), token.start, token.end)
+                yield replace(number, unit=rest, unit_end=token.end)
 
 
 def is_article(passage: Passage, number: WrittenNumber) -> bool:

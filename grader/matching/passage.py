@@ -85,6 +85,7 @@ class Passage:
         self._sentence_starts = [sentence.start for sentence in self.sentences]
         question_words = [token.word for token in _tokens(question[:LONGEST])]
         copied = f" {' '.join(question_words)} "
+        self.question_words = frozenset(question_words)
         self._excluded = [
             _is_copied(self, sentence, copied) or any(a <= sentence.start < b for a, b in aside)
             for sentence in self.sentences
@@ -217,7 +218,8 @@ def _is_copied(passage: Passage, sentence: Sentence, question: str) -> bool:
 
 def _negators(passage: Passage) -> Iterator[Span]:
     for token in passage.tokens:
-        if token.word in _NEGATORS or token.word in _NEGATING_SIGNS:
+        in_name = "_" in passage.text[token.end : token.end + 1]  # non_blocking
+        if (token.word in _NEGATORS and not in_name) or token.word in _NEGATING_SIGNS:
             yield token.start, token.end
     for match in _CONTRACTED.finditer(passage.text):
         yield match.span()
@@ -226,3 +228,22 @@ def _negators(passage: Passage) -> Iterator[Span]:
         while at >= 0:
             yield at, at + len(word)
             at = passage.text.find(word, at + len(word))
+
+
+FUNCTION_WORDS = frozenset(
+    words_of(
+        """
+        a an the and or as by for from in into is are be has have of on that this these it its to with also
+        both each either such respectively can may you we i they use uses using used call called so
+        then answer eg
+        und oder als auch für von im ist sind hat haben der die das ein eine einen mit man den dem zum
+        zur wie etwa jeweils zb beispiel bzw antwort
+        y o e el la los las un una de del en es son tiene tienen para con por como ejemplo
+        también respectivamente
+        et ou le les des du est sont ont pour avec aussi dans
+        और या है हैं का के की को में से जैसे
+        的 是 为 和 与 及 或 也 可 以 用 使 在 个 分 别 其 中 即 有 例 如 等
+        """
+    )
+)
+"""Words that change nothing of what stands beside them."""

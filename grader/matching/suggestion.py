@@ -11,6 +11,7 @@ from functools import lru_cache
 from grader.matching.criteria import Criterion
 from grader.matching.findings import Finding, MatchState, look_for
 from grader.matching.passage import Passage, Span
+from grader.matching.remainder import unaccounted
 
 HALVES = 2
 """Suggested points are rounded to halves."""
@@ -62,6 +63,8 @@ class Suggestion:
     parts: tuple[Suggested, ...]
     points: float
     possible: float
+    unaccounted: str = ""
+    """The first word that is neither matched nor one of those that may stand beside; empty for none."""
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -80,13 +83,22 @@ class Suggestion:
         return bool(self.parts) and all(part.finding.state is MatchState.MET for part in self.parts)
 
     @property
+    def decides(self) -> bool:
+        """Whether each criterion is met beyond doubt, and the answer says nothing else."""
+        return self.meets_all and not self.unaccounted
+
+    @property
     def useful(self) -> bool:
         """Whether a matcher looked at every criterion, so that the sum can be accepted."""
         return bool(self.parts) and all(part.finding.state is not MatchState.BY_HAND for part in self.parts)
 
 
 def suggest(
-    criteria: Sequence[Criterion], text: str, question: str = "", aside: Sequence[Span] = ()
+    criteria: Sequence[Criterion],
+    text: str,
+    question: str = "",
+    aside: Sequence[Span] = (),
+    beside: Sequence[str] = (),
 ) -> Suggestion:
     """Hold an answer against criteria; the spans are places in `text`.
 
@@ -95,20 +107,27 @@ def suggest(
         text: the answer.
         question: a sentence that is copied from it is no part of the answer.
         aside: further parts of the text that are none, such as page numbers.
+        beside: words that an answer may hold besides and still decide; a|b for either.
     """
-    return _suggest(tuple(criteria), text, question, tuple(aside))
+    return _suggest(tuple(criteria), text, question, tuple(aside), tuple(beside))
 
 
 @lru_cache(maxsize=64)
 def _suggest(
-    criteria: tuple[Criterion, ...], text: str, question: str, aside: tuple[Span, ...]
+    criteria: tuple[Criterion, ...],
+    text: str,
+    question: str,
+    aside: tuple[Span, ...],
+    beside: tuple[str, ...],
 ) -> Suggestion:
     passage = Passage(text, question, aside)
     parts = tuple(_part(criterion, look_for(criterion.match, passage)) for criterion in criteria)
+    spans = [span for part in parts for span in part.finding.spans]
     return Suggestion(
         parts=parts,
         points=math.fsum(part.points for part in parts),
         possible=math.fsum(criterion.points for criterion in criteria),
+        unaccounted=unaccounted(passage, spans, criteria, beside),
     )
 
 

@@ -9,7 +9,7 @@ from itertools import product
 
 from grader.matching.passage import Passage, Span, fold, words_of
 
-CODE = frozenset("().[]=:+*^#<>{}")
+CODE = frozenset("().[]=:+*^#<>{},")
 """A term with one of these is looked for as it stands, without spaces."""
 _JOINT = re.compile(r"[^\S\n]*\n?[^\S\n]*[-_‐‑–/*`'\"]{0,3}[^\S\n]*\n?[^\S\n]*")  # noqa: RUF001 - all join words
 _LONGEST_JOINT = 12
@@ -143,7 +143,10 @@ def _shares_stem(joined: str, term: str) -> bool:
 
 
 def _code(text: str, term: str) -> Iterator[Span]:
-    """Find a term with its brackets and operators; spaces and case make no difference."""
+    """Find a term with its brackets and operators; spaces and case make no difference.
+
+    Behind the dot of a bare name, as `.to`, there is none: "That is all. To move it" does not have it.
+    """
     squeezed = "".join(fold(c) for c in term if not c.isspace())
     parts = [(fold(c), index) for index, c in enumerate(text) if not c.isspace()]
     whole = "".join(part for part, _ in parts)
@@ -152,8 +155,9 @@ def _code(text: str, term: str) -> Iterator[Span]:
     while at >= 0:
         start, end = places[at], places[at + len(squeezed) - 1] + 1
         cut_before = squeezed[0].isalnum() and start > 0 and _goes_on(text[start - 1])
+        cut_dot = squeezed[0] == "." and squeezed[1:].isalnum() and text[start + 1].isspace()
         cut_behind = squeezed[-1].isalnum() and end < len(text) and _goes_on(text[end])
-        if not (cut_before or cut_behind):
+        if not (cut_before or cut_dot or cut_behind):
             yield start, end
         at = whole.find(squeezed, at + len(squeezed))
 

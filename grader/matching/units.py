@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from grader.matching.passage import words_of
+from grader.matching.terms import forms_of
+
 _PREFIXES = {"k": ("kilo", 1), "m": ("mega", 2), "g": ("giga", 3), "t": ("tera", 4), "p": ("peta", 5)}
 _TIMES = {
     1.0: "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos 秒",
@@ -55,6 +58,16 @@ _BY_NAME: Mapping[str, Unit] = dict(_units())
 def unit_named(name: str) -> Unit | None:
     """Return the unit of a name, in any case; None for a word that is no unit."""
     return _BY_NAME.get(name.strip().casefold())
+
+
+def is_unit_word(written: str, units: str) -> bool:
+    """Tell whether a word behind a number is one of `a|b`, in any form; a Chinese one may go on behind it."""
+    words = words_of(written) or (written,)
+    for unit in map(str.strip, units.split("|")):
+        meant = words_of(unit) or (unit,)
+        if words[: len(meant)] == meant or (len(words) == 1 and words[0] in forms_of(meant)[0]):
+            return True
+    return False
 
 
 def unit_problem(unit: str) -> str:

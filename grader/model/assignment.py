@@ -108,6 +108,11 @@ class Assignment:
     """Limits of a check; see there."""
     build: Build | None = None
     """The build, if the assignment has one; see there."""
+    gpu_kinds: tuple[str, ...] = ()
+    """Kinds of GPU that it may be measured on, as parts of names, such as `("H200", "H100")`; empty for any.
+    What was observed on another kind is observed again."""
+    team_at_most: int = 0
+    """How many students may hand in together; 0 for any number."""
 
     def __post_init__(self) -> None:
         """Refuse values of another type, above all a text where a tuple of names belongs.
@@ -120,6 +125,7 @@ class Assignment:
         if not isinstance(self.title, str):
             raise ValueError(f"title: must be a text, got {self.title!r}")  # noqa: TRY004 - the course's
         _require_names("accepts", self.accepts)
+        _require_names("gpu_kinds", self.gpu_kinds)
         if not self.accepts:
             raise ValueError('accepts: names no file; give at least one, as in ("work.py",)')
         for name in ("preloads", "requires"):
@@ -130,6 +136,8 @@ class Assignment:
                 )
             for module, names in value.items():
                 _require_names(f"{name}[{module!r}]", names)
+        if type(self.team_at_most) is not int or self.team_at_most < 0:
+            raise ValueError(f"team_at_most: must be 0 or a number of students, got {self.team_at_most!r}")
         for name, kind in (("limits", Limits), ("build", Build)):
             value = getattr(self, name)
             if not isinstance(value, kind) and not (value is None and kind is Build):

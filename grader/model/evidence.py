@@ -40,5 +40,7 @@ class Evidence:
     """In the order they ran; more than one if something had to be observed later or again."""
     observations: Mapping[str, Observation]
     """By item id, the latest of each."""
+    run_of: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """By item id, the id of the run that observed it."""
     schema: int = SCHEMA
     """The number of the format that it is written in."""

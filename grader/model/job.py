@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,11 @@ GRANTS = "@grants "
 """Prefix of a line in its log with the UUID of a GPU that another job may share now."""
 GPU = "gpu"
 """The kind of device that `Task.devices` counts."""
+
+
+def is_of_kind(gpu: str, kinds: Collection[str]) -> bool:
+    """Tell whether the name of a GPU has one of these parts; any has if there are none."""
+    return not kinds or any(kind.lower() in gpu.lower() for kind in kinds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +49,16 @@ class Task:
     """Items whose observations are judged together with its own."""
     devices: Mapping[str, int] = field(default_factory=dict)
     """How many of each kind it needs."""
+    gpu_kinds: tuple[str, ...] = ()
+    """Parts of the names of GPUs that it may be observed on; empty for any."""
     built: bool = False
     """Whether it needs an item that builds the submission: its programs find what was made."""
     digest: str = ""
     """`sha256:…` over everything that decides what is measured."""
+
+    def may_use(self, gpu: str) -> bool:
+        """Tell whether it may be observed on a GPU of this name."""
+        return is_of_kind(gpu, self.gpu_kinds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

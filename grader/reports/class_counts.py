@@ -30,31 +30,31 @@ class ItemTally:
     title: str
     possible: float
     """The most that it adds; 0 for a penalty."""
-    marks: Mapping[LineState, int]
+    counts: Mapping[LineState, int]
     """How many submissions have each result."""
 
     @property
     def decided(self) -> int:
         """The number of submissions whose result is neither open nor held."""
-        return sum(count for what, count in self.marks.items() if what not in UNDECIDED)
+        return sum(count for what, count in self.counts.items() if what not in UNDECIDED)
 
     @property
     def passed(self) -> float | None:
         """The share of decided submissions that earned everything; None if none is decided."""
-        return self.marks.get(LineState.FULL, 0) / self.decided if self.decided else None
+        return self.counts.get(LineState.FULL, 0) / self.decided if self.decided else None
 
 
 def items_of(view: ClassView) -> tuple[ItemTally, ...]:
     """Return every item of any card, in the order of the longest; a title is the last one seen."""
-    marks: dict[str, Counter[LineState]] = {}
+    by_item: dict[str, Counter[LineState]] = {}
     lines: dict[str, Line] = {}
     for submission in sorted(view.submissions, key=lambda submission: -len(submission.card.lines)):
         for line in submission.card.lines:
-            marks.setdefault(line.item, Counter())[state_of(line)] += 1
+            by_item.setdefault(line.item, Counter())[state_of(line)] += 1
             lines[line.item] = line
     return tuple(
-        ItemTally(item=name, title=lines[name].title, possible=lines[name].possible, marks=counts)
-        for name, counts in marks.items()
+        ItemTally(item=name, title=lines[name].title, possible=lines[name].possible, counts=counts)
+        for name, counts in by_item.items()
     )
 
 

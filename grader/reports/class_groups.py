@@ -22,6 +22,10 @@ _NUMBER = re.compile(
     r"(?:0x[0-9a-f]+|(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)",
     re.IGNORECASE,
 )
+_TITLES = re.compile(r'((?:waits for|needs) (?:"[^"]*"(?:, )?)+)')
+"""Titles of items, whose numbers are names."""
+_BY_HAND = re.compile(r"(a person gave \S+ of \S+): .*")
+"""Points by hand; the comment behind them is for one student."""
 _LIST = re.compile(rf"{ANY}(?:,\s*{ANY})+")
 _FAILED = frozenset({LineState.LOST, LineState.PARTIAL})
 
@@ -56,8 +60,14 @@ class Group:
 
 
 def fold(message: str) -> str:
-    """Replace the numbers of a message by `#`, and lists of them by `#, …`, so that messages group."""
-    return _LIST.sub(f"{ANY}, …", _NUMBER.sub(ANY, one_line(" ".join(message.split()))))
+    """Replace the numbers of a message by `#`, and lists of them by `#, …`, so that messages group.
+
+    Titles of items keep theirs, and comments on points by hand are left out.
+    """
+    line = _BY_HAND.sub(r"\1", one_line(" ".join(message.split())))
+    parts = _TITLES.split(line)
+    parts[::2] = (_LIST.sub(f"{ANY}, …", _NUMBER.sub(ANY, part)) for part in parts[::2])
+    return "".join(parts)
 
 
 def failures(view: ClassView) -> tuple[Group, ...]:

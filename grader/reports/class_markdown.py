@@ -60,7 +60,7 @@ def _lines(view: ClassView) -> Iterator[str]:
                     str(place),
                     md(tally.title),
                     number(tally.possible),
-                    f"{tally.decided} of {sum(tally.marks.values())}",
+                    f"{tally.decided} of {sum(tally.counts.values())}",
                     "…" if tally.passed is None else f"{100 * tally.passed:.0f} %",
                 )
                 for place, tally in enumerate(items, 1)

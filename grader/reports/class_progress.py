@@ -38,7 +38,7 @@ class ClassProgress:
         self._begun = clock()
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._last = ""
+        self._last = self._elsewhere = ""
         if stream.isatty():
             self._bar, self._task = started_bar(stream, total)
 
@@ -51,6 +51,11 @@ class ClassProgress:
     def waits(self, message: str) -> None:
         """Show what a submission waits for, until the next item is observed."""
         self._last = one_line(message, _LONGEST)
+        self._show()
+
+    def elsewhere(self, message: str) -> None:
+        """Show how the orders stand on other machines, until that changes."""
+        self._elsewhere = one_line(message, _LONGEST)
         self._show()
 
     def ended(self) -> None:
@@ -78,6 +83,7 @@ class ClassProgress:
         parts = (
             pace(self._done, self._total, self._clock() - self._begun),
             counted(self._items, "item"),
+            self._elsewhere,
             self._last,
         )
         text = " · ".join(filter(None, parts))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 from grader import __version__
 from grader.contracts.report import Report
 from grader.model.magnitude import number
+from grader.model.observation import STUDENTS_DOING
 from grader.model.score import Standing
-from grader.reports.item_rows import ENDINGS, MOST_CASES, item_row
+from grader.reports.item_rows import ENDINGS, MOST_CASES, ItemRow, item_row
 from grader.reports.pages import plain, template
-from grader.reports.words import bounded, elapsed, missing_files, out_of, remarks, signed
+from grader.reports.words import LineState, bounded, elapsed, missing_files, out_of, remarks, signed
 
 if TYPE_CHECKING:
     from grader.model.evidence import Evidence, WorkerRun
@@ -41,6 +42,11 @@ class Html(Report):
             "open": points.pending,
             "lost": points.possible - points.earned - points.pending,
         }
+        rows = _in_order(
+            [item_row(position, line, items[line.item], view) for position, line in enumerate(card.lines, 1)],
+            view,
+        )
+        banners = _banners(rows)
         return template("report.html.j2").render(
             card=card,
             for_staff=view.audience == "staff",
@@ -52,14 +58,34 @@ class Html(Report):
             ledger=tuple(_ledger(card)),
             pending=tuple(_pending(card).items()),
             worth=lambda lines: fsum(line.possible for line in lines),
-            rows=[
-                item_row(position, line, items[line.item], view)
-                for position, line in enumerate(card.lines, 1)
-            ],
+            rows=rows,
+            banners=banners,
+            explained={line.item for lines in banners.values() for line in lines},
+            repeated={line.item for lines in banners.values() for line in lines[1:]},
             origin=_origin(view.evidence, card),
             ENDINGS=ENDINGS,
             MOST_CASES=MOST_CASES,
         )
+
+
+def _in_order(rows: list[ItemRow], view: AudienceView) -> list[ItemRow]:
+    """Return rows for students with lost points first, then open ones; for staff as in the rubric."""
+    if view.audience == "staff":
+        return rows
+    first = (LineState.LOST, LineState.PARTIAL, LineState.SKIPPED, LineState.HELD, LineState.OPEN)
+    return sorted(rows, key=lambda row: first.index(row.state) if row.state in first else len(first))
+
+
+def _banners(rows: list[ItemRow]) -> dict[str, list[Line]]:
+    """Return the lines by reason that ended several items before any call, as a failed import does."""
+    by_reason: dict[str, list[Line]] = {}
+    for row in rows:
+        observation, line = row.observation, row.line
+        if row.state is not LineState.LOST or observation is None or observation.cases or line.missing:
+            continue
+        if observation.outcome in STUDENTS_DOING and observation.note == line.reason:
+            by_reason.setdefault(line.reason, []).append(line)
+    return {reason: lines for reason, lines in by_reason.items() if len(lines) > 1}
 
 
 def _ledger(card: Scorecard) -> Iterator[tuple[str, str]]:

@@ -34,10 +34,26 @@ SIGNS = {
 }
 
 
+QUANTITIES = {
+    "wall_s": "time",
+    "cpu_s": "CPU time",
+    "total": "elements compared",
+    "wrong": "elements that differ",
+    "max_abs_error": "largest difference",
+    "max_rel_error": "largest relative difference",
+}
+"""Names of quantities in plain words; others are named as in the evidence, without their units."""
+
+
 @cache
 def template(name: str) -> Template:
     """Compile a template once per process; Jinja2 is imported here, when the first page is written."""
-    return _environment().get_template(name)
+    return environment().get_template(name)
+
+
+def quantity_name(name: str, unit: str) -> str:
+    """Return the name of a quantity for people."""
+    return QUANTITIES.get(name) or name.removesuffix(f"_{unit}").replace("_", " ")
 
 
 def plain(value: Any) -> str:
@@ -62,7 +78,8 @@ def _bytecode() -> FileSystemBytecodeCache | None:
 
 
 @cache
-def _environment() -> Environment:
+def environment(*folders: Path) -> Environment:
+    """Return the environment of our templates, and of those in further folders, which come first."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     def safe(value: Any) -> Any:
@@ -71,7 +88,7 @@ def _environment() -> Environment:
         return block(value, LONGEST, MOST_LINES) if is_text else value
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         finalize=safe,
         undefined=StrictUndefined,
@@ -89,6 +106,7 @@ def _environment() -> Environment:
         "layout": layout,
         "number": number,
         "plain": plain,
+        "quantity_name": quantity_name,
         "value": layout.value,
     }
     return environment

@@ -37,6 +37,12 @@ REASONS: dict[Outcome, str] = {
 _REPEATED = frozenset({Outcome.NOT_OBSERVED, Outcome.SKIPPED})
 """Outcomes that are always observed again, whatever the check kind awards."""
 
+POINTS_GIVEN, POINTS_POSSIBLE = "points_given", "points_possible"
+"""Quantities with which a person has judged an item: whoever gives points has looked."""
+
+BEFORE_POINTS = "before_points"
+"""The fact that holds outcome, note and fault of what a person has judged without an observation."""
+
 CHANGED_INPUTS = "changed its inputs in place"
 
 _SLACK = 1e-9
@@ -72,14 +78,15 @@ def score(
     `extensions` are seconds by student, or by team for all of it; `zone` is where the course's clocks are.
 
     Raises:
-        ValueError: a kind awarded a fraction outside 0…1, or `needs` runs in a circle: a bug, not a mark.
+        ValueError: a kind awarded a fraction outside 0…1, or `needs` runs in a circle: a bug, not a grade.
     """
     items = {item.id: item for item in rubric.items}
+    titles = {item.id: item.title for item in rubric.items}
     verdicts: dict[str, _Verdict] = {}
     for name in _order(tuple((item.id, item.needs) for item in rubric.items)):
         item = items[name]
         verdicts[name] = _gate(item, items, verdicts, evidence.observations) or _judge(
-            item, evidence.observations, kinds
+            item, evidence.observations, kinds, titles
         )
     lines = tuple(_line(item, verdicts[item.id], evidence.observations) for item in rubric.items)
     points, standing = points_of(rubric, lines), standing_of(lines)
@@ -171,10 +178,12 @@ def _gate(
     lost = [need for need, verdict in settled if verdict.fraction < 1]
     if lost:  # even if another one is open: nothing that may still come can open this gate
         verb = "not counted" if _outcome(item, observations) == Outcome.OBSERVED else "skipped"
-        return _Verdict(reason=f"{verb}: needs {_names(lost)}", gated=True)
+        return _Verdict(reason=f"{verb}: needs {_quoted(need.title for need in lost)}", gated=True)
     waiting = [need for need, verdict in needed if verdict.standing is Standing.PROVISIONAL]
     if waiting and not _simulated_so_far(item, waiting, verdicts, observations):
-        return _Verdict(reason=f"waits for {_names(waiting)}", standing=Standing.PROVISIONAL)
+        return _Verdict(
+            reason=f"waits for {_quoted(need.title for need in waiting)}", standing=Standing.PROVISIONAL
+        )
     return None
 
 
@@ -189,16 +198,24 @@ def _simulated_so_far(
     return shown is not None and shown.simulated and all(verdicts[need.id].fraction == 1 for need in waiting)
 
 
-def _judge(item: Item, observations: Mapping[str, Observation], kinds: Mapping[str, CheckKind]) -> _Verdict:
+def _judge(
+    item: Item,
+    observations: Mapping[str, Observation],
+    kinds: Mapping[str, CheckKind],
+    titles: Mapping[str, str] | None = None,
+) -> _Verdict:
+    """Judge an item by itself; `titles` are for people who read the reason."""
     observation = observations.get(item.id)
     if observation is None:
         return _Verdict(reason="not observed yet", standing=Standing.PROVISIONAL)
-    verdict = _see(item, observation, observations, kinds)
+    if POINTS_GIVEN in observation.quantities and not kinds[item.check].by_hand:
+        return _overridden(item, observation, observations, kinds, titles or {})
+    verdict = _see(item, observation, observations, kinds, titles or {})
     if verdict.standing is Standing.PROVISIONAL:
         return verdict
     if observation.simulated and item.simulated == "informs":
         return replace(verdict, standing=Standing.PROVISIONAL, reason=f"only simulated: {verdict.reason}")
-    if verdict.flags and item.on_flag == "holds":
+    if verdict.flags and item.on_flag == "holds" and POINTS_GIVEN not in observation.quantities:
         return replace(verdict, standing=Standing.HELD)
     return verdict
 
@@ -208,6 +225,7 @@ def _see(
     observation: Observation,
     observations: Mapping[str, Observation],
     kinds: Mapping[str, CheckKind],
+    titles: Mapping[str, str],
 ) -> _Verdict:
     outcome = observation.outcome
     if outcome is Outcome.REFUSED and (missing := observation.facts.get(MISSING_FILE)):
@@ -223,8 +241,29 @@ def _see(
     related = {name: observations[name] for name in item.uses if not _unseen(observations.get(name))}
     waiting = [name for name in item.uses if name not in related]
     if waiting and not kind.related_optional:
-        return _Verdict(reason=f"waits for {', '.join(waiting)}", standing=Standing.PROVISIONAL)
+        reason = f"waits for {_quoted(titles.get(name, name) for name in waiting)}"
+        return _Verdict(reason=reason, standing=Standing.PROVISIONAL)
     return _award(item, observation, related, kind)
+
+
+def _overridden(
+    item: Item,
+    observation: Observation,
+    observations: Mapping[str, Observation],
+    kinds: Mapping[str, CheckKind],
+    titles: Mapping[str, str],
+) -> _Verdict:
+    """Return a person's points in place of the kind's award, whose flags stay."""
+    points, possible = (
+        float(observation.quantities[name].value or 0) for name in (POINTS_GIVEN, POINTS_POSSIBLE)
+    )
+    comment = " ".join(str(observation.facts.get("comment", "")).split())
+    judged = BEFORE_POINTS not in observation.facts  # otherwise there is nothing that the kind could judge
+    return _Verdict(
+        fraction=points / possible if possible else 1.0,
+        reason=f"a person gave {points:g} of {possible:g}" + (f": {comment}" if comment else ""),
+        flags=_see(item, observation, observations, kinds, titles).flags if judged else (),
+    )
 
 
 def _award(
@@ -288,5 +327,5 @@ def _unseen(observation: Observation | None) -> bool:
     return observation is None or observation.outcome is Outcome.NOT_OBSERVED
 
 
-def _names(items: Iterable[Item]) -> str:
-    return ", ".join(f"{item.id} ({item.title})" for item in items)
+def _quoted(titles: Iterable[str]) -> str:
+    return ", ".join(f'"{title}"' for title in titles)

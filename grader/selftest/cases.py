@@ -131,15 +131,15 @@ def cases_of(course: Course, plugins: Plugins, selection: Selection) -> tuple[Se
     if selection.reference is not None and (assignment is None or selection.patterns or selection.quick):
         raise UsageError("--reference: goes with --assignment NAME, and with nothing else that selects")
     rubrics = _rubrics(course, plugins)
-    marking = [rubric for rubric in rubrics.values() if assignment in (None, rubric.assignment)]
+    grading = [rubric for rubric in rubrics.values() if assignment in (None, rubric.assignment)]
     assignments = folders if assignment is None else (assignment,)
-    unmarked = {*assignments} - {rubric.assignment for rubric in marking}
-    if unmarked or not folders:
-        problems = [f"assignment {name}: no rubric marks it; write one" for name in sorted(unmarked)]
+    ungraded = {*assignments} - {rubric.assignment for rubric in grading}
+    if ungraded or not folders:
+        problems = [f"assignment {name}: no rubric grades it; write one" for name in sorted(ungraded)]
         raise CourseError(*problems or (f"{show_path(course.folder)}: has no assignments to verify",))
     if selection.reference is not None:
-        return tuple(reference_case(selection.reference, rubric) for rubric in marking)
-    references = [reference_case(folders[rubric.assignment] / "reference", rubric) for rubric in marking]
+        return tuple(reference_case(selection.reference, rubric) for rubric in grading)
+    references = [reference_case(folders[rubric.assignment] / "reference", rubric) for rubric in grading]
     sources = {file.parent.name: file for file in sorted(course.folder.glob(f"{SOURCES}/*/expected.yaml"))}
     names = [*(case.name for case in references), *sources]
     chosen = [name for name in names if _matches(name, selection.patterns)]
@@ -239,7 +239,7 @@ def _objections(expectation: Expectation, rubrics: Mapping[str, Rubric]) -> Iter
         yield Problem(path=("assignment",), message="has no rubric of its own name; name one with rubric:")
         return
     if rubric.assignment != expectation.assignment:
-        yield Problem(path=("rubric",), message=f"marks {rubric.assignment}; name one of the assignment")
+        yield Problem(path=("rubric",), message=f"grades {rubric.assignment}; name one of the assignment")
         return
     items = {item.id: item for item in rubric.items}
     for key, earned in (("earns", expectation.earns), ("on_gpu", expectation.on_gpu)):

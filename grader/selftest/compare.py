@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
+from typing import Any
 
 from grader.config.codec import digest
 from grader.config.course import Course
 from grader.config.problem import show_path
 from grader.contracts.check import CheckKind
+from grader.contracts.engine import Session
 from grader.cuda.gpus import gpus
 from grader.errors import CourseError, ExitCode, GraderError, NotObservedError, SubmissionError, worst
 from grader.grading.grade import Grading
@@ -84,15 +86,19 @@ def verify(
     out: Path,
     ended: Callable[[], None] = lambda: None,
     engine: str = LOCAL,
+    options: Any = None,
 ) -> Iterator[Verdict]:
     """Grade each case anew, with its results below `out`, and yield its verdict.
 
     Cases run in parallel, and verdicts come in their order; `ended` is called for each when it has ended,
-    which may be long before. Errors of grading become verdicts; only bugs of ours pass through.
+    which may be long before. Errors of grading become verdicts; only bugs of ours pass through. `options` are
+    the engine's.
     """
     early: dict[int, Verdict] = {}
     number = 0
-    for at, verdict in _verdicts(course, plugins, cases, out, engine):
+    at_once = min(len(os.sched_getaffinity(0)), max(1, len(cases)))
+    workers = open_session(plugins, engine, out=out, at_once=at_once, gpus=len(gpus()), options=options)
+    for at, verdict in _verdicts(course, plugins, cases, out, workers):
         early[at] = verdict
         ended()
         while number in early:
@@ -101,7 +107,11 @@ def verify(
 
 
 def _verdicts(
-    course: Course, plugins: Plugins, cases: Sequence[SelfTestCase], out: Path, engine: str
+    course: Course,
+    plugins: Plugins,
+    cases: Sequence[SelfTestCase],
+    out: Path,
+    workers: AbstractContextManager[Session],
 ) -> Iterator[tuple[int, Verdict]]:
     """Yield the verdicts in order of completion, each with the index of its case."""
     packed = {number: case for number, case in enumerate(cases) if case.archive.exists()}
@@ -110,8 +120,7 @@ def _verdicts(
             error = CourseError(f"{show_path(case.archive)}: is not there; {case.build}")
             yield number, Verdict(case=case, deviations=tuple(_not_graded(case, error)))
     anew = is_used(out)
-    at_once, count = min(len(os.sched_getaffinity(0)), max(1, len(packed))), len(gpus())
-    with open_session(plugins, engine, out=out, at_once=at_once, gpus=count) as session:
+    with workers as session:
         for least in sorted({case.isolation for case in packed.values()}):
             alike = [number for number, case in packed.items() if case.isolation == least]
             files = CourseFiles(_strict(course, plugins, least), plugins)
@@ -247,10 +256,10 @@ def _deviations(case: SelfTestCase, graded: Graded, kinds: Mapping[str, CheckKin
         )
     if alike and case.total is not None and not _same(card.points.raw, case.total):
         yield Deviation(text=f"total is {card.points.raw:.12g}, expected {case.total:.12g}")
-    marked = tuple(total.student for total in card.totals)
-    if marked != case.members and (case.members or len(marked) > 1):
+    students = tuple(total.student for total in card.totals)
+    if students != case.members and (case.members or len(students) > 1):
         should = ", ".join(case.members) or "one student"
-        yield Deviation(text=f"marks {', '.join(marked)}, expected {should}")
+        yield Deviation(text=f"grades {', '.join(students)}, expected {should}")
     left = card.totals[0].adjusted
     if case.after_lateness is not None and not _same(left, case.after_lateness):
         yield Deviation(text=f"lateness leaves {left:.12g}, expected {case.after_lateness:.12g}")

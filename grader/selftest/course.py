@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from grader.config.course import FILE, Course
+from grader.config.decode import keys_of
+from grader.config.engines import engine_problems
 from grader.config.problem import Problem, show_path, suggestion
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
 from grader.errors import CourseError
 from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, CourseFunctions
+from grader.model.options import InputsName
 from grader.model.rubric import Item
 from grader.plugins import Plugins
 
@@ -61,6 +64,8 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
         if who not in names:
             message = f"nobody on the roster is called so; {suggestion(who, names)}"
             problems.append(Problem(path=("extensions", who), message=message))
+    kinds = {name: engine.Options for name, engine in plugins.engines.items()}
+    problems += engine_problems(document.data, kinds)
     yield from document.lines(problems)
 
 
@@ -84,8 +89,10 @@ def try_oracles(folder: Path, items: tuple[Item, ...]) -> Iterator[str]:
 
 def _functions_of(item: Item) -> tuple[str, str] | None:
     """Return the family and the oracle of an item whose oracle takes the family's arguments."""
+    keys: Any = type(item.options)
+    families = [name for name, key in keys_of(keys).items() if key.kind is InputsName]
     like = next((key for key in fields(item.options) if key.metadata.get("like")), None)
-    family = getattr(item.options, "inputs", "")
+    family = getattr(item.options, families[0]) if families else ""
     if like is None or not family:
         return None
     function: str = getattr(item.options, like.metadata["like"]).rpartition(".")[2]

@@ -144,7 +144,11 @@ def _add_mapping(pid: int, line: bytes, objects: _Objects, open_files: Collectio
 def _shared_on_this_machine() -> int:
     """Return the bytes of all shared memory and of all that is swapped out, of any process."""
     with open("/proc/meminfo", "rb") as file:
-        values = {words[0]: int(words[1]) for words in map(bytes.split, file)}
-    return (
-        values.get(b"Shmem:", _UNKNOWN_KIB) + values.get(b"SwapTotal:", 0) - values.get(b"SwapFree:", 0)
-    ) * 1024
+        text = file.read()
+    swapped = _size(text, b"SwapTotal", 0) - _size(text, b"SwapFree", 0)
+    return (_size(text, b"Shmem", _UNKNOWN_KIB) + swapped) * 1024
+
+
+def _size(text: bytes, name: bytes, default: int) -> int:
+    _, named, rest = text.partition(b"\n" + name + b":")
+    return int(rest.split(None, 1)[0]) if named else default

@@ -194,9 +194,10 @@ def _supervise(
                 if times is None:
                     control.send(NOT_STOPPED)
                     return
-                cpu = watch.cpu_ns(), time.process_time_ns()
-                control.send(Frozen(*times, watch.delay_ns(), *cpu).pack())
-                excess = watch.rest()  # reported when the next call begins: this one is over
+                delay_ns, cpu_ns = watch.delay_ns(times.members), watch.cpu_ns(times.members)
+                cpu = delay_ns, cpu_ns, time.process_time_ns()
+                control.send(Frozen(times.stopped_ns, times.charged_ns, *cpu).pack())
+                excess = watch.rest(times.members)  # reported when the next call begins: this one is over
             elif message == _LOOK_DUE:
                 excess = watch.look()
             elif message == THAW:

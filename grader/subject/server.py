@@ -18,6 +18,7 @@ from itertools import product
 from typing import Any, NoReturn
 
 from . import child, landlock, linux, pid1, seccomp, standins
+from .kernel_memory import KernelMemory
 from .protocol import FAILED, HELLO, MESSAGE_BYTES, NAMESPACED, Calls
 
 _FDS = 12
@@ -59,6 +60,7 @@ def main(argv: Sequence[str]) -> NoReturn:
     }
     for network, pinned in product((True, False), repeat=2) if seccomp.supported() else ():
         seccomp.program(network=network, pinned=pinned)  # made once, for all children
+    KernelMemory(0, own_network=argv[1] == NAMESPACED)  # reads settings of the kernel, for all children
     linux.forbid_capabilities()  # here, for all children: each would need 65 system calls
     gc.freeze()  # children share these pages as long as no collection writes to them
     gc.enable()  # off since the start: importing throws hardly anything away

@@ -8,6 +8,7 @@ import struct
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from functools import cache
 
 MANY = 8192
 """More sockets than these are not listed: each counts with the most that it may hold."""
@@ -151,8 +152,12 @@ def most_of_a_sender() -> int:
     return 2 * setting("net/core/wmem_max", _USUAL)
 
 
+@cache
 def setting(name: str, default: int) -> int:
-    """Return the last number of a file below /proc/sys, or the default where there is no such file."""
+    """Return the last number of a file below /proc/sys, or the default where there is no such file.
+
+    Each is read once: the server asks for them before it forks the first check.
+    """
     try:
         with open(f"/proc/sys/{name}") as file:
             return int(file.read().split()[-1])

@@ -42,15 +42,20 @@ class StopTimes(NamedTuple):
     charged_ns: int
     """Until when time is counted: until we began to stop it, and what it computed from then on.
 
-    The rest until `stood_ns` is our own waiting, in which no process of the program had a core.
+    The rest until `stopped_ns` is our own waiting, in which no process of the program had a core.
     """
+    members: set[int]
+    """The processes that are stopped."""
 
 
 class Stopped(NamedTuple):
-    """CPU clocks of processes that are all stopped since `stamp_ns`."""
+    """Processes that are all stopped since `stamp_ns`, with their CPU clocks where the kernel shows them."""
 
+    members: set[int]
     clocks: dict[int, int]
     stamp_ns: int
+    certain: bool = True
+    """Whether that is sure by one reading: otherwise, if the next one has the same clocks."""
 
 
 class CgroupStopper:
@@ -77,7 +82,8 @@ class CgroupStopper:
             if reads > _READS_AT_ONCE:
                 time.sleep(_YIELD_S / 4)
         stamp_ns = time.perf_counter_ns()
-        return Stopped(cpu_clocks(self._processes.members()), stamp_ns)
+        members = self._processes.members()
+        return Stopped(members, cpu_clocks(members), stamp_ns)
 
     def go(self) -> None:
         """Thaw."""
@@ -109,14 +115,14 @@ class SignalStopper:
 
     def stop(self, deadline_ns: int) -> Stopped | None:
         """Send SIGSTOP and return the first of two equal readings."""
-        earlier: _ThreadClocks | None = None
+        earlier: Stopped | None = None
         self._processes.signal(signal.SIGSTOP)
         _yield_core()
         while True:
             look = _read_clocks(self._processes)
             if look and earlier and look.clocks == earlier.clocks:
                 if look.certain or look.stamp_ns - earlier.stamp_ns >= _UNSURE_NS:
-                    return Stopped(earlier.clocks, earlier.stamp_ns)
+                    return look._replace(stamp_ns=earlier.stamp_ns)
             else:
                 earlier = look
             if time.perf_counter_ns() > deadline_ns:
@@ -142,18 +148,10 @@ def stop_all(stopper: Stopper, processes: CheckProcesses, deadline_ns: int) -> S
     wall_ns = max(0, stopped.stamp_ns - begun_ns)
     same = before.keys() == stopped.clocks.keys()  # a process that came or went has no comparable clock
     ran_ns = sum(stopped.clocks.values()) - sum(before.values()) if same else wall_ns
-    return StopTimes(stopped.stamp_ns, begun_ns + min(wall_ns, ran_ns))
+    return StopTimes(stopped.stamp_ns, begun_ns + min(wall_ns, ran_ns), stopped.members)
 
 
-class _ThreadClocks(NamedTuple):
-    """CPU clocks of stopped processes; none ran since `stamp_ns` if the next reading has the same."""
-
-    clocks: dict[int, int]
-    stamp_ns: int
-    certain: bool
-
-
-def _read_clocks(processes: CheckProcesses) -> _ThreadClocks | None:
+def _read_clocks(processes: CheckProcesses) -> Stopped | None:
     """Read the CPU clocks, then the states; None if not every thread is stopped."""
     members = processes.members()
     clocks = cpu_clocks(members)
@@ -167,7 +165,7 @@ def _read_clocks(processes: CheckProcesses) -> _ThreadClocks | None:
         if cloning is False:
             return None
         certain = certain and cloning is not None
-    return _ThreadClocks(clocks, stamp_ns, certain)
+    return Stopped(members, clocks, stamp_ns, certain)
 
 
 def _yield_core() -> None:

@@ -53,15 +53,15 @@ class UsageWatch:
         self._begun = 0.0
         self._next: float | None = None
 
-    def delay_ns(self) -> int:
+    def delay_ns(self, members: set[int]) -> int:
         """Return how long other processes kept the program from running since `begin`; 0 for a short call."""
         if self._next is not None and time.monotonic() > self._begun + FIRST_LOOK_S:
-            self._delay.look(self._processes.members())
+            self._delay.look(members)
         return self._delay.by_others_ns
 
-    def cpu_ns(self) -> int:
+    def cpu_ns(self, members: set[int]) -> int:
         """Return the CPU time of all of the program's processes so far; negative if the kernel hides it."""
-        return self._used_ns(self._processes.members())
+        return self._used_ns(members)
 
     def begin(self) -> None:
         """Note that a call begins, or goes on."""
@@ -69,10 +69,9 @@ class UsageWatch:
         self._begun = time.monotonic()
         self._next = self._begun + FIRST_LOOK_S
 
-    def rest(self) -> str:
+    def rest(self, members: set[int]) -> str:
         """Do as `look` does, while everything is stopped: that costs no time of the program's."""
         self._next = None
-        members = self._processes.members()
         self._delay.rest(members)
         return self._excess(members) if self._begun else ""  # nothing of the program has run before `begin`
 

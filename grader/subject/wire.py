@@ -4,7 +4,7 @@ A value is encoded as JSON whose containers are tagged, so that a list stays a l
 
     null, true, 1, 1.5, "text"      themselves (integers beyond 64 bits and non-finite floats are tagged text)
     {"l": […]}, {"t": […]}          list, tuple
-    {"d": [[key, value], …]}        dict with text keys
+    {"d": [[key, value], …]}        dict with keys that are text or 64-bit integers
     {"a": [offset, dtype, shape]}   numpy.ndarray: its bytes, C order, at offset (64-byte aligned)
     {"s": [offset, dtype]}          a numpy scalar
     {"p": [offset, "<f8", n]}       a long list of only floats (or only 64-bit integers), packed
@@ -104,18 +104,25 @@ class Encoder:
             return self._encode_list(value, depth)
         if kind is tuple:
             return {"t": [self.encode(v, depth + 1) for v in value]}
-        if kind is dict and all(type(k) is str for k in value):
+        if kind is dict and all(type(k) is str or (type(k) is int and k in _INT64) for k in value):
             return {"d": [[k, self.encode(v, depth + 1)] for k, v in value.items()]}
         if kind is ndarray:
             if not _crosses(value.dtype):
-                return {"o": f"numpy.ndarray of dtype {value.dtype}"[:200]}
+                return self._foreign(f"numpy.ndarray of dtype {value.dtype}"[:200])
             return {"a": [self._put(value), value.dtype.str, list(value.shape)]}
         if _is_scalar(kind) and _crosses(value.dtype):
             return {"s": [self._put(array(value)), value.dtype.str]}
         plain = next((plain for like, plain in _CONTAINERS if isinstance(value, like)), None)
-        if plain is not None:  # a NamedTuple, an OrderedDict: what they hold is what counts
-            return self.encode(plain(value), depth + 1)
-        return {"o": type_name(value)}
+        if plain is None or plain is kind:
+            return self._foreign(
+                "dict with keys that are neither text nor whole numbers" if plain else type_name(value)
+            )
+        # a NamedTuple, an OrderedDict: what they hold is what counts
+        return self.encode(plain(value), depth + 1)
+
+    def _foreign(self, name: str) -> Any:
+        """Return what crosses of a value whose type does not: what it is."""
+        return {"o": name}
 
     def _encode_list(self, value: list[Any], depth: int) -> Any:
         tag, kind = _packing(value) if len(value) >= PACK_FROM else ("l", "")
@@ -215,7 +222,7 @@ class Decoder:
             case "t":
                 return tuple(self.decode(v, depth + 1) for v in body)
             case "d":
-                return {_text(k): self.decode(v, depth + 1) for k, v in body}
+                return {_key(k): self.decode(v, depth + 1) for k, v in body}
             case "a":
                 offset, kind, shape = body
                 return self._array(offset, kind, shape)
@@ -261,6 +268,10 @@ class Decoder:
         if dtype(kind) == bool_ and view.view("u1").max() > 1:
             raise Malformed("a boolean that is neither 0 nor 1")
         return view if self._views else view.copy()
+
+
+def _key(value: Any) -> str | int:
+    return value if type(value) is int else _text(value)
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.cuda.files import driver_folders, nodes
 from grader.cuda.gpus import NO_MULTICAST, VISIBLE, Gpu, gpus, why_none
 from grader.cuda.health import probe
-from grader.cuda.state import bus_carried, memory_used, state
+from grader.cuda.state import memory_used, state
 from grader.cuda.traffic import BusBytes
 from grader.errors import NotObservedError
 from grader.harness.server_spec import NOTHING, DeviceGrant, played_by
@@ -40,6 +40,7 @@ class Devices:
         waits: Callable[[str], None],
         share: Callable[[Lease, str], None] | None = None,
         granted: tuple[str, ...] = (),
+        tasks: Sequence[Task] = (),
     ) -> None:
         """Prepare to lease for `what`.
 
@@ -50,7 +51,9 @@ class Devices:
             waits: is called with the cause of a wait.
             share: is called with a new lease, and the UUID of its GPU, if another run may use that as well.
             granted: UUIDs of the only GPUs to use, which another run has leased: it sees to their health.
+            tasks: those that are observed: they may demand GPUs of some kinds.
         """
+        self._tasks = tuple(tasks)
         self._granted = granted
         self._what = what
         self._retire = retire
@@ -65,7 +68,12 @@ class Devices:
 
     @cached_property
     def _all(self) -> tuple[Gpu, ...]:
-        return tuple(gpu for gpu in whole_gpus() if not self._granted or gpu.uuid in self._granted)
+        return tuple(
+            gpu
+            for gpu in whole_gpus()
+            if (not self._granted or gpu.uuid in self._granted)
+            and all(task.may_use(gpu.name) for task in self._tasks)
+        )
 
     @property
     def usable(self) -> tuple[Gpu, ...]:
@@ -107,10 +115,16 @@ class Devices:
         unplayed = why_not_played(count, present, torch=torch) if simulates else ""
         if simulates and not unplayed:
             return ""
-        why = (why_none() or "they are divided (MIG) or in quarantine") if name == GPU and not present else ""
+        why = self._why_none() if name == GPU and not present else ""
         has = f"{present or 'none'}{f' ({why})' if why else ''}"
         lacks = f"needs {count} {name.upper()}{'' if count == 1 else 's'}; this machine has {has}"
         return f"{lacks}, and no virtual ones: {unplayed}" if torch and unplayed else lacks
+
+    def _why_none(self) -> str:
+        if unfit := {gpu.name for gpu in whole_gpus() if not all(t.may_use(gpu.name) for t in self._tasks)}:
+            kinds = sorted({kind for task in self._tasks for kind in task.gpu_kinds})
+            return f"{', '.join(sorted(unfit))}; it is measured on {' or '.join(kinds)}"
+        return why_none() or "they are divided (MIG) or in quarantine"
 
     def grant(self, needed: Mapping[str, int], *, torch: bool = False, built: bool = False) -> DeviceGrant:
         """Grant an item what it needs, after waiting for a lease; of what is `lacking`, a stand-in.
@@ -167,10 +181,6 @@ class Devices:
     def memory_used(self) -> int:
         """Return the bytes that programs have taken on the leased GPUs; 0 where the driver does not tell."""
         return sum(memory_used(gpu) or 0 for gpu in self._leased)
-
-    def bus_carried(self) -> tuple[int, int] | None:
-        """Return the bytes that the bus carried to the leased GPU, and from it; None for several GPUs."""
-        return bus_carried(*self._leased) if len(self._leased) == 1 else None
 
     def keep(self, count: int) -> None:
         """Give back what is leased if only fewer are needed from now on: they are leased anew.

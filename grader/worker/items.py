@@ -107,9 +107,8 @@ class Items:
         note = self._devices.lacking(task.devices, simulates=simulates, torch=self._uses_torch(task))
         if not note and task.devices and not self._processes.servers.lends_devices:
             note = f"the sandbox {self._processes.servers.isolation} lends no devices; see grader doctor"
-        waiting = [name for name in task.needs if name not in self._passed]
-        if not note and waiting:
-            note = f"waits for {', '.join(waiting)}"
+        if not note and not all(name in self._passed for name in task.needs):
+            note = "waits for an item that it needs"
         return Observation(item=task.item, outcome=Outcome.NOT_OBSERVED, note=note) if note else None
 
     def _uses_torch(self, task: Task) -> bool:

@@ -72,10 +72,10 @@ def run(
             waits=_log_wait,
             share=share if job.shares_gpu else None,
             granted=job.granted,
+            tasks=job.tasks,
         )
         resources.enter_context(closing(devices))
         processes.device_memory = devices.memory_used
-        processes.bus_carried = devices.bus_carried
         described = _describe(job, machine, warm[0], servers, devices)
         evidence.write(RunStarted(submission=job.submission, run=described))
         builds = _builds(job, processes)
@@ -84,6 +84,7 @@ def run(
         quiet = WatchedCores(own.cores, devices)
         items = Items(job, plugins.checks, processes, devices, quiet, builds)
         for number, task in enumerate(job.tasks, start=1):
+            processes.is_last_item = number == len(job.tasks)
             observation = items.observe(task)
             if items.note(task, observation) or not job.shares_gpu:
                 evidence.write(ItemObserved(run=job.id, observation=observation))

@@ -40,6 +40,8 @@ RIGHT = {
         x.to("cuda") and x.to("cpu")
         x.cuda() and x.cpu()
         .cuda(0), .cpu(), .to(torch.device("cuda"))
+        tensor.to(device) moves tensors between CPU and GPU
+        You can use x.to(device), or x.cuda() and x.cpu().
     """,
     8: """
         (64, 3, 128, 128)
@@ -52,8 +54,57 @@ RIGHT = {
         64, 3, 128, 128
         (N, C, H, W) = (64, 3, 128, 128)
         (64, 3, 128, 128) in PyTorch, (64, 128, 128, 3) in TensorFlow
+        (64, 3, 128, 128), samples, channels, height, width
+        The shape of the tensor is [64, 3, 128, 128].
     """,
 }
+ODD = {
+    6: """
+        3, 4, 5
+        3D, 4D and 5D
+        three, four and five dimensions, respectively
+        time series, images and videos: 3, 4, 5
+        time series (N, T, F), images (N, C, H, W), videos (N, T, C, H, W)
+        Time series: samples x steps x features. Hence 3. Images are 4D, as is well known; videos 5D.
+        time series: 3rd-order tensor, images: 4th-order tensor, videos: 5th-order tensor
+        Zeitreihen sind dreidimensional, Bilder vierdimensional, Videos fünfdimensional
+        time series rank 3, images rank 4, videos rank 5
+        3 time series, 4 images, 5 videos
+        We think of a time series as 3-dimensional, of an image as 4-dimensional, of a video as 5-dimensional.
+        时间序列、图像、视频分别是 3、4、5 维
+        Time-Series | 3 dims \\n Images | 4 dims \\n Videos | 5 dims
+    """,
+    7: """
+        .to
+        tensor.to
+        the to method
+        with the `to` function
+        .cuda / .cpu
+        torch.Tensor.to
+        data = data.cuda(non_blocking=True); out = out.cpu()
+        x.cuda() to the GPU and x.cpu() to the CPU
+        x . to ( "cuda:0" )
+        使用 to 方法
+        One calls tensor.to(device), which returns a copy on that device.
+    """,
+    8: """
+        64 3 128 128
+        [64][3][128][128]
+        batch 64, channels 3, height 128, width 128
+        64 images x 3 channels x 128 x 128
+        64 x (3 x 128 x 128)
+        (64L, 3L, 128L, 128L)
+        <64, 3, 128, 128>
+        64,3,128,128 float32
+        a 4D tensor: (64, 3, 128, 128)
+        64/3/128/128
+        (batch=64, channel=3, h=128, w=128)
+        64 * 3 * 128 * 128 = 3145728
+        (64, 3, 128, 128), that is samples, channels, height and width
+        (N=64, C=3, H=128, W=128)
+    """,
+}
+"""Right answers in forms that suggest all points, and need not decide."""
 NOT_RIGHT = {
     6: """
         time series 2, images 3, videos 4
@@ -65,6 +116,21 @@ NOT_RIGHT = {
         not 3 for time series, not 4 for images, not 5 for videos
         see chapter 3 of the book on time series, chapter 4 on images, chapter 5 on videos, or 6
         time series 30, images 40, videos 50
+        time series have 3 channels, images have 4 channels, videos have 5 channels
+        time series 3, images have 4 channels, videos 5
+        Channels: time series 3, images 4, videos 5
+        number of channels | time series | 3 | images | 4 | videos | 5
+        time series 3 hours long, images 4x4 pixels, videos 5 frames
+        time series: 3D, images: 4D, videos: 5D. Correction: the last one is 4D.
+        time series 3D, images 4D, videos 5D; with the samples counted 4, 5 and 6
+        Model 3 is for time series, model 4 for images, model 5 for videos
+        time series 3, images 4 (height, width), videos 5
+        4 bits for images, 3 bits for time series, 5 bits for videos
+        step 3: time series, step 4: images, step 5: videos
+        the images of 4 cameras, time series of 3 sensors, videos of 5 cameras
+        time series 3, images 4, videos 5, audio 1
+        there are 3 time series, 4 images and 5 videos
+        time series 3, images 4, videos 5: so many colours
     """,
     7: """
         x.cuda()
@@ -77,6 +143,22 @@ NOT_RIGHT = {
         x.tolist()
         don't use .to(device)
         cudaMemcpy and .to(device)
+        tensor.to(device) or tensor.teleport()
+        tensor.to(device) or tensor.carry_over(gpu)
+        .to(device) and teleport
+        .to(), .cuda(), .fly
+        .to(device) prints tensors
+        x.to(device) and torch.distributed.all_reduce(x)
+        x.cpu() moves to the GPU and x.cuda() to the CPU
+        tensor.to(developer)
+        fake.to(device)
+        .to(device), DataParallel
+        Tensor.tensor() and .to()
+        .model() or .to()
+        x.data(), x.to()
+        x.function(cuda), x.to(device)
+        .to() and .with()
+        tensor.to(device) deletes the tensor on the CPU
     """,
     8: """
         64 x 128 x 128
@@ -89,6 +171,32 @@ NOT_RIGHT = {
         164, 3, 128, 128
         64 images of 3 x 128 x 128
         Line 64, column 3: 128 128
+        (N, 64, 3, 128, 128)
+        (64, 3, 128, 128, ...)
+        (..., 64, 3, 128, 128)
+        (64, 3, 128, 128, N)
+        (64, 3, 128, 128) transposed
+        torch.zeros(64, 3, 128, 128).permute(3, 2, 1, 0)
+        (64, 3, 128, 128)[0]
+        2 tensors of (64, 3, 128, 128)
+        a list of (64, 3, 128, 128) tensors
+        (-64, 3, 128, 128)
+        (64, 3, 128, 128) bytes
+        (64, 3, 128, 128) * 2
+        (64, 3, 128, 128) flattened to one row
+        64 files: (64, 3, 128, 128) each
+        (64, 3, 128, 128).T
+        (64, 3, 128, 128) + (1,)
+        a tensor (64, 3, 128, 128) for every image
+        3145728 = 64 * 3 * 128 * 128
+        64 x 3 x 128 x 128 x H
+        H x 64 x 3 x 128 x 128
+        C, 64, 3, 128, 128
+        (64, 128, 128, 3) channels first
+        (N, H, W, C) = (64, 3, 128, 128)
+        (N=64, H=3, W=128, C=128)
+        (64, 3, 128, 128) (samples, height, width, channels)
+        tensor.shape(64, 3, 128, 128).reshape()
     """,
 }
 
@@ -122,7 +230,8 @@ def lines(by_question):
 
 def suggestion(number, text):
     options = QUESTIONS[number].options
-    return suggest(options.criteria, text, options.text)
+    questions = "\n".join((options.text, *options.wordings))
+    return suggest(options.criteria, text, questions, beside=options.beside)
 
 
 def test_the_questions_and_their_points_are_those_of_the_hand_out():
@@ -171,12 +280,18 @@ def test_a_copied_question_is_suggested_nothing(number):
 
 @pytest.mark.parametrize(("number", "text"), lines(RIGHT))
 def test_right_writings_decide(number, text):
-    assert suggestion(number, text).meets_all
+    assert suggestion(number, text).decides
+
+
+@pytest.mark.parametrize(("number", "text"), lines(ODD))
+def test_right_answers_in_odd_forms_are_suggested_all_points(number, text):
+    parts = suggestion(number, text.replace("\\n", "\n")).parts
+    assert [part.criterion.name for part in parts if part.finding.share < 1] == []
 
 
 @pytest.mark.parametrize(("number", "text"), lines(NOT_RIGHT))
 def test_nothing_else_decides(number, text):
-    assert not suggestion(number, text).meets_all
+    assert not suggestion(number, text).decides
 
 
 @pytest.mark.parametrize(("number", "text", "most"), LESS)

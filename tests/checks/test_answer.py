@@ -113,7 +113,16 @@ def test_a_picture_beside_a_right_answer_waits():
     picture = Picture(page=1, width=10, height=10, after=1, thumbnail="aGk=")
     observation = observe(document("1. (64, 3)", "2. two", pictures=(picture,)))
     assert judge(observation).undecided
-    assert observation.facts["pictures"] == [[1, "aGk="]]
+    assert observation.facts["pictures"] == [[1, "aGk=", "1"]]
+
+
+def test_a_picture_that_may_answer_several_questions_is_kept_with_the_first():
+    page = Picture(page=1, width=700, height=900, thumbnail="aGk=")
+    scan = document(path="answers.pdf", format="pdf", scanned=(1,), pictures=(page,))
+    first, second = observe(scan), observe(scan, label=2)
+    assert (first.facts["pictures"], second.facts["pictures"]) == ([[1, "aGk=", "1"]], [[1, "", "1"]])
+    shown = KIND.show(options(label=2), second)
+    assert "The pictures of the answer stand with question 1." in [getattr(d, "text", "") for d in shown]
 
 
 def test_a_document_that_takes_too_long_waits():

@@ -315,11 +315,12 @@ class Bus:
         self.count = [2**32 - 100, 2**32 - 10]
         self.carries = iter(carries)
 
-    def bus_carried(self):
+    def bus_bytes(self):
         self.count = [
             (count + more) % 2**32 for count, more in zip(self.count, next(self.carries), strict=True)
         ]
-        return tuple(self.count)
+        to_device, to_host = self.count
+        return ((to_host, to_device),)
 
 
 class Recorded:

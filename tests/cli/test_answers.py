@@ -327,7 +327,7 @@ def test_imported_points_are_recorded_in_a_gradebook(homework):
 
 def test_a_changed_rubric_judges_recorded_answers_without_running_anything(homework):
     homework.grade(RIGHT, "ann", "--gradebook", "book.db")
-    decided = MEMORIES | {"decides": True}
+    decided = MEMORIES | {"decides": True, "beside": ["shared memory|global memory|off-chip"]}
     homework.course.rubric(decided, SHAPE, STYLE)
     done = homework.course.run("rescore", "tiny", "--apply", "--gradebook", "book.db")
     assert "rises by 4 points" in done.stdout, done.stdout + done.stderr

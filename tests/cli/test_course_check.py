@@ -99,6 +99,21 @@ def test_a_new_course_has_no_mistake(course):
             "vectors(random) is none, for the first parameter of a family",
         ),
         (INPUTS, "    n = ", '    raise ValueError("no")\n    n = ', ":14: vectors: ValueError: no"),
+        *(
+            (
+                INPUTS,
+                "    n = ",
+                f'    yield case("odd", {value})\n    n = ',
+                f":12: vectors: case 'odd': {part}",
+            )
+            for value, part in (
+                ("1.0, {1, 2}", "argument 2 is or holds a set, which cannot be handed to a program; give"),
+                ("[b'ab']", "argument 1 is or holds a bytes"),
+                ("x=np.array(['a'])", "x is or holds a numpy.ndarray of dtype <U1"),
+                ("{1.5: 2}", "argument 1 is or holds a dict with keys that are neither text nor"),
+            )
+        ),
+        (INPUTS, "    n = ", "    return\n    n = ", ":12: vectors: gives no case; yield at least one"),
         (INPUTS, "def vectors", "deff vectors", "not Python (invalid syntax)"),
         (
             EXPECTED,

@@ -39,6 +39,7 @@ QUIET = {
     "pack": "packs the course's own submissions",
     "plugins": "lists plugins",
     "doctor": "looks at the machine",
+    "profile": "runs a program of one's own, and prints the names of its kernels line by line",
     "post": "speaks of what a platform holds: tests/cli/test_post.py",
     "gradescope": "prints no more than a line of trouble: its file is tests/lms/test_every_exporter.py's",
 }

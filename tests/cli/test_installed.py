@@ -33,6 +33,7 @@ EXAMPLES = {
     "post": (["post", "canvas", "tiny"], 4, "grader: course.yaml: canvas: missing"),
     "gradescope": (["gradescope", "--autograder", "."], 2, "submission_metadata.json: cannot be read"),
     "plugins": (["plugins"], 0, "grader_course.tiny"),
+    "profile": (["profile", "no_such.py"], 2, "no_such.py: there is no such file"),
     "doctor": (["doctor"], 0, "bubblewrap"),
 }
 """By command: arguments, exit code, and a part of what is printed; in an order in which each can work."""

@@ -220,8 +220,8 @@ def test_a_team_must_be_marked_together_and_nobody_else(course, verify):
     assert code == 4
     assert out[:3] == [
         "✓ ann+ben   3 / 3  That is ann+ben.",
-        "✗ cleo: marks cleo, expected cleo, dora",
-        "✗ emil+fay: marks emil, fay, expected one student",
+        "✗ cleo: grades cleo, expected cleo, dora",
+        "✗ emil+fay: grades emil, fay, expected one student",
     ]
 
 
@@ -453,12 +453,12 @@ def test_a_rubric_that_marks_no_submission_is_named(course, verify):
     code, out, _ = verify()
     assert code == 0
     assert [line.split()[1] for line in out[:3]] == ["again/reference", "sums/reference", "ann"]
-    assert out[4] == "again: no submission is marked by this rubric"
+    assert out[4] == "again: no submission is graded by this rubric"
 
 
 def test_an_assignment_without_a_rubric_cannot_be_verified(course, verify):
     shutil.rmtree(course.folder / "rubrics")
-    assert verify() == (4, [], ["grader: assignment sums: no rubric marks it; write one"])
+    assert verify() == (4, [], ["grader: assignment sums: no rubric grades it; write one"])
 
 
 def test_json_says_the_same_to_programs(course, verify):

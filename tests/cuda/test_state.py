@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.cuda.gpus import gpus
-from grader.cuda.state import GpuState, Process, bus_carried, memory_used, state
+from grader.cuda.state import GpuState, Process, memory_used, state
 
 
 def running(*processes):
@@ -56,21 +56,6 @@ def test_for_the_memory_in_use_nothing_else_is_asked(gpu, fake):
     assert memory_used(gpu) == 4 * 2**20
     fake.refuses("nvmlDeviceGetMemoryInfo")
     assert memory_used(gpu) is None
-
-
-def counted(*values, refused=0):
-    return [SimpleNamespace(nvmlReturn=refused, value=SimpleNamespace(uiVal=value)) for value in values]
-
-
-def test_the_driver_counts_what_the_bus_carries_to_a_gpu_and_from_it(gpu, fake):
-    fake.says("nvmlDeviceGetFieldValues", counted(16_000_000, 8_000_000))
-    assert bus_carried(gpu) == (16_000_000, 8_000_000)
-
-
-def test_a_driver_that_does_not_count_is_not_taken_for_an_idle_bus(gpu, fake):
-    assert bus_carried(gpu) is None
-    fake.says("nvmlDeviceGetFieldValues", counted(0, 0, refused=3))
-    assert bus_carried(gpu) is None
 
 
 def test_an_older_driver_is_asked_in_an_older_way(gpu, fake):

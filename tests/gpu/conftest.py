@@ -49,7 +49,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         children = resources.enter_context(closing(ProcessPool(servers, limits)))
         devices = Devices("a test", retire=children.retire_devices, say=print, waits=print)
         resources.enter_context(closing(devices))
-        lent = devices.lend({"gpu": 1})
+        granted = devices.grant({"gpu": 1})
         children.device_memory = devices.memory_used
 
         def begin(
@@ -58,7 +58,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             (workspace / "work.py").write_text(dedent(code))
             for name, content in (files or {}).items():
                 (workspace / name).write_bytes(content)
-            setup = lent.setup(preloads or ("numpy", "numba", "numba.cuda"))
+            setup = granted.setup(preloads or ("numpy", "numba", "numba.cuda"))
             order = ProcessSpec(whose=SUBMISSION, module="work", setup=setup, observed=observed)
             return children.subject(order)
 

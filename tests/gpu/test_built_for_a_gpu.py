@@ -79,13 +79,13 @@ def test_a_library_with_a_kernel_is_built_for_the_leased_gpu_and_loaded(tmp_path
         children = resources.enter_context(closing(ProcessPool(servers, LIMITS)))
         devices = Devices("a test", retire=children.retire_devices, say=print, waits=print)
         resources.enter_context(closing(devices))
-        lent = devices.lend({"gpu": 1})
+        granted = devices.grant({"gpu": 1})
         builds = resources.enter_context(closing(Builds(PLAN, children, LIMITS, tmp_path / "cache")))
         architecture = "sm_{}{}".format(*devices.leased[0].compute_capability)
         built = builds.of(SUBMISSION, architecture=architecture)
         assert built.note == ""
         assert [kernel["architecture"] for kernel in built.kernels] == [architecture]
-        setup = with_products(built, lent.setup(("numpy",)))
+        setup = with_products(built, granted.setup(("numpy",)))
         x = np.arange(1000, dtype=np.float32)
         with children.subject(ProcessSpec(whose=SUBMISSION, module="driver", setup=setup)) as subject:
             call = subject.call("twice", InputCase(name="a case", args=(x,)))

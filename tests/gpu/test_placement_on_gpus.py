@@ -78,7 +78,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             (workspace / "work.py").write_text(dedent(code))
             for name, content in (files or {}).items():
                 (workspace / name).write_text(content)
-            setup = devices.lend({"gpu": count}).setup(("numpy", "torch"))
+            setup = devices.grant({"gpu": count}).setup(("numpy", "torch"))
             order = ProcessSpec(whose=SUBMISSION, module="work", setup=setup, observed=observed)
             return children.subject(order)
 
@@ -160,7 +160,7 @@ PRODUCTS = f"""
 BYTES = 4 * SIZE * SIZE
 
 
-def test_a_program_sees_exactly_the_gpus_that_it_was_lent(start):
+def test_a_program_sees_exactly_the_gpus_that_is_granted(start):
     with start(2, PRODUCTS, observed=False) as subject:
         count, *uuids = called(subject, "shown").value
         assert (count, len(set(uuids))) == (2, 2)

@@ -95,7 +95,7 @@ def context(tmp_path: Path) -> Iterator[Callable[[str], ItemContext]]:
                 limits=limits,
                 seed="5eed",
             )
-            return ItemContext(job, "item", children, lent=devices.lend({"gpu": COUNT}))
+            return ItemContext(job, "item", children, lent=devices.grant({"gpu": COUNT}))
 
         yield make
 

@@ -42,8 +42,8 @@ def test_a_new_gradebook_has_the_tables_that_queries_name_and_every_migration_on
     assert columns(path) == {name: [c.name for c in table.columns] for name, table in METADATA.tables.items()}
     with closing(sqlite3.connect(path)) as book:
         assert book.execute("SELECT number, about FROM migrations").fetchall() == [
-            (1, "create the tables"),
-            (2, "room for more"),
+            *((number, migration.about) for number, migration in enumerate(MIGRATIONS, 1)),
+            (len(MIGRATIONS) + 1, "room for more"),
         ]
 
 
@@ -117,6 +117,24 @@ def test_no_row_can_be_changed_or_taken_out(book, path, tiny, table, action):
     of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     book.record(of, tiny.card(of), how="run")
     note(book, [Post(score=1, student="ann", platform="c", marker="m", points=Decimal(1), outcome="there")])
+    review = {
+        "readings": {
+            "submission": 1,
+            "item": "style",
+            "points": 1.0,
+            "possible": 4.0,
+            "criteria": "",
+            "comment": "",
+        },
+        "phrases": {"assignment": "tiny", "item": "style", "text": "tidy"},
+        "requests": {"submission": 1, "item": "style", "student": "ann", "text": "why?"},
+        "replies": {"request": 1, "text": "because"},
+        "publications": {"assignment": "tiny", "published": 1},
+        "audit": {"assignment": "tiny", "role": "teacher", "action": "points", "about": "style"},
+    }
+    with book.database.writing() as connection:
+        for name, row in review.items():
+            connection.execute(insert(METADATA.tables[name]), {**row, "by": "Ada", "at": "now"})
     column = next(iter(METADATA.tables[table].columns)).name
     with closing(sqlite3.connect(path)) as other, pytest.raises(sqlite3.IntegrityError, match="only added"):
         other.execute(action.format(table, column, column))

@@ -200,6 +200,9 @@ def test_a_reader_cannot_write(book):
         connection.execute(insert(SUBMISSIONS), row)
 
 
+NEXT = len(MIGRATIONS) + 1
+
+
 def test_a_migration_is_whole_or_nothing_and_leaves_a_copy_of_the_tables(book, location, keep, tiny):
     keep(tiny.evidence("ann"))
 
@@ -219,12 +222,12 @@ def test_a_migration_is_whole_or_nothing_and_leaves_a_copy_of_the_tables(book, l
     with pytest.raises(NotObservedError, match="NONSENSE"):
         migrated(fail)
     assert points(location) == [("ann", 4.0)]
-    assert migrated(add) == "schema before_migration_2"
+    assert migrated(add) == f"schema before_migration_{NEXT}"
     assert migrated(add) == ""
     with book.database.reading() as connection:
         assert inspect(connection).has_table("more")
-        assert connection.scalar(text("SELECT count(*) FROM before_migration_2.scores")) == 1
-    with pytest.raises(NotObservedError, match="has migrated it to version 2, and this one"):
+        assert connection.scalar(text(f"SELECT count(*) FROM before_migration_{NEXT}.scores")) == 1
+    with pytest.raises(NotObservedError, match=f"has migrated it to version {NEXT}, and this one"):
         Gradebook(location)
 
 

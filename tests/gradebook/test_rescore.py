@@ -86,7 +86,11 @@ def test_an_unchanged_rubric_changes_nothing(tiny, stored):
             waits = Observation(item="style", outcome=Outcome.NOT_OBSERVED, note=WAITS)
             observations.append(waits if points is None else tiny.judged(waits, points))
             of = tiny.evidence(student, *observations, work=work, submitted_at=submitted_at)
-            book.record(of, tiny.card(of, rubric, extensions=extensions), how="run")
+
+            def card(evidence):
+                return tiny.card(evidence, rubric, extensions=extensions)
+
+            book.record(of, card(of), how="run", judge=card)
         judge = tiny.judge(rubric, extensions=extensions)
         before = rows(book)
         for apply in (False, True):

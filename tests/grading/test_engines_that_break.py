@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from grader.config.course import load_course
-from grader.contracts.engine import Ended, Records, Waits
+from grader.contracts.engine import Ended, Engine, Records, Waits
 from grader.errors import ExitCode, UsageError
 from grader.grading.grade import Grading
 from grader.grading.sessions import open_session
@@ -19,7 +19,7 @@ from tests.grading.test_marks_and_files import course
 __all__ = ["course"]
 
 
-class Well:
+class Well(Engine):
     """An engine that ends every order at once."""
 
     name = "mine"

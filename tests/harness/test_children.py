@@ -57,6 +57,15 @@ def test_without_a_group_every_item_starts_from_nothing(children):
     assert up(children) == up(children) == (1, "imported\nup 1\n")
 
 
+def test_no_child_is_forked_ahead_of_the_last_item(children):
+    up(children)
+    forked_ahead = bool(children._ahead)
+    children.is_last_item = True
+    assert up(children) == (1, "imported\nup 1\n")
+    assert forked_ahead == children.servers.has_loopback
+    assert not children._ahead
+
+
 def test_a_group_shares_a_child_and_each_item_sees_its_own_output(children):
     assert up(children, group="g") == (1, "imported\nup 1\n")
     assert up(children, group="g") == (2, "up 2\n")

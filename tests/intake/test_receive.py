@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import CourseError, NotObservedError, UsageError
+from grader.errors import CourseError, NotObservedError, SubmissionError, UsageError
 from grader.model.assignment import Assignment
 
 WORK = b"def add(x, y):\n    return x + y\n"
@@ -210,3 +210,16 @@ def test_platforms_teams_and_the_roster_are_understood(name, student, members, t
     got = taken(tar_of({"utils.py": WORK}, name), roster={"777": "alice+bob"})
     assert (got.student, got.members, got.archive) == (student, members, name)
     assert (got.lms_id, got.attempt, got.marked_late) == told
+
+
+def test_a_team_larger_than_the_assignment_allows_is_not_accepted(tar_of, taken, tmp_path):
+    teams = {"hw1": Assignment(name="hw1", title="", accepts=("utils.py",), team_at_most=2)}
+    assert taken(tar_of(FILES, "bob+alice.tar.gz"), assignments=teams).members == ("alice", "bob")
+    with pytest.raises(SubmissionError, match="is of 3 students, and teams of hw1 have at most 2"):
+        taken(tar_of(FILES, "alice+bob+carol.tar.gz"), assignments=teams, workspace=tmp_path / "second")
+
+
+@pytest.mark.parametrize("size", [-1, True, "3"])
+def test_a_size_of_teams_that_is_no_number_is_refused(size):
+    with pytest.raises(ValueError, match="team_at_most"):
+        Assignment(name="hw1", title="", accepts=("utils.py",), team_at_most=size)

@@ -25,7 +25,8 @@ IMAGES = Match(number=NumberMatch(value=4, unit="D|dim|dimension|dimensional"), 
 NEARLY = Match(number=NumberMatch(value=100, unit="%", tolerance=0.05))
 OPTION = Match(choice=ChoiceMatch(right=("b|collective",), wrong=("a", "c", "point-to-point")))
 CODE = Match(terms=(".to(|to(device)", "cpu()"))
-EVERY = (SHAPE, MEMORIES, STEPS, TIME, COUNT, IMAGES, NEARLY, OPTION, CODE)
+ORDERED = Match(number=NumberMatch(value=4, unit="D", respectively=(3.0, 4.0), lists=True), near=("image",))
+EVERY = (ORDERED, SHAPE, MEMORIES, STEPS, TIME, COUNT, IMAGES, NEARLY, OPTION, CODE)
 
 
 def matched(match, text, question=""):
@@ -264,7 +265,7 @@ def test_a_count_is_a_number_and_no_label(text, state):
         ("images have <4 dimensions", UNCERTAIN),
         ("images are shown in [4]", UNCERTAIN),
         ("the 4th dimension of images", NOT_MET),
-        ("Bilder (images): 4 Dimensionen", UNCERTAIN),
+        ("Bilder (images): 4 Dimensionen", MET),
         ("images: 5D, videos: 4D", NOT_MET),
         ("3D, 4D and 5D", NOT_MET),
         ("images, not videos, are 4D", UNCERTAIN),
@@ -320,6 +321,67 @@ def test_a_suggestion_adds_up_and_marks_its_words():
     assert (suggestion.points, suggestion.possible, suggestion.meets_all) == (4, 5.5, False)
     shown = marked(text, suggestion.spans)
     assert shown == "On-chip: «registers», «shared memory». Then one «allocates»."
+
+
+ONE_OPTION = (
+    Criterion(name="option", points=1, match=Match(choice=ChoiceMatch(right=("MPI_Bcast", ".to(|.to")))),
+)
+ONE_COUNT = (
+    Criterion(
+        name="images",
+        points=1,
+        match=Match(
+            number=NumberMatch(value=4, unit="D|dimension", respectively=(3.0, 4.0, 5.0), lists=True),
+            near=("image",),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("criteria", "text", "unaccounted"),
+    [
+        (ONE_OPTION, "MPI_Bcast", ""),
+        (ONE_OPTION, "It is `MPI_Bcast`.", ""),
+        (ONE_OPTION, "Which one broadcasts?\nMPI_Bcast", ""),
+        (ONE_OPTION, "[2 pts] MPI_Bcast", ""),
+        (ONE_OPTION, "MPI_Bcast or MPI_Teleport", "MPI"),
+        (ONE_OPTION, "x.to(device)", "x"),
+        (ONE_OPTION, "tensor.to(device), tensor.teleport()", "teleport"),
+        (ONE_COUNT, "Images have 4 dimensions (N, C, H, W).", ""),
+        (ONE_COUNT, "1. images: 4", ""),
+        (ONE_COUNT, "images: 4 (N, H, W)", "N"),
+        (ONE_COUNT, "images: 4D. Correction: 5D.", "Correction"),
+        (ONE_COUNT, "images: 4D; 5D", "5D"),
+    ],
+)
+def test_whatever_else_an_answer_says_keeps_it_from_deciding(criteria, text, unaccounted):
+    suggestion = suggest(criteria, text, "Which one broadcasts?", beside=["tensor", "device"])
+    assert suggestion.unaccounted == unaccounted
+    assert suggestion.decides is (not unaccounted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3D, 4D and 5D",
+        "time series, images and videos: 3, 4, 5",
+        "images (N, C, H, W)",
+        "4 images",
+    ],
+)
+def test_what_is_likely_meant_is_suggested_and_does_not_decide(text):
+    suggestion = suggest(ONE_COUNT, text)
+    assert [part.finding.state for part in suggestion.parts] == [MatchState.LIKELY]
+    assert (suggestion.points, suggestion.decides) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["5, 4, 3", "3, 4", "3, 4, 5, 6", "images (N, H, W)", "images, then videos\n(N, C, H, W)", "not 3, 4, 5"],
+)
+def test_other_orders_and_other_lists_are_not_likely(text):
+    assert suggest(ONE_COUNT, text).points == 0
 
 
 def test_a_criterion_for_a_person_keeps_the_suggestion_from_being_accepted():
@@ -412,7 +474,7 @@ def test_any_text_has_a_finding_whose_spans_lie_in_it(text):
         finding = look_for(match, Passage(text, "How many 64 x 3?"))
         assert 0 <= finding.share <= 1
         assert all(0 <= start < end <= len(text) for start, end in finding.spans)
-        assert (finding.state is MET) == (finding.share == 1)
+        assert (finding.state in {MET, MatchState.LIKELY}) == (finding.share == 1)
 
 
 @given(st.text(st.characters(categories=("L", "N")), min_size=1, max_size=9), st.sampled_from(" -_"))

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.model.observation import Outcome, Quantity
+from grader.reports.class_groups import fold
 from grader.reports.html import Html
 from grader.reports.item_rows import MOST_CASES
 from grader.reports.pages import LONGEST, TEMPLATES
@@ -309,3 +310,49 @@ def test_a_students_page_shows_the_sums_of_what_is_on_it(stored):
     text = Page(Html().render(stored("hidden").student())).text
     assert "1.5 / 3 points" in text
     assert "These are the points of the items that are shown here. 1 item is shown later." in text
+
+
+IMPORT = "utils.py could not be imported: ModuleNotFoundError: No module named 'mine'"
+
+
+def test_what_ended_several_items_at_once_is_one_banner_without_hints_about_something_else(make):
+    items = [make.item(name, f"Title {name}", hint=f"Hint of {name}") for name in "abc"]
+    ended = [make.seen(name, outcome=Outcome.CRASHED, note=IMPORT, output="said") for name in "ab"]
+    alone = make.seen("c", outcome=Outcome.CRASHED, note="another reason")
+    for view in (make.graded(items, [*ended, alone]).staff, make.graded(items, [*ended, alone]).student()):
+        text = Page(Html().render(view)).text
+        assert text.count(IMPORT) == 1
+        assert "6 points lost: utils.py could not" in text
+        assert text.count("see the top of the page") == 2
+        assert ("Hint of a" in text, "Hint of c" in text) == (False, True)
+        assert text.count("said") == 1
+
+
+def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(make):
+    items = [make.item(name, f"Title {name}") for name in "abc"]
+    seen = [make.seen("a"), make.seen("b", 0.0), make.seen("c", outcome=Outcome.NOT_OBSERVED)]
+    card = make.graded(items, seen)
+    orders = [
+        re.findall(r'<th scope="row"><span class="title">(?:<a[^>]*>)?Title (\w)', Html().render(view))
+        for view in (card.student(), card.staff)
+    ]
+    assert orders == [["b", "c", "a"], ["a", "b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("message", "folded"),
+    [
+        ('waits for "Part 2 is right", "Part 3"', 'waits for "Part 2 is right", "Part 3"'),
+        ('skipped: needs "Part 2"', 'skipped: needs "Part 2"'),
+        ('3 of 4 differ, as in "7"', '# of # differ, as in "#"'),
+        ("a person gave 1.5 of 4: Nearly, Ann.", "a person gave # of #"),
+    ],
+)
+def test_messages_of_a_class_keep_titles_and_leave_comments_out(message, folded):
+    assert fold(message) == folded
+
+
+def test_a_seed_is_for_staff_alone(make):
+    card = make.graded([make.item("a", "Title", points=3.0)], [make.seen("a", 0.0, output="said")])
+    assert "seed" in Page(Html().render(card.staff)).text
+    assert "seed" not in Page(Html().render(card.student())).text

@@ -31,7 +31,7 @@ def test_an_item_is_a_case_below_its_assignment_and_section(stored):
     [
         ("utils.weights", "failure", "observed", "1/3 points: 1 of 2 cases agrees"),
         ("max.cpu", "failure", "crashed", "0/4 points: ended in ZeroDivisionError: division by zero"),
-        ("max.fast", "skipped", "needs", "skipped: needs max.cpu (max_cpu finds the larger element)"),
+        ("max.fast", "skipped", "needs", 'skipped: needs "max_cpu finds the larger element"'),
         ("gpu", "skipped", "provisional", "no GPU on this machine: pending, not lost"),
     ],
 )

@@ -25,7 +25,7 @@ cdp_hw1  alice
   ✗ max_cpu finds the larger element                     0 / 4
     │ ended in ZeroDivisionError: division by zero
   · max_gpu is at least 40 times faster than max_cpu     0 / 5
-    │ skipped: needs max.cpu (max_cpu finds the larger element)
+    │ skipped: needs "max_cpu finds the larger element"
   … max_gpu launches a kernel                            … / 3
     │ no GPU on this machine: pending, not lost
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.model.evidence import Evidence
-from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome
+from grader.model.observation import STUDENTS_DOING, Case, Observation, Outcome, Quantity
 from grader.model.rubric import Item, LatePolicy, Rubric
 from grader.model.score import Award, Standing
 from grader.model.submission import Submission
@@ -154,7 +154,7 @@ def test_an_item_whose_need_earned_only_a_part_is_not_counted_and_says_why():
     )
     fast = line_of(card, "fast")
     assert (fast.points, fast.standing) == (0.0, Standing.FINAL)
-    assert fast.reason == "not counted: needs right (Title of right)"
+    assert fast.reason == 'not counted: needs "Title of right"'
     assert fast.hint == ""
 
 
@@ -166,7 +166,7 @@ def test_an_item_the_worker_skipped_stays_skipped_while_its_need_fails():
     )
     fast = line_of(card, "fast")
     assert (fast.points, fast.standing) == (0.0, Standing.FINAL)
-    assert fast.reason == "skipped: needs right (Title of right)"
+    assert fast.reason == 'skipped: needs "Title of right"'
 
 
 def test_a_skipped_item_must_run_again_once_a_changed_rubric_lets_its_need_pass():
@@ -189,7 +189,7 @@ def test_an_item_is_pending_while_its_need_is():
     )
     fast = line_of(card, "fast")
     assert (fast.points, fast.standing) == (0.0, Standing.PROVISIONAL)
-    assert fast.reason == "waits for right (Title of right)"
+    assert fast.reason == 'waits for "Title of right"'
     assert card.points.pending == 8.0
 
 
@@ -217,7 +217,7 @@ def test_a_kind_sees_the_observations_it_uses_and_waits_for_those_that_are_open(
     both = score(rubric(*items), evidence(seen("report"), seen("fast"), seen("slow", 0.0)), KINDS)
     one = score(rubric(*items), evidence(seen("report"), seen("fast")), KINDS)
     assert both.lines[0].reason == "1.0 beside ['fast', 'slow']"
-    assert (one.lines[0].standing, one.lines[0].reason) == (Standing.PROVISIONAL, "waits for slow")
+    assert (one.lines[0].standing, one.lines[0].reason) == (Standing.PROVISIONAL, 'waits for "Title of slow"')
 
 
 def test_a_kind_that_can_do_without_what_it_uses_does_not_wait_for_it():
@@ -353,9 +353,9 @@ def test_what_a_simulator_shows_is_told_and_earns_nothing_yet():
     assert a.reason == "only simulated: 1.0 beside []"
     assert b.reason == "only simulated: 1.0 beside []"
     failed = score(hw, evidence(seen("a", 0.0, simulated=True), seen("b", simulated=True)), KINDS)
-    assert failed.lines[1].reason == "waits for a (Title of a)"
+    assert failed.lines[1].reason == 'waits for "Title of a"'
     real = score(hw, evidence(seen("a", simulated=True), seen("b")), KINDS)
-    assert real.lines[1].reason == "waits for a (Title of a)"
+    assert real.lines[1].reason == 'waits for "Title of a"'
     crashed = score(hw, evidence(seen("a", outcome=Outcome.CRASHED, note="boom", simulated=True)), KINDS)
     assert (crashed.lines[0].standing, crashed.lines[0].reason) == (
         Standing.PROVISIONAL,
@@ -392,6 +392,31 @@ def test_a_flag_holds_the_card_if_the_rubric_says_so_and_its_points_stay():
     card = score(hw, evidence(odd, seen("b"), seen("c")), KINDS)
     assert [line.standing for line in card.lines] == [Standing.HELD, Standing.FINAL, Standing.FINAL]
     assert (card.standing, card.points.raw, card.totals[0].final) == (Standing.HELD, 12.0, None)
+
+
+def by_person(observation, points, **facts):
+    quantities = {
+        "points_given": Quantity(value=points, unit="points", taken_by="Ada"),
+        "points_possible": Quantity(value=4.0, unit="points", taken_by="Ada"),
+    }
+    return replace(observation, quantities=quantities, facts={**observation.facts, **facts})
+
+
+def test_whoever_gives_points_for_a_held_item_has_looked_and_its_flags_stay():
+    hw = rubric(item("a", on_flag="holds"), item("b", needs=("a",)))
+    odd = by_person(replace(seen("a"), facts={"share": 1.0, "flags": ["odd"]}), 3.0, comment="half of it")
+    card = score(hw, evidence(odd, seen("b")), KINDS)
+    assert card.lines[0].standing is Standing.FINAL
+    assert card.lines[0].points == 3.0
+    assert card.lines[0].flags == ("odd",)
+    assert card.lines[0].reason == "a person gave 3 of 4: half of it"
+    assert card.lines[1].reason.startswith("not counted: needs a")
+
+
+def test_a_person_judges_what_no_kind_could():
+    bare = Observation(item="a", outcome=Outcome.OBSERVED, facts={"before_points": ["crashed", "", None]})
+    card = score(rubric(item("a")), evidence(by_person(bare, 2.0)), KINDS)
+    assert (card.points.raw, card.standing) == (2.0, Standing.FINAL)
 
 
 def test_a_held_need_that_lost_a_part_gates_like_any_other():

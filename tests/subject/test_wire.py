@@ -72,7 +72,7 @@ values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3) | st.integers(-(2**63), 2**63 - 1), inner, max_size=3)
     ),
     max_leaves=8,
 )
@@ -96,6 +96,11 @@ def test_a_matrix_as_lists_of_numpy_scalars_crosses_whole(kind):
 def test_a_long_list_of_two_scalar_types_keeps_each():
     mixed = [np.float32(0.5), np.float64(0.5)] * PACK_FROM
     assert [type(element) for element in there_and_back(mixed)] == [np.float32, np.float64] * PACK_FROM
+
+
+@pytest.mark.parametrize("key", [1.5, None, True, (1,), b"a", 2**63])
+def test_a_dict_whose_keys_do_not_cross_is_named_by_them(key):
+    assert there_and_back({key: 1}) == "dict with keys that are neither text nor whole numbers"
 
 
 def test_what_would_become_too_many_objects_is_refused_by_both_sides(monkeypatch):
@@ -133,7 +138,7 @@ def test_bytes_that_are_given_twice_are_not_copied_twice():
         {"l": 7},
         {"t": None},
         {"d": ["abc"]},
-        {"d": [[1, 2]]},
+        {"d": [[1.5, 2]]},
         {"a": [0, "|u1"]},
         {"a": [-1, "|u1", [1]]},
         {"a": [True, "|u1", [1]]},

@@ -21,7 +21,17 @@ from grader.api.check import (
     RanksOrder,
     option,
 )
-from grader.api.engine import Ended, Engine, EngineSettings, Event, Order, Records, Session, Waits
+from grader.api.engine import (
+    Ended,
+    Engine,
+    EngineSettings,
+    Event,
+    Order,
+    QueueStatus,
+    Records,
+    Session,
+    Waits,
+)
 from grader.api.exporter import FilledSheet, Grade, ResultsFile, Roster, Rules, Worksheet
 from grader.api.platform import Change, Platform, PlatformGrade, PlatformOptions, Receipt, Target
 from grader.api.report import AudienceView, Report
@@ -86,6 +96,8 @@ def told(event: Event) -> str:
         return assert_type(event.message, str)
     if isinstance(event, Records):
         return assert_type(event.lines, tuple[bytes, ...])[0].decode()
+    if isinstance(event, QueueStatus):
+        return assert_type(event.message, str)
     return assert_type(event, Ended).problem
 
 

@@ -242,3 +242,15 @@ def test_only_another_child_of_our_parent_is_a_sibling():
     finally:
         other.kill()
         other.wait()
+
+
+def test_a_gpu_of_a_kind_that_the_assignment_does_not_name_is_not_used(machine, gpu, monkeypatch):
+    made = machine(gpu(0))
+    kind = Task(item="fast", check="speedup", options={}, devices={"gpu": 1}, gpu_kinds=("H999",))
+    unfit = Devices("a test", retire=print, say=print, waits=print, tasks=(kind,))
+    assert made.lacking({"gpu": 1}, simulates=False) == ""
+    assert unfit.lacking({"gpu": 1}, simulates=False).endswith("; it is measured on H999)")
+    fit = Devices(
+        "a test", retire=print, say=print, waits=print, tasks=(replace(kind, gpu_kinds=(gpu(0).name,)),)
+    )
+    assert fit.lacking({"gpu": 1}, simulates=False) == ""

@@ -184,7 +184,9 @@ def test_whether_an_item_passes_is_told_when_it_is_noted(run, gpu):
     waits = replace(task("waits"), uses=("other",))
     assert not items.note(waits, replace(crashed, item="waits"))
     needs = Task(item="later", check="looks", options={}, needs=("waits",))
-    assert items.observe(needs).note == "waits for waits", "nobody can judge it without the other one"
+    assert items.observe(needs).note == "waits for an item that it needs", (
+        "nobody can judge it without the other one"
+    )
     items.note(task("other"), replace(crashed, item="other"))
     items.note(waits, replace(crashed, item="waits"))
     assert items.observe(needs).outcome is Outcome.SKIPPED

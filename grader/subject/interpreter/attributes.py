@@ -8,22 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from .elements import Element, ElementArray, wrapped
+from .elements import Element, ElementArray, FlatElements, Region, wrapped
 from .libraries import Conversion, Library, native
-from .refusals import Refused, Unknown
+from .refusals import Reading, Refused, Unknown
 from .tables import METHODS, REARRANGING
 
 
 def _list_of(array: ElementArray) -> Callable[[], Any]:
     def tolist() -> Any:
         array.region.touch("reads elements")
-        return wrapped(_nested(array.data), array.region)
+        return _nested(array.data, array.region)
 
     return tolist
 
 
-def _nested(data: Any) -> Any:
-    return [_nested(row) for row in data] if isinstance(data, np.ndarray) and data.ndim else data[()]
+def _nested(data: np.ndarray[Any, Any], region: Region) -> Any:
+    """Return lists of Python's numbers, as elements will be."""
+    return [_nested(row, region) for row in data] if data.ndim else Element(data.item(), region)
 
 
 def _rearranged(name: str) -> Callable[[ElementArray], Callable[..., Any]]:
@@ -56,7 +57,7 @@ _ARRAY: Mapping[str, Callable[[ElementArray], Any]] = {
     "nbytes": lambda array: array.data.nbytes,
     "dtype": lambda array: array.data.dtype,
     "T": lambda array: ElementArray(array.data.T, array.region),
-    "flat": lambda array: ElementArray(array.data.reshape(-1), array.region),
+    "flat": lambda array: FlatElements(array.data.reshape(-1), array.region),
     "tolist": _list_of,
     "item": _item,
     **{name: _rearranged(name) for name in REARRANGING},
@@ -106,7 +107,7 @@ def attribute(value: Any, name: str) -> Any:
 
 def _other_attribute(value: Any, name: str) -> Any:
     if name == "format" and type(value) is str:  # its fields can name attributes that stand in no table
-        return lambda *args, **fields: value
+        return lambda *args, **fields: Reading("a text that it put together")
     if name == "py_func" and hasattr(value, "python_twin"):
         return value.python_twin()
     if name == "from_iterable" and value is itertools.chain:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import operator
+import random
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .refusals import Refused
 
+LONG = 64
+"""So many values of a range are a long loop."""
 WAY_OUT = "loops over single elements, as A[i, j], are what counts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineNumbers:
+    """Numbers that depend on the machine: a program that goes by them is followed with several."""
+
+    cores: int
+    unwritten: int
+    """The elements of new memory; where it is not 0, floats are NaN."""
 
 
 class Region:
@@ -25,6 +38,16 @@ class Region:
         """Whether it runs where a file is imported, and not yet in the function that is followed."""
         self.entries = 0
         """How often compiled code was called from outside."""
+        self.shuffles = False
+        """Whether long loops are followed in another order, because only the first of it is followed."""
+        self.machine = MachineNumbers(cores=1, unwritten=99)
+        """What the machine shows to a function."""
+
+    def order(self, values: Any) -> Any:
+        """Return what a loop goes over, a long range perhaps in another order."""
+        if not self.shuffles or not isinstance(values, range) or len(values) < LONG:
+            return values
+        return random.SystemRandom().sample(values, len(values))
 
     def touch(self, what: str) -> None:
         """Take note that the program does something with single elements.
@@ -86,7 +109,7 @@ def _number(value: Any) -> Any:
 
 def _binary(function: Callable[[Any, Any], Any], *, swapped: bool) -> Callable[[Element, Any], Any]:
     def operate(self: Element, other: Any) -> Any:
-        if type(other) is ElementArray:
+        if isinstance(other, ElementArray):
             raise Refused(f"computes with a whole array; {WAY_OUT}")
         if not isinstance(other, Element | np.number | np.bool_ | int | float | complex):
             return NotImplemented
@@ -137,7 +160,7 @@ class ElementArray:
         return len(self.data)
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(self.data)))
+        return (self[place] for place in self.region.order(range(len(self.data))))
 
     def __getitem__(self, index: Any) -> Any:
         selected = self.data[_plain_index(index)]
@@ -157,7 +180,16 @@ class ElementArray:
         del args, kwargs
         raise Refused(f"gives a whole array to NumPy; {WAY_OUT}")
 
+    def __repr__(self) -> str:
+        raise Refused("takes the text of a whole array")
+
     __hash__ = None  # type: ignore[assignment]
+
+
+class FlatElements(ElementArray):
+    """All elements of an array in a row, which NumPy takes for no array."""
+
+    __slots__ = ()
 
 
 def _refuse_whole(self: ElementArray, *args: Any) -> NoReturn:
@@ -198,7 +230,7 @@ def plain(value: Any) -> Any:
     """Return a value with numbers and NumPy's arrays in place of ours."""
     if type(value) is Element:
         return value.number
-    if type(value) is ElementArray:
+    if isinstance(value, ElementArray):
         return value.data
     if type(value) in (list, tuple):
         return type(value)(map(plain, value))

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .attributes import attribute
-from .elements import ElementArray
+from .elements import Element, ElementArray
 from .frames import NO_DEFAULT, Frame, Function
 from .libraries import Decorator
-from .refusals import NotFollowed, Refused, shown
+from .refusals import NotFollowed, Reading, Refused, shown
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -182,6 +182,7 @@ class Expressions:
     def _on_Call(self, node: ast.Call, frame: Frame) -> Any:
         function = self.evaluate(node.func, frame)
         if isinstance(function, Decorator):
+            _must_be_written_out(node)
             return function(*self._functions(node, frame), **self._keywords(node, frame))
         if not callable(function) or isinstance(function, ElementArray):
             raise TypeError(f"{shown(node.func)} cannot be called")
@@ -245,20 +246,27 @@ class Expressions:
             yield self.evaluate(element, frame)
             return
         first, *rest = clauses
-        for value in self.evaluate(first.iter, frame):
+        for value in frame.module.region.order(self.evaluate(first.iter, frame)):
             if frame.module.region.depth and not frame.compiled:
                 raise Refused("has compiled code go on with a generator of plain Python")
             self.assign(first.target, value, frame)
             if all(self.evaluate(test, frame) for test in first.ifs):
                 yield from self._clauses(element, rest, frame)
 
-    def _on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> str:
-        return "".join(str(self.evaluate(part, frame)) for part in node.values)
+    def _on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> str | Reading:
+        parts = [self.evaluate(part, frame) for part in node.values]
+        if any(isinstance(part, Reading) for part in parts):
+            return Reading("a text that it put together")
+        return "".join(parts)
 
-    def _on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> str:
+    def _on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> str | Reading:
         value = self.evaluate(node.value, frame)
-        # what is printed of numbers is no result
-        return str(value) if type(value) in (str, int, bool, type(None)) else "…"
+        specification = "" if node.format_spec is None else self.evaluate(node.format_spec, frame)
+        if isinstance(value, Element):
+            return format(value, specification)
+        if type(value) not in (str, int, float, bool, type(None)) or isinstance(specification, Reading):
+            return Reading("a text that it put together")  # what is printed of it is no result
+        return format(repr(value) if node.conversion == ord("r") else value, specification)
 
     def _on_Yield(self, node: ast.Yield, frame: Frame) -> None:
         values = frame.yielded
@@ -269,3 +277,11 @@ class Expressions:
         values = frame.yielded
         if values is not None:
             values.extend(self.evaluate(node.value, frame))
+
+
+def _must_be_written_out(decorator: ast.Call) -> None:
+    """Refuse a decorator of numba's of which other code may decide whether it compiles."""
+    for keyword in decorator.keywords:
+        decides = keyword.arg in ("forceobj", "nopython") and not isinstance(keyword.value, ast.Constant)
+        if keyword.arg is None or decides:
+            raise NotFollowed(f"gives numba options that are not written out: {shown(keyword.value)}")

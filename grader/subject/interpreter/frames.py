@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from .elements import Region
-from .refusals import Unknown
+from .elements import ElementArray, Region
+from .refusals import NotFollowed, Unknown
 
 
 class Names(Protocol):
@@ -100,7 +100,7 @@ class Frame:
 class Function:
     """A function or lambda of the submission; called as any other."""
 
-    __slots__ = ("_evaluate", "compiled", "defaults", "frame", "name", "node")
+    __slots__ = ("_evaluate", "cached", "compiled", "defaults", "frame", "name", "node")
 
     def __init__(
         self,
@@ -117,6 +117,8 @@ class Function:
         self.frame = frame
         self.defaults = defaults
         self.compiled = compiled
+        self.cached = False
+        """Whether it gives again what it gave for the same arguments."""
         self._evaluate = evaluate
 
     def compiled_twin(self) -> Function:
@@ -132,7 +134,10 @@ class Function:
         frame = Frame(self.frame.module, self.frame)
         frame.compiled |= self.compiled
         self._bind(frame.names, list(args), keywords)
-        return self._evaluate(self, frame)
+        value = self._evaluate(self, frame)
+        if self.cached and isinstance(value, list | dict | set | ElementArray):
+            raise NotFollowed(f"keeps what {self.name} gives from call to call")
+        return value
 
     def __getitem__(self, index: Any) -> Any:
         """Return an unknown value for a configured launch: kernels are not followed."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import tables
-from .elements import Element, ElementArray, Region, plain, wrapped
+from .elements import Element, ElementArray, FlatElements, Region, plain, wrapped
 from .refusals import Reading, Refused, Unknown
 
 NUMPY, NUMBA, CUDA = "numpy", "numba", "numba.cuda"
@@ -122,10 +122,10 @@ def libraries(region: Region) -> Mapping[str, Library]:
             "reduce": functools.reduce,
             "partial": functools.partial,
             "wraps": _decorated_alike,
-            **dict.fromkeys(("lru_cache", "cache"), _decorator_of_nothing),
+            **dict.fromkeys(("lru_cache", "cache"), _cached),
         },
         "warnings": dict.fromkeys(("warn", "filterwarnings", "simplefilter"), _nothing),
-        "sys": {"stdout": None, "stderr": None, "maxsize": sys.maxsize},
+        "sys": {"stdout": Kind(type(sys.stdout)), "stderr": Kind(type(sys.stdout)), "maxsize": sys.maxsize},
         "operator": {name: getattr(operator, name) for name in tables.OPERATORS},
         "os": {"cpu_count": _cores(region)},
         "time": dict.fromkeys(("time", "perf_counter", "monotonic", "process_time"), _reading),
@@ -150,7 +150,7 @@ class Kind:
 
 
 def _isinstance(value: Any, kinds: Any) -> bool:
-    number = plain(value)
+    number = value if isinstance(value, FlatElements) else plain(value)
     for kind in kinds if type(kinds) is tuple else (kinds,):
         if isinstance(kind, Unknown):
             return kind()
@@ -187,7 +187,8 @@ def _empty(region: Region) -> Callable[..., ElementArray]:
         del options
         data = np.zeros(native(shape), native(dtype))
         if data.dtype.kind != "b":
-            data[...] = 99 if data.dtype.kind in "iu" else np.nan
+            unwritten = region.machine.unwritten
+            data[...] = unwritten if data.dtype.kind in "iu" or not unwritten else np.nan
         return ElementArray(data, region)
 
     return empty
@@ -218,7 +219,7 @@ def _from_iterable(region: Region) -> Callable[..., ElementArray]:
 def _sum_function(function: Callable[[list[Any]], Any], region: Region) -> Callable[[Any], Element]:
     def compute(iterable: Any) -> Element:
         numbers = list(iterable)
-        if any(type(number) is ElementArray for number in numbers):
+        if any(isinstance(number, ElementArray) for number in numbers):
             raise Refused("gives whole rows to a function of numbers")
         region.touch("computes with elements")
         return Element(function([plain(number) for number in numbers]), region)
@@ -243,10 +244,13 @@ def _nothing(*args: Any, **options: Any) -> None:
     del args, options
 
 
-def _decorator_of_nothing(*args: Any, **options: Any) -> Any:
+def _cached(*args: Any, **options: Any) -> Any:
     """Play `functools.cache` and its like, which change nothing of what a function gives."""
     del options
-    return args[0] if args and hasattr(args[0], "compiled_twin") else _first
+    if args and hasattr(args[0], "compiled_twin"):
+        args[0].cached = True
+        return args[0]
+    return _cached
 
 
 def _decorated_alike(function: Any) -> Any:
@@ -259,10 +263,10 @@ def _first(function: Any) -> Any:
 
 
 def _cores(region: Region) -> Callable[[], int]:
-    """Return a counter of cores: one in a function; all where an import may choose functions by it."""
+    """Return a counter of cores; all of them where an import may choose functions by it."""
 
     def count() -> int:
-        return os.cpu_count() or 1 if region.importing else 1
+        return os.cpu_count() or 1 if region.importing else region.machine.cores
 
     return count
 
@@ -272,7 +276,7 @@ def _reading() -> Reading:
 
 
 def _copied(value: Any) -> Any:
-    if type(value) is ElementArray:
+    if isinstance(value, ElementArray):
         return ElementArray(value.data.copy(), value.region)
     return type(value)(map(_copied, value)) if type(value) in (list, tuple) else value
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .doubts import Doubts, contents_of
 from .elements import Region
 from .frames import Frame, Function
 from .libraries import builtin_functions, libraries
@@ -64,9 +65,12 @@ class Module:
             try:
                 self._program.statements.run([statement], frame)
                 self._doubt(statement, before)
+                self._doubt_failures(statement, frame)
             except Refused as refused:
+                self._program.doubts.add(frame, statement)
                 self._forget(statement, str(refused), type(refused))
             except Exception as error:
+                self._program.doubts.add(frame, statement)
                 self._forget(statement, f"{type(error).__name__}: {error}", Refused)
         for node in ast.walk(tree):
             self._look_into(node)
@@ -86,9 +90,22 @@ class Module:
             if not certain and isinstance(value, Function):
                 which = "a `try`" if isinstance(statement, ast.Try) else "a condition, or a number,"
                 taken = f"{name}, which {which} may replace by another"
-                self.bindings[name] = Unknown(taken, NotFollowed)
+                self.bindings[name] = Unknown(taken, NotFollowed, value)
             elif isinstance(before.get(name), Function) and not isinstance(value, Function):
                 self.bindings[name] = Unknown(f"{name}, which was a function before", NotFollowed)
+
+    def _doubt_failures(self, statement: ast.stmt, frame: Frame) -> None:
+        """Take note of what runs, or does not, where an import fails: here none does."""
+        for node in _outside_of_functions(statement):
+            if not isinstance(node, ast.Try):
+                continue
+            for part in (*node.handlers, *node.orelse):
+                self._program.doubts.add(frame, part)
+                for name in {name for inner in _outside_of_functions(part) for name in bound_names(inner)}:
+                    value = self.bindings.get(name)
+                    if isinstance(value, bool | int | float | str | list | dict | set | None):
+                        taken = f"{name}, which depends on whether an import fails"
+                        self.bindings[name] = Unknown(taken, NotFollowed)
 
     def _names_a_function(self, value: ast.expr | None) -> bool:
         """Tell whether an expression is a function's name, a lambda, or a decorator called with one."""
@@ -184,6 +201,16 @@ class Module:
         self._stars.append(getattr(source, "name", "a library"))
 
 
+def _computed_with(node: ast.AST) -> Iterator[str]:
+    """Yield the names whose values are taken in a function, other than to print them."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        yield from _computed_with(child)
+
+
 def _named(node: ast.Name | ast.Attribute) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id
 
@@ -246,10 +273,13 @@ class Program:
         """Where the program keeps numba from compiling."""
         self.builtins = builtin_functions()
         self.statements = Statements(self._load)
+        self.doubts = Doubts()
         self.notes: list[str] = []
         """Places at the level of a file that a person may look at."""
         self.reached: dict[int, Function] = {}
         """The functions that were called, by the identity of their nodes."""
+        self._lasting: dict[int, tuple[str, Any, Any]] = {}
+        """What calls find that earlier ones may have changed: where, itself, and what it held."""
         self._libraries = libraries(self.region)
         self._modules: dict[str, Module] = {}
 
@@ -273,6 +303,7 @@ class Program:
             Refused: it does what cannot be evaluated an element at a time.
             Exception: it fails.
         """
+        self.doubts.settle()
         self.statements.first_call = self._look
         self.statements.begin()
         self.region.depth = self.region.entries = 0
@@ -287,14 +318,28 @@ class Program:
         while pending:
             function = pending.pop()
             catches = self.compiled_only and not function.compiled and not function.frame.compiled
-            reached = Reached(function, self.statements.run_import)
+            reached = Reached(function, self.statements.run_import, self.doubts)
             for line, refused in reached.misused(may_catch=not catches):
                 self.statements.place = function.frame.module.file, line
                 raise refused
+            for line, value in reached.containers():
+                place = f"{function.frame.module.file}:{line}"
+                self._lasting.setdefault(id(value), (place, value, contents_of(value)))
             for other in reached.functions():
                 if id(other.node) not in looked_at:
                     looked_at.add(id(other.node))
                     pending.append(other)
+
+    def changes(self) -> Iterator[str]:
+        """Yield what calls changed and later calls find: what these do may depend on how many there were."""
+        for place, value, contents in self._lasting.values():
+            if contents_of(value) != contents:
+                yield f"{place}: changes what later calls find"
+        nodes = [(function, node) for function in self.reached.values() for node in ast.walk(function.node)]
+        loaded = {name for function in self.reached.values() for name in _computed_with(function.node)}
+        for function, node in nodes:
+            if isinstance(node, ast.Global | ast.Nonlocal) and not loaded.isdisjoint(node.names):
+                yield f"{function.frame.module.file}:{node.lineno}: changes what later calls find"
 
     def _load(self, name: str) -> Any:
         if name in self._libraries:

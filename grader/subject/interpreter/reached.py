@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 from .attributes import NAMES, attribute
+from .doubts import Doubts
+from .elements import ElementArray
 from .frames import Frame, Function
 from .refusals import NotFollowed, Refused, Unknown
 
@@ -19,9 +21,12 @@ DEPTH = 8
 class Reached:
     """Library functions, methods, operators and functions that a function names."""
 
-    def __init__(self, function: Function, run_import: Callable[[ast.stmt, Frame], None]) -> None:
+    def __init__(
+        self, function: Function, run_import: Callable[[ast.stmt, Frame], None], doubts: Doubts
+    ) -> None:
         """`run_import` binds in a frame what an import statement imports."""
         self._function = function
+        self._doubts = doubts
         body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
         self._nodes = [node for statement in body for node in ast.walk(statement)]
         self._bound = {node.arg for node in ast.walk(function.node.args) if isinstance(node, ast.arg)}
@@ -40,6 +45,12 @@ class Reached:
             if isinstance(value, Function):
                 yield value
 
+    def containers(self) -> Iterator[tuple[int, Any]]:
+        """Yield the lists, dictionaries, sets and arrays that it names and that calls leave behind."""
+        for line, value in self._values():
+            if isinstance(value, list | dict | set | ElementArray):
+                yield line, value
+
     def misused(self, *, may_catch: bool) -> Iterator[tuple[int, Refused]]:
         """Yield the lines that are not evaluated an element at a time, and why.
 
@@ -56,6 +67,8 @@ class Reached:
                 yield line, value.refusal(f"uses {value.name}")
             elif isinstance(value, Iterator):
                 yield line, NotFollowed("goes on with an iterator that other calls go on with as well")
+            elif self._doubts.about(value):
+                yield line, NotFollowed("goes on with what code changes, or may change, that is not followed")
         for node in self._loads():
             if isinstance(node, ast.Attribute) and node.attr not in NAMES and self._value(node) is None:
                 yield node.lineno, Refused(f"uses .{node.attr}")
@@ -89,10 +102,10 @@ def _parts(value: Any, depth: int = DEPTH) -> Iterator[Any]:
     if isinstance(value, partial):
         value = value.func, value.args, value.keywords
     if isinstance(value, dict):
-        value = *value.keys(), *value.values()
-    if not isinstance(value, list | tuple | set | frozenset):
         yield value
-    elif depth:
+        value = *value.keys(), *value.values()
+    yield value
+    if depth and isinstance(value, list | tuple | set | frozenset):
         for part in {id(part): part for part in value}.values():
             yield from _parts(part, depth - 1)
 

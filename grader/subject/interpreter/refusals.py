@@ -25,12 +25,16 @@ class NotFollowed(Refused):
 class Unknown:
     """Value that is in no table: naming it is harmless, any use of it is refused."""
 
-    __slots__ = ("name", "refusal")
+    __slots__ = ("name", "perhaps", "refusal")
 
-    def __init__(self, name: str, refusal: type[Refused] = Refused) -> None:
-        """`name` says in a message what it is, as `numpy.maximum`; `refusal` is raised where it is used."""
+    def __init__(self, name: str, refusal: type[Refused] = Refused, perhaps: Any = None) -> None:
+        """`name` says in a message what it is, as `numpy.maximum`; `refusal` is raised where it is used.
+
+        `perhaps` is what it stands for if nothing that is not followed changed it.
+        """
         self.name = name
         self.refusal = refusal
+        self.perhaps = perhaps
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refuse."""

@@ -21,6 +21,10 @@ CPU_S = 10.0
 """How long one evaluation may compute; small inputs take milliseconds."""
 
 
+class EnoughError(BaseException):
+    """The beginning of an evaluation is over, and nothing was refused in it."""
+
+
 class Leave(Enum):
     """How a block was left before its end, other than by `return`."""
 
@@ -157,7 +161,7 @@ class Statements:
         return self.run(node.body if self.expressions.evaluate(node.test, frame) else node.orelse, frame)
 
     def _on_For(self, node: ast.For, frame: Frame) -> Left:
-        for value in self.expressions.evaluate(node.iter, frame):
+        for value in frame.module.region.order(self.expressions.evaluate(node.iter, frame)):
             self.expressions.assign(node.target, value, frame)
             if (left := self._loop(node, frame)) is not None:
                 return left if isinstance(left, Return) else None
@@ -220,11 +224,15 @@ class Statements:
         )
 
     def _on_Try(self, node: ast.Try, frame: Frame) -> Left:
+        if not frame.module.region.importing:
+            self._must_not_fail(node)
         left: Left = None
         try:
             left = self.run(node.body, frame)
             if left is None:
                 left = self.run(node.orelse, frame)
+        except RecursionError:
+            raise NotFollowed("recurses deeply") from None  # how deep it may go is another matter here
         except Exception as error:
             handler = next(
                 (candidate for candidate in node.handlers if self._catches(candidate, error, frame)), None
@@ -238,6 +246,15 @@ class Statements:
         finally:
             final = self.run(node.finalbody, frame)
         return final or left
+
+    def _must_not_fail(self, node: ast.Try) -> None:
+        """Refuse an import that succeeds here and may fail elsewhere."""
+        for statement in node.body:
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                names = [alias.name for alias in statement.names]
+                names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else names
+                if any(isinstance(self._load(name), Unknown) for name in names):
+                    raise NotFollowed(f"imports {', '.join(names)}, which may fail")
 
     def _catches(self, handler: ast.ExceptHandler, error: Exception, frame: Frame) -> bool:
         if handler.type is None:

@@ -216,10 +216,14 @@ class Cupti(RecordSource):
         }
 
     def _name(self, activity: Any) -> str:
-        domains = self._cupti.CallbackDomain
         driver = activity.kind == self._cupti.ActivityKind.DRIVER
-        domain = domains.DRIVER_API if driver else domains.RUNTIME_API
-        return _VERSION.sub("", str(self._cupti.get_callback_name(domain, activity.cbid)))
+        return call_name(self._cupti, activity.cbid, driver=driver)
+
+
+def call_name(cupti: Any, number: int, *, driver: bool) -> str:
+    """Return the name of a function of the runtime, or of the driver, by its number; without its version."""
+    domain = cupti.CallbackDomain.DRIVER_API if driver else cupti.CallbackDomain.RUNTIME_API
+    return _VERSION.sub("", str(cupti.get_callback_name(domain, number)))
 
 
 def _ends(activity: Any, direction: str) -> tuple[int | None, int | None]:

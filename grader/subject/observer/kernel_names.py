@@ -7,6 +7,10 @@ import re
 _PREFIX = re.compile(r"^_Z(?:N[KVr]*)?")
 _LENGTH = re.compile(r"\d+")
 _TAG = re.compile(r"B\d+")
+_OF_ALL_KERNELS = frozenset({"Kernel", "Kernel2", "device_kernel"})
+"""What CUTLASS calls every kernel; the first argument of the template tells them apart."""
+_ARGUMENT = re.compile(r"I(?:N[KVr]*)?(?=\d)")
+_FIRST = re.compile(r"<\s*([\w:]+)")
 
 
 def kernel_name(symbol: str) -> str:
@@ -18,8 +22,10 @@ def kernel_name(symbol: str) -> str:
     """
     prefix = _PREFIX.match(symbol)
     if prefix is None:
-        plain = re.split(r"[<(\[]", symbol.removeprefix("void "))[0]
-        return plain.rpartition("::")[2] or symbol
+        whole = symbol.removeprefix("void ").replace("(anonymous namespace)::", "")
+        name = re.split(r"[<(\[]", whole)[0].rpartition("::")[2] or symbol
+        argument = _FIRST.search(whole) if name in _OF_ALL_KERNELS else None
+        return argument[1].rpartition("::")[2] if argument else name
     at, nested, name = prefix.end(), "N" in prefix.group(), ""
     while at < len(symbol):
         tag = _TAG.match(symbol, at)
@@ -31,4 +37,7 @@ def kernel_name(symbol: str) -> str:
             name = symbol[begin:at]
             if not nested and not symbol.startswith("B", at):
                 break
+    if name in _OF_ALL_KERNELS and (argument := _ARGUMENT.match(symbol, at)):
+        nested = "N" in argument.group()
+        return kernel_name(f"_Z{'N' if nested else ''}{symbol[argument.end() :]}")
     return name or symbol

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..interpreter.elements import plain, wrapped
+from ..interpreter.elements import MachineNumbers, plain, wrapped
 from ..interpreter.frames import Function
 from ..interpreter.program import Program
 from ..interpreter.refusals import NotFollowed, Refused, Unknown
+from ..interpreter.statements import EnoughError
 
 DEPTH = 6000
 SHOWN = 10
@@ -20,16 +24,25 @@ TEXT = 300
 RESULT_NODES = 50_000
 RESULT_BYTES = 2**24
 RESULT_DEPTH = 16
+BEGIN_S = 0.2
+"""How long the beginning of a large call is followed: some thousand elements."""
+_MACHINES = (
+    MachineNumbers(cores=1, unwritten=99),
+    MachineNumbers(cores=max(2, os.cpu_count() or 1), unwritten=0),
+)
 _COMPUTES = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.AugAssign)
 
 
-def main(file: str, function: str, cases: Sequence[Sequence[Any]], compiled: bool) -> dict[str, Any]:
+def main(
+    file: str, function: str, cases: Sequence[Sequence[Any]], compiled: bool, large: Sequence[Any] = ()
+) -> dict[str, Any]:
     """Return what the function gives for each case, with small arrays as arguments.
 
-    With `compiled` elements may be touched only in functions that numba compiles. The answer has `problem` if
-    the function is not there, or one of the calls does not end in a result; otherwise `values`, a result for
-    each case; `unexecuted`, places in the functions that were called which never ran; and `notes`, what else
-    a person may want to look at.
+    `large` are the shapes and types of the arrays of a case that is followed for its first steps alone: what
+    is refused there counts, and nothing else. With `compiled` elements may be touched only in functions that
+    numba compiles. The answer has `problem` if the function is not there, or one of the calls does not
+    end in a result; otherwise `values`, a result for each case; `unexecuted`, places in the functions that
+    were called which never ran; and `notes`, what else a person may want to look at.
     """
     sys.setrecursionlimit(DEPTH)
     np.seterr(all="ignore")
@@ -42,32 +55,75 @@ def main(file: str, function: str, cases: Sequence[Sequence[Any]], compiled: boo
             return _refused(callee.refusal(f"{file}: uses {callee.name}"), "")
         if not isinstance(callee, Function):
             return {"problem": f"{file} defines no function {function}"}
-        return _follow(program, callee, cases)
+        return _follow(program, callee, cases, large)
     except SyntaxError as error:
         return {"problem": f"{file}:{error.lineno or 0}: SyntaxError: {error.msg}"}
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         return {"problem": f"{file}: cannot be read as Python ({error or type(error).__name__})"[:TEXT]}
 
 
-def _follow(program: Program, function: Function, cases: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _follow(
+    program: Program, function: Function, cases: Sequence[Sequence[Any]], large: Sequence[Any]
+) -> dict[str, Any]:
     values = []
     for case in cases:
         try:
-            values.append(_value(program, function, case))
+            # what a program goes by that differs between machines may not decide how it computes
+            values += [_value_on(program, function, case, each) for each in _MACHINES][:1]
         except Refused as refused:
             return _refused(refused, _place(program))
         except Exception as error:
             return {"problem": f"{_place(program)}{_described(error)}"}
+    try:
+        _begin(program, function, large)
+    except Refused as refused:
+        return _refused(refused, f"{_place(program)}for a large array, ")
     return {
         "values": values,
         "unexecuted": sorted(set(_unexecuted(program)))[:SHOWN],
-        "notes": program.notes[:SHOWN],
+        "notes": [*program.changes(), *program.notes][:SHOWN],
     }
 
 
 def _refused(refused: Refused, place: str) -> dict[str, Any]:
     problem = f"{place}{refused}"[:TEXT]
     return {"problem": problem, "notes": [problem] if isinstance(refused, NotFollowed) else []}
+
+
+def _value_on(program: Program, function: Function, case: Sequence[Any], machine: MachineNumbers) -> Any:
+    program.region.machine = machine
+    return _value(program, function, case)
+
+
+def _begin(program: Program, function: Function, large: Sequence[Any]) -> None:
+    """Follow the first steps of a call with large arrays; a call that fails otherwise says nothing.
+
+    Raises:
+        Refused: one of them is not an element at a time.
+    """
+    if not large:
+        return
+    rng = np.random.default_rng()
+    # as random as any: what is in it is not looked at
+    case = [np.resize(rng.integers(0, 256, 997), shape).astype(dtype) for shape, dtype in large]
+    program.region.shuffles = True
+    executed, branches = set(program.statements.executed), set(program.statements.expressions.branches)
+    signal.signal(signal.SIGPROF, _enough)
+    with suppress(EnoughError):
+        signal.setitimer(signal.ITIMER_PROF, BEGIN_S, BEGIN_S)
+        try:
+            program.call(function, [wrapped(argument, program.region) for argument in case])
+        except Exception:  # noqa: S110 - the cases say what fails
+            pass
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    program.statements.executed, program.statements.expressions.branches = executed, branches
+
+
+def _enough(*args: Any) -> NoReturn:
+    del args
+    raise EnoughError
 
 
 def _value(program: Program, function: Function, case: Sequence[Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from textwrap import dedent
 
 import numpy as np
@@ -25,13 +25,15 @@ from numba import njit, jit, vectorize, prange, cuda
 def follow(tmp_path, monkeypatch) -> Callable[..., str]:
     """The problem that following `f(A, B)`, or `f(X)`, shows; empty if its loops give the right result."""
 
-    def follow(code: str, *, compiled: bool = False, **files: str) -> str:
+    def follow(
+        code: str, *, compiled: bool = False, large: Sequence[tuple[Sequence[int], str]] = (), **files: str
+    ) -> str:
         args, expected = ((X,), PRODUCT) if "f(X)" in code else ((A, B), LARGER)
         monkeypatch.chdir(tmp_path)
         (tmp_path / "work.py").write_text(HEAD + dedent(code))
         for name, text in files.items():
             (tmp_path / f"{name}.py").write_text(dedent(text))
-        answer = elements.main("work.py", "f", [args], compiled)
+        answer = elements.main("work.py", "f", [args], compiled, large)
         if "problem" in answer:
             return answer["problem"]
         (value,) = answer["values"]

@@ -22,6 +22,17 @@ from grader.subject.observer.kernel_names import kernel_name
         ),
         ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n", "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n"),
         ("max_kernel", "max_kernel"),
+        (
+            "_ZN7cutlass7Kernel2I36cutlass_80_simt_sgemm_64x64_8x5_tn_alEEvNT_6ParamsE",
+            "cutlass_80_simt_sgemm_64x64_8x5_tn_al"[:36],
+        ),
+        ("_ZN7cutlass13device_kernelIN4gemm6kernel4GemmIiEEEEvT_", "Gemm"),
+        (
+            "void cutlass::Kernel2<cutlass_80_simt_sgemm>(cutlass_80_simt_sgemm::Params)",
+            "cutlass_80_simt_sgemm",
+        ),
+        ("void at::native::(anonymous namespace)::pool<float>(float)", "pool"),
+        ("_Z6KernelIiEvT_", "Kernel"),
         ("_Z", "_Z"),
         ("_ZN99999short", "short"),
         ("", ""),

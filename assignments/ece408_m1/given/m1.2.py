@@ -1,0 +1,5 @@
+"""Milestone 1 on the GPU."""
+
+from inference import main
+
+main("cuda")

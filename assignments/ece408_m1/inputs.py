@@ -1,0 +1,1 @@
+"""No program of a submission is called: there are no inputs."""

@@ -1,0 +1,97 @@
+"""Times and accuracies in what a report shows of a run: lines of `time`, of the program, and sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+ACCURACY = re.compile(r"accuracy\W{0,6}\s*(?P<value>(?:0?[.,]\d+|1(?:[.,]0+)?|0)(?!\d))", re.IGNORECASE)
+_CLOCK = r"(?:(?P<h>\d+):)?(?P<m>\d+):(?P<s>\d{1,2}(?:[.,]\d+)?)"
+_GNU = re.compile(
+    rf"(?P<user>[\d.,]+)\s*user\s+(?P<system>[\d.,]+)\s*system\s+{_CLOCK}\s*elapsed\s+(?P<cpu>\d+|\?)\s*%\s*CPU"
+)
+_GNU_LONG = re.compile(rf"Elapsed \(wall clock\) time \([^)]*\):\s*{_CLOCK}")
+_GNU_USER = re.compile(
+    r"User time \(seconds\):\s*(?P<user>[\d.,]+)\s+System time \(seconds\):\s*(?P<system>[\d.,]+)"
+)
+_GNU_CPU = re.compile(r"Percent of CPU this job got:\s*(?P<cpu>\d+)\s*%")
+_SHELL = re.compile(r"\breal\s+(?:(?P<m>\d+)m)?\s?(?P<s>\d+(?:[.,]\d+)?)s?")
+_UNIT = re.compile(
+    r"(?<![\w.,:])(?P<n>\d+(?:[.,]\d+)?)\s?(?P<unit>ms|milliseconds?|msecs?|minutes?|mins?|min|seconds?|secs?|sec"
+    r"|Sekunden|segundos?|s|\u79d2)(?![\w/])",
+    re.IGNORECASE,
+)
+_OTHER = re.compile(r"(?:user|sys(?:tem)?|cpu time)\W{0,4}(?:\w+\W{0,3})?$", re.IGNORECASE)
+_ELAPSED = re.compile(r"(?:real|elapsed|wall)(?:[- ]?clock)?(?: time)?\W{0,4}$", re.IGNORECASE)
+_OTHER_BEHIND = re.compile(r"\W{0,3}(?:of )?(?:user|sys(?:tem)?)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTime:
+    """The elapsed time of one run."""
+
+    seconds: float
+    half: float
+    """Half a unit of its last digit."""
+    printed: bool = False
+    """Whether a program printed it, and not a person."""
+    busy_s: float | None = None
+    """User and system time together, if they stand beside it."""
+    cpu_percent: int | None = None
+
+
+def accuracies(text: str) -> tuple[float, ...]:
+    """Return the accuracies that a program printed, in their order."""
+    return tuple(float(match["value"].replace(",", ".")) for match in ACCURACY.finditer(text))
+
+
+def run_times(text: str) -> tuple[RunTime, ...]:
+    """Return all elapsed times in a text: those that programs printed, then those in sentences."""
+    text = " ".join(text.split())
+    return (*_printed(text), *_written(text))
+
+
+def _printed(text: str) -> Iterator[RunTime]:
+    for match in _GNU.finditer(text):
+        cpu = int(match["cpu"]) if match["cpu"].isdecimal() else None
+        busy = float(_plain(match["user"])) + float(_plain(match["system"]))
+        yield _clock(match, busy_s=busy, cpu_percent=cpu)
+    for match in _GNU_LONG.finditer(text):
+        user, cpu = _GNU_USER.search(text), _GNU_CPU.search(text)
+        busy = float(_plain(user["user"])) + float(_plain(user["system"])) if user else None
+        yield _clock(match, busy_s=busy, cpu_percent=int(cpu["cpu"]) if cpu else None)
+    for match in _SHELL.finditer(text):
+        seconds, half = _number(match["s"])
+        yield RunTime(seconds=60 * int(match["m"] or 0) + seconds, half=half, printed=True)
+
+
+def _written(text: str) -> Iterator[RunTime]:
+    """Yield times with a unit that are neither user nor system time."""
+    for match in _UNIT.finditer(text):
+        before, behind = (
+            text[max(0, match.start() - 24) : match.start()],
+            text[match.end() : match.end() + 12],
+        )
+        before = re.split(r"[,;]", before)[-1]
+        if not _ELAPSED.search(before) and (_OTHER.search(before) or _OTHER_BEHIND.match(behind)):
+            continue
+        seconds, half = _number(match["n"])
+        unit = match["unit"].lower()
+        scale = 60.0 if unit.startswith("min") else 1e-3 if unit.startswith(("ms", "mil")) else 1.0
+        yield RunTime(seconds=seconds * scale, half=half * scale)
+
+
+def _clock(match: re.Match[str], *, busy_s: float | None, cpu_percent: int | None) -> RunTime:
+    seconds, half = _number(match["s"])
+    whole = 3600 * int(match["h"] or 0) + 60 * int(match["m"]) + seconds
+    return RunTime(seconds=whole, half=half, printed=True, busy_s=busy_s, cpu_percent=cpu_percent)
+
+
+def _number(digits: str) -> tuple[float, float]:
+    plain = _plain(digits)
+    return float(plain), 0.5 * 10.0 ** -len(plain.partition(".")[2])
+
+
+def _plain(digits: str) -> str:
+    return digits.replace(",", ".").strip(".") or "0"

@@ -1,0 +1,20 @@
+// In place of the header of the package nvidia-cuda-crt, where that is not installed: what CUDA's types need of
+// it for a compiler of the host.
+#pragma once
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __no_return__ __attribute__((noreturn))
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_align__(bytes) __align__(bytes)
+#define __device_builtin__
+#define __device_builtin_texture_type__
+#define __device_builtin_surface_type__
+#define __cudart_builtin__
+#define CUDARTAPI
+#define CUDARTAPI_CDECL

@@ -1,0 +1,179 @@
+"""The open orders of a session, the tasks that they are in, and the events to report of them."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from grader.contracts.engine import Ended, Event, Order, Records
+from grader.engines.remote.batch import folder_of, journals_of, new_name, read_batch, remove_batch
+from grader.engines.remote.collect import append_records
+from grader.engines.remote.journal import Attempted, TaskJournals
+from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, TaskPhase, TaskState
+from grader.engines.remote.stored import BatchPlace, OrderStore, StoredOrder, Wants
+from grader.errors import NotObservedError
+from grader.files import obstacle
+from grader.model.job import WORKER_LOG
+from grader.text import block
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenOrder:
+    """An order that has not ended."""
+
+    order: Order
+    stored: StoredOrder
+    place: BatchPlace | None = None
+    """Where it went out last; None if it never did."""
+    message: str = ""
+    """What was reported last of what it waits for."""
+
+    @property
+    def key(self) -> str:
+        """Return the key under which it is stored, which an earlier command may have given."""
+        return self.stored.key
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenTask:
+    """A task of a batch that has open orders."""
+
+    journals: TaskJournals
+    orders: dict[str, OpenOrder] = field(default_factory=dict)
+    state: TaskState | None = None
+    """What the scheduler said last; None as long as it has not heard of it."""
+    over_since: float | None = None
+    """When the scheduler first said that it is over, or did not know it."""
+
+
+@dataclass
+class Ledger:
+    """Every open order is either in a task, or waits to be sent."""
+
+    store: OrderStore
+    scheduler: Scheduler
+    tasks: dict[tuple[str, int], OpenTask] = field(default_factory=dict)
+    """By the name of the batch and the number of the task."""
+    waiting: dict[Wants, list[OpenOrder]] = field(default_factory=dict)
+    """By what they need."""
+    events: deque[Event] = field(default_factory=deque)
+    """Not reported yet."""
+
+    def __bool__(self) -> bool:
+        """Tell whether an order is open."""
+        return bool(self.tasks or self.waiting)
+
+    def entries(self) -> Iterator[OpenOrder]:
+        """Yield every open order."""
+        for task in self.tasks.values():
+            yield from task.orders.values()
+        for entries in self.waiting.values():
+            yield from entries
+
+    def of_batch(self, name: str) -> list[OpenOrder]:
+        """Return the open orders of a batch."""
+        tasks = [task for (batch, _), task in self.tasks.items() if batch == name]
+        return [entry for task in tasks for entry in task.orders.values()]
+
+    def is_queued(self, wants: Wants) -> bool:
+        """Tell whether tasks with these needs wait for room."""
+        return any(
+            (task.state is None or task.state.phase is TaskPhase.WAITING)
+            and any(entry.stored.wants == wants for entry in task.orders.values())
+            for task in self.tasks.values()
+        )
+
+    def queue(self, entry: OpenOrder) -> None:
+        """Have an order wait to be sent."""
+        self.waiting.setdefault(entry.stored.wants, []).append(entry)
+
+    def follow(self, entry: OpenOrder, place: BatchPlace) -> None:
+        """Note that an order is in a task from now on."""
+        entry.place = place
+        key = place.batch, place.task
+        if key not in self.tasks:
+            folder = folder_of(self.store.root, place.batch)
+            self.tasks[key] = OpenTask(journals=TaskJournals(journals_of(folder, place.task)))
+        self.tasks[key].orders[entry.key] = entry
+
+    def end(
+        self,
+        entry: OpenOrder,
+        problem: str,
+        attempted: Attempted | None = None,
+        task: OpenTask | None = None,
+    ) -> None:
+        """End an order with what an attempt has observed of it; its folder is removed.
+
+        What cannot be written into the results folder stays where it is, for the next command.
+        """
+        order = entry.order
+        collected = True
+        if attempted and task:
+            try:
+                ahead_s = task.journals.clock_ahead_s.get(attempted.attempt, 0.0) - self.clock_ahead_s
+                if lines := append_records(attempted.lines, order.outbox, ahead_s):
+                    self.events.append(Records(order=order, lines=lines))
+                if attempted.log:
+                    with (order.outbox / WORKER_LOG).open("a") as log:
+                        log.write(block(attempted.log))
+            except NotObservedError as error:
+                problem, collected = str(error), False
+            except OSError as error:
+                problem = str(obstacle(order.outbox, error, kind=NotObservedError))
+        self.events.append(Ended(order=order, problem=problem))
+        self.leave_task(entry)
+        self.leave_queue(entry)
+        if collected:
+            self.take_back(entry.key)
+
+    @cached_property
+    def clock_ahead_s(self) -> float:
+        """Return how much our clock is ahead of that of the shared file system, in seconds."""
+        probe = self.store.root / f".clock-{new_name()}"
+        try:
+            probe.touch()
+            ahead_s = time.time() - probe.stat().st_mtime
+            probe.unlink()
+        except OSError:
+            return 0.0
+        return ahead_s
+
+    def leave_task(self, entry: OpenOrder) -> None:
+        """Note that an order is in no task any more."""
+        place = entry.place
+        if place and (task := self.tasks.get((place.batch, place.task))):
+            task.orders.pop(entry.key, None)
+            if not task.orders:
+                del self.tasks[place.batch, place.task]
+
+    def leave_queue(self, entry: OpenOrder) -> None:
+        """Note that an order waits to be sent no more."""
+        wants = entry.stored.wants
+        if entries := [other for other in self.waiting.get(wants, ()) if other is not entry]:
+            self.waiting[wants] = entries
+        else:
+            self.waiting.pop(wants, None)
+
+    def take_back(self, key: str) -> None:
+        """Remove an order, and its batch with the last one."""
+        place = self.store.place_of(key)
+        self.store.remove(key)
+        if place:
+            self.retire(place.batch)
+
+    def retire(self, name: str) -> None:
+        """Cancel and remove a batch if none of its orders is in it any more."""
+        folder = folder_of(self.store.root, name)
+        batch = read_batch(folder)
+        if batch is None:
+            return
+        places = (self.store.place_of(key) for pack in batch.packs for key in pack)
+        if not any(place and place.batch == name for place in places):
+            with suppress(SchedulerAwayError):  # a task that was started again finds no order
+                self.scheduler.cancel(name)
+            remove_batch(folder)

@@ -1,0 +1,160 @@
+"""A probe: what another machine is like, looked at by a task there, and what that means for grading.
+
+`machine_facts` runs there; `findings` judges them on the host.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from grader import __version__
+from grader.contracts.engine import EngineFinding
+from grader.cuda.gpus import VISIBLE, gpus
+from grader.engines.remote.batch import Batch
+from grader.engines.remote.stored import LEAST_ISOLATION
+from grader.machine.cores import Cores
+from grader.machine.lease import Leases
+
+DOCTOR_S = 300.0
+"""Seconds that `grader doctor` may take there."""
+LATE_S = 5.0
+"""A shared folder that shows a new line later than this makes every order wait for it."""
+_GIB = 2**30
+
+
+def machine_facts() -> dict[str, Any]:
+    """Return what a task has on this machine: plain JSON."""
+    cores = Cores()
+    threads = sum(1 for core in cores.allowed if set(cores.siblings(core)) & set(cores.allowed))
+    temporary = tempfile.gettempdir()
+    leases = Leases().folder
+    return {
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "grader": __version__,
+        "cores": len(cores.allowed),
+        "threads": threads,
+        "gpus": [gpu.name for gpu in gpus() if not gpu.mig],
+        "divided": sum(gpu.mig for gpu in gpus()),
+        "visible": os.environ.get(VISIBLE),
+        "leases": str(leases),
+        "leases_writable": os.access(leases if leases.exists() else leases.parent, os.W_OK),
+        "temporary": temporary,
+        "temporary_free": shutil.disk_usage(temporary).free,
+        "doctor": _doctor(),
+    }
+
+
+def _doctor() -> dict[str, Any]:
+    """Run `grader doctor` here, which tries every sandbox."""
+    command = [sys.executable, "-P", "-m", "grader", "doctor", "--json"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DOCTOR_S, check=False
+        )
+        report: dict[str, Any] = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return {"isolation": "", "findings": [], "error": str(error)}
+    return report
+
+
+def findings(
+    facts: Mapping[str, Any], batch: Batch, *, machine: str, late_s: float, limit_s: float, least: str
+) -> Iterator[EngineFinding]:
+    """Judge the facts of a machine for a batch.
+
+    Args:
+        facts: of `machine_facts`.
+        batch: the batch of the probe, which says what its tasks are given.
+        machine: what tasks and which machine, for a heading.
+        late_s: how many seconds after it was written a line of the machine could be read here.
+        limit_s: how long a task may take, in seconds.
+        least: the weakest sandbox that the course demands; empty for none.
+    """
+
+    def finding(name: str, works: bool, message: str, advice: str = "") -> EngineFinding:
+        return EngineFinding(machine=machine, name=name, works=works, message=message, advice=advice)
+
+    yield _sandbox(facts["doctor"], least or LEAST_ISOLATION, machine)
+    same = facts["grader"] == batch.grader
+    yield finding(
+        "grader",
+        same,
+        f"version {facts['grader']}" + ("" if same else f", and {batch.grader} here"),
+        "" if same else "install the same version on both: it is part of every digest",
+    )
+    same = facts["python"].split(".")[:2] == batch.python.split(".")[:2]
+    yield finding(
+        "Python",
+        same,
+        f"{facts['python']} at {facts['executable']}" + ("" if same else f", and {batch.python} here"),
+        "" if same else "use the same Python on both; `setup` and `command` of the engine choose it",
+    )
+    granted, usable = batch.wants.gpus, facts["gpus"]
+    if granted:
+        names = ", ".join(sorted(set(usable))) or "none"
+        divided = f", {facts['divided']} divided (MIG)" if facts["divided"] else ""
+        yield finding(
+            "GPUs",
+            len(usable) == granted,
+            f"{granted} granted, {len(usable)} can be used ({names}{divided}); {VISIBLE}={facts['visible']}",
+            ""
+            if len(usable) == granted
+            else "see the driver there, gres.conf, and ConstrainDevices of Slurm",
+        )
+    enough = facts["cores"] >= batch.cores
+    shared = f", {facts['threads']} of them share a core with another" if facts["threads"] else ""
+    more = facts["cores"] > batch.cores
+    confined = "; nothing keeps it to these, and timed items lease theirs" if more else ""
+    yield finding(
+        "cores",
+        enough,
+        f"{batch.cores} granted, {facts['cores']} can be used{shared}{confined}",
+        "" if enough else "lower `cpus`, or see to which cores Slurm binds a task",
+    )
+    yield finding(
+        "leases",
+        facts["leases_writable"],
+        facts["leases"],
+        "" if facts["leases_writable"] else "set GRADER_LEASES in `setup` to a folder on that machine",
+    )
+    yield finding(
+        "temporary folder",
+        facts["temporary_free"] > _GIB,
+        f"{facts['temporary']}, {facts['temporary_free'] / _GIB:.1f} GiB free",
+        "" if facts["temporary_free"] > _GIB else "set TMPDIR in `setup` to a folder with room",
+    )
+    yield finding(
+        "shared folder",
+        late_s < LATE_S,
+        f"a new line of that machine is seen here after {late_s:.1f} s",
+        "" if late_s < LATE_S else "every order waits for that; name a `folder` on a file system without it",
+    )
+    yield finding("time limit", True, f"{limit_s / 60:.0f} minutes for a task")
+
+
+def _sandbox(doctor: Mapping[str, Any], least: str, machine: str) -> EngineFinding:
+    layers = [line for line in doctor["findings"] if line["about"] == "sandbox"]
+    names = [line["name"] for line in layers]
+    reached = doctor["isolation"]
+    enough = reached in names and (least not in names or names.index(reached) <= names.index(least))
+    missing = [f"{line['name']}: {line['says']}" for line in layers if not line["works"]][:2]
+    why = doctor.get("error") or "; ".join(missing)
+    return EngineFinding(
+        machine=machine,
+        name="sandbox",
+        works=enough,
+        message=(reached or "none") + ("" if enough else f", and {least} or stronger is demanded ({why})"),
+        advice=""
+        if enough
+        else f"run {Path(sys.executable).name} -m grader doctor there; its lines say what helps",
+    )

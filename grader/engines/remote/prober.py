@@ -1,0 +1,105 @@
+"""Sends a probe for each kind of tasks, and waits for what it says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from grader.contracts.engine import EngineFinding, EngineSettings
+from grader.engines.remote.batch import (
+    Batch,
+    folder_of,
+    journals_of,
+    last_words,
+    new_name,
+    remove_batch,
+    write_batch,
+)
+from grader.engines.remote.journal import TaskJournals
+from grader.engines.remote.ledger import Ledger
+from grader.engines.remote.options import RemoteOptions
+from grader.engines.remote.probe import DOCTOR_S, findings
+from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, SchedulerRefusedError
+from grader.engines.remote.stored import OrderStore, Wants, root_for
+from grader.errors import NotObservedError
+
+READ_EVERY_S = 0.1
+ASK_EVERY_S = 5.0
+GRACE_S = 15.0
+
+
+def probe(
+    scheduler: Scheduler, options: RemoteOptions, settings: EngineSettings, name: str
+) -> Iterator[EngineFinding]:
+    """Yield what tasks without and with GPUs would have, each on the machine that the scheduler chose.
+
+    Raises:
+        UsageError: the shared folder cannot be used.
+        NotObservedError: the scheduler does not answer, or the folder cannot be written.
+    """
+    results = (settings.results or Path.cwd()).absolute()
+    folder = Path(options.folder) if options.folder else results / ".cluster"
+    store = OrderStore.at(folder)
+    if options.folder:
+        store = OrderStore.at(root_for(folder, results))
+    ledger = Ledger(store, scheduler)
+    kinds = [("tasks without GPUs", Wants())]
+    if scheduler.gpus():
+        kinds.append(("tasks with a GPU", Wants(exclusive=True, gpus=1)))
+    try:
+        for heading, wants in kinds:
+            yield from _probed(heading, wants, ledger, settings.min_isolation, name)
+    finally:
+        store.tidy()
+
+
+def _probed(heading: str, wants: Wants, ledger: Ledger, least: str, name: str) -> Iterator[EngineFinding]:
+    scheduler, root = ledger.scheduler, ledger.store.root
+    time_s = min(scheduler.limit_s(wants), 2 * DOCTOR_S)
+    batch = Batch(
+        name=new_name(), packs=((),), wants=wants, cores=scheduler.cores(wants), time_s=time_s, probe=True
+    )
+    journals = TaskJournals(journals_of(folder_of(root, batch.name), 0))
+    try:
+        folder = write_batch(root, batch)
+    except OSError as error:
+        raise NotObservedError(f"{root}: cannot be written ({error.strerror}); make room there") from None
+    try:
+        scheduler.submit(batch, root, folder)
+        problem = _wait(journals, batch, folder, scheduler)
+    except SchedulerRefusedError as error:
+        problem = f"{name} refused the probe: {error}"
+    except SchedulerAwayError as error:
+        raise NotObservedError(f"{name} does not answer ({error}); try again later") from None
+    finally:
+        with suppress(SchedulerAwayError):
+            scheduler.cancel(batch.name)
+        remove_batch(folder)
+    if problem:
+        advice = "see its settings: engines in course.yaml and in the site's file"
+        yield EngineFinding(machine=heading, name="probe", works=False, message=problem, advice=advice)
+        return
+    late_s = max(0.0, time.time() - ledger.clock_ahead_s - journals.facts["written_at"])
+    machine = f"{heading}, on {journals.node}"
+    limit_s = scheduler.limit_s(wants)
+    yield from findings(journals.facts, batch, machine=machine, late_s=late_s, limit_s=limit_s, least=least)
+
+
+def _wait(journals: TaskJournals, batch: Batch, folder: Path, scheduler: Scheduler) -> str:
+    """Wait for the facts of a probe; return why there are none."""
+    ask_at, over_at = time.monotonic() + 1.0, float("inf")
+    while True:
+        journals.read()
+        if journals.facts:
+            return ""
+        now = time.monotonic()
+        if now > over_at + GRACE_S:
+            return f"its task ended without a word: {last_words(folder, 0) or 'its log is empty'}"
+        if now >= ask_at:
+            ask_at = now + ASK_EVERY_S
+            state = scheduler.states().get((batch.name, 0))
+            over = state is None or state.phase.is_over
+            over_at = min(over_at, now) if over else float("inf")
+        time.sleep(READ_EVERY_S)

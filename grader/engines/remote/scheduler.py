@@ -1,0 +1,108 @@
+"""The contract of a scheduler that runs the tasks of a batch on other machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from grader.engines.remote.batch import Batch
+from grader.engines.remote.stored import Wants
+
+
+class SchedulerAwayError(Exception):
+    """The scheduler does not answer, or takes nothing at the moment; it may later."""
+
+
+class SchedulerRefusedError(Exception):
+    """The scheduler refuses a batch, and would refuse it again."""
+
+
+class TaskPhase(StrEnum):
+    """How far a task is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    """Its program ended, however."""
+    CANCELLED = "cancelled"
+    """Somebody else cancelled it."""
+    OUT_OF_TIME = "out of time"
+    OUT_OF_MEMORY = "out of memory"
+    LOST = "lost"
+    """Its machine failed, or was taken away from it."""
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing of it comes any more."""
+        return self not in {TaskPhase.WAITING, TaskPhase.RUNNING}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskState:
+    """The state of one task, as a scheduler reports it."""
+
+    phase: TaskPhase
+    words: str
+    """The scheduler's own, such as `Priority` or `NODE_FAIL`."""
+    node: str = ""
+    """Where it runs."""
+    begins: str = ""
+    """When it is expected to begin, if it waits and the scheduler has an estimate."""
+
+
+TaskStates = Mapping[tuple[str, int], TaskState]
+"""By the name of the batch and the number of the task."""
+
+
+class Scheduler(Protocol):
+    """Queues the tasks of batches, finds machines for them, and starts again what was lost."""
+
+    @property
+    def most_tasks(self) -> int:
+        """Return the most tasks of one batch."""
+        ...
+
+    def gpus(self) -> int:
+        """Return how many GPUs a task can have; 0 if none."""
+        ...
+
+    def slots(self, wants: Wants) -> int:
+        """Return how many tasks with these needs run at the same time at most."""
+        ...
+
+    def cores(self, wants: Wants) -> int:
+        """Return how many cores a task with these needs gets."""
+        ...
+
+    def limit_s(self, wants: Wants) -> float:
+        """Return how long a task may take at most, in seconds."""
+        ...
+
+    def submit(self, batch: Batch, root: Path, folder: Path) -> None:
+        """Queue a batch.
+
+        Raises:
+            SchedulerAwayError: it does not answer, or takes nothing more at the moment. It may have taken
+                the batch.
+            SchedulerRefusedError: it will never take it.
+        """
+        ...
+
+    def states(self) -> TaskStates:
+        """Return the states of all tasks that it remembers.
+
+        Raises:
+            SchedulerAwayError: it does not answer.
+        """
+        ...
+
+    def cancel(self, batch: str) -> None:
+        """Cancel what is left of a batch, if anything is.
+
+        Raises:
+            SchedulerAwayError: it does not answer.
+        """
+        ...

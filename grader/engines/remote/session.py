@@ -1,0 +1,394 @@
+"""The host's side: orders go out in batches, and journals come back, also to a host that comes later.
+
+Read `event` first. Whatever happens to this process, what it knows stands in the folder of orders: the next
+one that is asked for the same finds its orders there, running or done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from grader.contracts.engine import Ended, EngineSettings, Event, Order, QueueStatus, Waits
+from grader.engines.remote.batch import Batch, folder_of, last_words, new_name, read_batch, write_batch
+from grader.engines.remote.durations import Durations
+from grader.engines.remote.journal import Attempted
+from grader.engines.remote.ledger import Ledger, OpenOrder, OpenTask
+from grader.engines.remote.options import RemoteOptions
+from grader.engines.remote.packs import divide_into_packs, pack_sizes
+from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, SchedulerRefusedError, TaskPhase
+from grader.engines.remote.status import queue_status
+from grader.engines.remote.stored import BatchPlace, OrderStore, StoredOrder, Wants, root_for, wants_of
+from grader.errors import NotObservedError
+from grader.files import obstacle
+
+READ_EVERY_S = (0.5, 5.0)
+"""Seconds between two looks at the journals: the fewest and, with many tasks, the most."""
+ASK_EVERY_S = (5.0, 15.0)
+"""Seconds between two questions to the scheduler, likewise."""
+MANY_TASKS = 500
+"""From so many on, journals and scheduler are asked as seldom as may be."""
+FIRST_ASK_S = 1.0
+"""Seconds after a batch was sent until the scheduler is asked."""
+GATHER_S = 60.0
+"""Orders are sent after so long even if earlier ones with the same needs still wait for room."""
+GRACE_S = 15.0
+"""A shared folder may show the last lines of another machine so late."""
+SENDS = 4
+"""How often an order goes out at most."""
+RESTARTS = 8
+"""How often a scheduler may start one task again."""
+SHORTEST_S = 120.0
+"""The shortest time limit of a task."""
+COLLECTED_LATER = "it is still on the cluster; the same command collects it"
+
+
+@dataclass
+class RemoteSession:
+    """The orders of one command, observed wherever a scheduler finds room."""
+
+    scheduler: Scheduler
+    options: RemoteOptions
+    settings: EngineSettings
+    name: str
+    """What the scheduler is called in messages."""
+    _ledger: Ledger | None = None
+    """None before the first order."""
+    _durations: Durations = field(default_factory=Durations)
+    _earlier: dict[str, list[StoredOrder]] = field(default_factory=dict)
+    """Orders of earlier commands by their results folder."""
+    _unsent: dict[str, Batch] = field(default_factory=dict)
+    """Batches that the scheduler has perhaps not heard of."""
+    _left_behind: set[Path] = field(default_factory=set)
+    """Results folders whose orders go on without us."""
+    _refusals: dict[Wants, str] = field(default_factory=dict)
+    """Why machines refuse orders with these needs."""
+    _full_time: set[Wants] = field(default_factory=set)
+    """Needs whose tasks took longer than was expected."""
+    _gathers_since: dict[Wants, float] = field(default_factory=dict)
+    """Since when orders with these needs have been waiting to be sent."""
+    _events: list[Ended] = field(default_factory=list)
+    """Ends of orders that were never open."""
+    _read_at: float = 0.0
+    _ask_at: float = 0.0
+    _status: str = ""
+    _away: str = ""
+    """Why the scheduler does not answer, while it does not."""
+
+    @cached_property
+    def _gpus(self) -> int:
+        return self.scheduler.gpus()
+
+    def gpus(self) -> int:
+        """Return how many GPUs one worker can have."""
+        return self._gpus
+
+    def wants(self) -> bool:
+        """Take every order: the scheduler queues them."""
+        return True
+
+    # -- orders ---------------------------------------------------------------------------------------------
+
+    def submit(self, order: Order) -> None:
+        """Find the order of an earlier command for the same, or queue a new one."""
+        if order.outbox in self._left_behind:
+            self._events.append(Ended(order=order, problem=COLLECTED_LATER))
+            return
+        try:
+            ledger = self._ledger = self._ledger or self._open_ledger(order)
+            stored, place = self._stored(ledger, order)
+        except NotObservedError as error:
+            self._events.append(Ended(order=order, problem=str(error)))
+            return
+        entry = OpenOrder(order=order, stored=stored)
+        if place and folder_of(ledger.store.root, place.batch).is_dir():
+            ledger.follow(entry, place)
+        else:
+            ledger.queue(entry)
+
+    def _open_ledger(self, order: Order) -> Ledger:
+        """Open the folder of orders, with those of earlier commands for the same results folder."""
+        results = (self.settings.results or order.outbox.parent).absolute()
+        root = results / ".cluster"
+        if self.options.folder:
+            OrderStore.at(Path(self.options.folder))
+            root = root_for(Path(self.options.folder), results)
+        store = OrderStore.at(root)
+        self._durations = Durations.read(root)
+        for stored in store.all():
+            self._earlier.setdefault(stored.outbox, []).append(stored)
+        return Ledger(store, self.scheduler)
+
+    def _stored(self, ledger: Ledger, order: Order) -> tuple[StoredOrder, BatchPlace | None]:
+        """Return the order of an earlier command that covers this one, or a new one; drop stale ones."""
+        store = ledger.store
+        course = store.course(order.job)
+        earlier = self._earlier.get(str(order.outbox.absolute()), [])
+        for stored in tuple(earlier):
+            if stored.covers(order, course) and (place := store.place_of(stored.key)):
+                earlier.remove(stored)
+                return stored, place
+            if stored.is_stale(order, course):
+                earlier.remove(stored)
+                ledger.take_back(stored.key)
+        gpus = self._gpus if any(task.devices for task in order.job.tasks) else 0
+        return store.store(order, wants_of(order, gpus)), None
+
+    # -- events ---------------------------------------------------------------------------------------------
+
+    def event(self) -> Event | None:
+        """Send what waits, then read journals and ask the scheduler until there is something to report."""
+        if self._events:
+            return self._events.pop()
+        ledger = self._ledger
+        while ledger and not ledger.events:
+            self._send(ledger)
+            now = time.monotonic()
+            if now >= self._read_at:
+                self._collect(ledger)
+                self._read_at = time.monotonic() + _pause(READ_EVERY_S, ledger)
+            if now >= self._ask_at:
+                self._ask(ledger)
+                self._ask_at = time.monotonic() + _pause(ASK_EVERY_S, ledger)
+            if ledger.events:
+                break
+            if self.settings.detach:
+                self._leave_behind(ledger)
+            else:
+                time.sleep(max(0.0, min(self._read_at, self._ask_at) - time.monotonic()))
+        return ledger.events.popleft() if ledger is not None and ledger.events else None
+
+    def _leave_behind(self, ledger: Ledger) -> None:
+        """End all orders here; on the other machines they go on."""
+        for entry in ledger.entries():
+            self._left_behind.add(entry.order.outbox)
+            ledger.events.append(Ended(order=entry.order, problem=COLLECTED_LATER))
+        ledger.tasks.clear()
+        ledger.waiting.clear()
+
+    # -- sending --------------------------------------------------------------------------------------------
+
+    def _send(self, ledger: Ledger) -> None:
+        """Send what waits in few batches: while earlier tasks wait for room, orders gather."""
+        now = time.monotonic()
+        for wants in tuple(ledger.waiting):
+            since = self._gathers_since.setdefault(wants, now)
+            if self.settings.detach or now - since > GATHER_S or not ledger.is_queued(wants):
+                del self._gathers_since[wants]
+                self._send_batch(wants, ledger.waiting.pop(wants), ledger)
+
+    def _send_batch(self, wants: Wants, entries: Sequence[OpenOrder], ledger: Ledger) -> None:
+        try:
+            batch = self._batch(wants, entries)
+        except SchedulerAwayError as error:
+            self._note_away(str(error), ledger)
+            ledger.waiting[wants] = list(entries)
+            return
+        except SchedulerRefusedError as error:
+            for entry in entries:
+                ledger.end(entry, f"{self.name} refused it: {error}")
+            return
+        by_key = {entry.key: entry for entry in entries}
+        try:
+            write_batch(ledger.store.root, batch)
+            for number, pack in enumerate(batch.packs):  # first: whoever comes after us finds it by its name
+                for key in pack:
+                    entry = by_key[key]
+                    earlier = entry.place
+                    place = BatchPlace(
+                        batch=batch.name, task=number, sends=earlier.sends + 1 if earlier else 1
+                    )
+                    ledger.store.place(key, place)
+                    ledger.follow(entry, place)
+                    if earlier:
+                        ledger.retire(earlier.batch)
+        except OSError as error:
+            problem = str(obstacle(ledger.store.root, error, kind=NotObservedError))
+            for entry in entries:
+                ledger.end(entry, problem)
+            return
+        self._unsent[batch.name] = batch
+        self._submit(batch, ledger)
+
+    def _batch(self, wants: Wants, entries: Sequence[OpenOrder]) -> Batch:
+        cores, limit_s = self.scheduler.cores(wants), self.scheduler.limit_s(wants)
+        lanes = 1 if wants.exclusive else cores
+        each_s = self._durations.expected(entry.stored for entry in entries)
+        sizes = pack_sizes(
+            len(entries),
+            self.scheduler.slots(wants),
+            lanes,
+            each_s=each_s,
+            first=self.options.pack,
+            tasks=self.scheduler.most_tasks,
+        )
+        time_s = limit_s
+        if each_s is not None and wants not in self._full_time:
+            time_s = min(limit_s, SHORTEST_S + 2.0 * each_s * max(sizes) / lanes)
+        packs = divide_into_packs([entry.key for entry in entries], sizes)
+        return Batch(name=new_name(), packs=packs, wants=wants, cores=cores, time_s=time_s)
+
+    def _submit(self, batch: Batch, ledger: Ledger) -> None:
+        """Hand a batch to the scheduler; whether it took it shows later where it did not answer."""
+        try:
+            self.scheduler.submit(batch, ledger.store.root, folder_of(ledger.store.root, batch.name))
+        except SchedulerAwayError as error:
+            self._note_away(str(error), ledger)
+        except SchedulerRefusedError as error:
+            del self._unsent[batch.name]
+            for entry in ledger.of_batch(batch.name):
+                ledger.end(entry, f"{self.name} refused it: {error}")
+        else:
+            del self._unsent[batch.name]
+            self._ask_at = time.monotonic() + FIRST_ASK_S
+
+    # -- collecting -----------------------------------------------------------------------------------------
+
+    def _collect(self, ledger: Ledger) -> None:
+        """Read the journals, and end the orders that they say have ended."""
+        for task in tuple(ledger.tasks.values()):
+            try:
+                changed = task.journals.read()
+            except (NotObservedError, ValueError):  # a file server that is away comes back
+                continue
+            if not changed:
+                continue
+            task.over_since = None
+            for key, entry in tuple(task.orders.items()):
+                attempted = task.journals.orders.get(key)
+                if attempted and attempted.ended:
+                    self._end_attempted(task, entry, attempted, ledger)
+                elif attempted and attempted.message and attempted.message != entry.message:
+                    entry.message = attempted.message
+                    message = f"{attempted.node}: {entry.message}"
+                    ledger.events.append(Waits(order=entry.order, message=message))
+            if task.journals.closed:
+                self._settle(task, ledger)
+        for entry in tuple(ledger.entries()) if self._refusals else ():
+            if problem := self._refusals.get(entry.stored.wants):
+                ledger.end(entry, problem)
+
+    def _end_attempted(self, task: OpenTask, entry: OpenOrder, attempted: Attempted, ledger: Ledger) -> None:
+        """End an order as its newest attempt did; one that had too little time gets all that there may be."""
+        batch = read_batch(folder_of(ledger.store.root, entry.place.batch)) if entry.place else None
+        if attempted.out_of_time and batch and batch.time_s < self.scheduler.limit_s(batch.wants):
+            self._full_time.add(batch.wants)
+            self._send_again(entry, attempted.problem, ledger)
+            return
+        if not attempted.problem:
+            self._durations.note(entry.stored, attempted.seconds)
+        ledger.end(entry, attempted.problem, attempted, task)
+
+    # -- the scheduler --------------------------------------------------------------------------------------
+
+    def _ask(self, ledger: Ledger) -> None:
+        """Ask for states, submit unknown batches again, and settle tasks that are over."""
+        try:
+            states = self.scheduler.states()
+        except SchedulerAwayError as error:
+            self._note_away(str(error), ledger)
+            return
+        if self._away:
+            self._away = ""
+            self._tell(f"{self.name} answers again", ledger)
+        now = time.monotonic()
+        names = {name for name, _ in states}
+        for batch in tuple(self._unsent.values()):
+            if batch.name in names:
+                del self._unsent[batch.name]
+            else:
+                self._submit(batch, ledger)
+        for place, task in tuple(ledger.tasks.items()):
+            task.state = states.get(place)
+            if (task.state and not task.state.phase.is_over) or place[0] in self._unsent:
+                task.over_since = None
+                if task.journals.attempts > RESTARTS:
+                    self._give_up(task, ledger)
+            elif task.over_since is None:
+                task.over_since = now
+            elif now - task.over_since > GRACE_S:
+                self._settle(task, ledger)
+        status = queue_status(ledger.tasks, states, sum(map(len, ledger.waiting.values())))
+        if status and status != self._status:
+            self._status = status
+            self._tell(status, ledger)
+
+    def _note_away(self, why: str, ledger: Ledger) -> None:
+        if why != self._away:
+            self._away = why
+            self._tell(f"{self.name} does not answer ({why}); waiting", ledger)
+
+    def _tell(self, message: str, ledger: Ledger) -> None:
+        """Report something of all orders, in the name of any of them."""
+        if entry := next(ledger.entries(), None):
+            ledger.events.append(QueueStatus(order=entry.order, message=message))
+
+    def _give_up(self, task: OpenTask, ledger: Ledger) -> None:
+        words = task.state.words if task.state else ""
+        for entry in tuple(task.orders.values()):
+            problem = f"{self.name} began its task {task.journals.attempts} times ({words}); run again"
+            ledger.end(entry, problem, task.journals.orders.get(entry.key), task)
+
+    def _settle(self, task: OpenTask, ledger: Ledger) -> None:
+        """End, or send again, the orders of a task that is over, or has left them to others."""
+        closed = task.journals.closed
+        state = None if closed else task.state
+        phase = state.phase if state else TaskPhase.FINISHED
+        words = state.words if state else "it left them" if closed else "it is not in the queue"
+        for entry in tuple(task.orders.values()):
+            attempted = task.journals.orders.get(entry.key)
+            if problem := task.journals.refusal:
+                self._refusals[entry.stored.wants] = problem  # the others would hear the same
+                attempted = None
+            elif phase is TaskPhase.CANCELLED:
+                problem = f"somebody cancelled its task ({words}); run again"
+            elif attempted and phase is TaskPhase.OUT_OF_TIME:
+                problem = f"{self.name} ended its task at its time limit; raise `time`"
+            elif attempted and phase is TaskPhase.OUT_OF_MEMORY:
+                problem = f"its task took more memory than it was given ({words}); raise `memory`"
+            else:
+                # a task that had time for others went out for something
+                self._send_again(entry, words, ledger, counts=not (closed and task.journals.orders))
+                continue
+            ledger.end(entry, problem, attempted, task)
+
+    def _send_again(self, entry: OpenOrder, words: str, ledger: Ledger, *, counts: bool = True) -> None:
+        """Queue an order again, unless it went out too often."""
+        place = entry.place
+        assert place is not None  # noqa: S101 - it went out
+        if counts and place.sends >= SENDS:
+            task = ledger.tasks[place.batch, place.task]
+            last = last_words(folder_of(ledger.store.root, place.batch), place.task)
+            why = "; ".join(filter(None, (words, last)))
+            problem = f"its task ended {place.sends} times without it ({why}); run again"
+            ledger.end(entry, problem, task.journals.orders.get(entry.key), task)
+            return
+        ledger.leave_task(entry)
+        entry.place = place if counts else replace(place, sends=place.sends - 1)
+        ledger.queue(entry)
+
+    # -- the end --------------------------------------------------------------------------------------------
+
+    def close(self, *, cancel: bool) -> None:
+        """Let go of what is open: cancel it, or leave it to a later command."""
+        ledger = self._ledger
+        if ledger is None:
+            return
+        if cancel:
+            for name in {name for name, _ in ledger.tasks}:
+                with suppress(SchedulerAwayError):
+                    self.scheduler.cancel(name)
+            for entry in tuple(ledger.entries()):
+                ledger.take_back(entry.key)
+        with suppress(OSError):
+            self._durations.write(ledger.store.root)
+        ledger.store.tidy()
+
+
+def _pause(seconds: tuple[float, float], ledger: Ledger) -> float:
+    least, most = seconds
+    return least + (most - least) * min(1.0, len(ledger.tasks) / MANY_TASKS)

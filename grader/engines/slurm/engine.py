@@ -1,0 +1,51 @@
+"""The engine `slurm`: opens a session over sbatch, squeue and scancel."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+from grader.contracts.engine import Engine, EngineFinding, EngineSettings
+from grader.engines.remote.prober import probe
+from grader.engines.remote.session import RemoteSession
+from grader.engines.slurm.options import SlurmOptions
+from grader.engines.slurm.scheduler import SlurmScheduler, require_commands
+from grader.errors import UsageError
+
+
+class SlurmEngine(Engine):
+    """Has Slurm run workers on the nodes of a cluster with a shared file system."""
+
+    name: ClassVar[str] = "slurm"
+    Options: ClassVar[type] = SlurmOptions
+    is_remote: ClassVar[bool] = True
+    detaches: ClassVar[bool] = True
+
+    @contextmanager
+    def open(self, settings: EngineSettings) -> Iterator[RemoteSession]:
+        """Look for Slurm's commands; nothing is queued before an order comes."""
+        require_commands()
+        options = settings.options or SlurmOptions()
+        if not (options.folder or settings.results):
+            raise UsageError(
+                "--engine slurm: this command has no results folder; name one that all nodes share by "
+                "engines.slurm.folder of course.yaml or of the site's file"
+            )
+        session = RemoteSession(SlurmScheduler(options), options, settings, "Slurm")
+        cancel = False
+        try:
+            yield session
+        except KeyboardInterrupt as interrupt:
+            # a host that is shut down, or loses its terminal, leaves its jobs to whoever comes next
+            cancel = not settings.detach and interrupt.args[:1] in {(), (signal.SIGINT,)}
+            raise
+        finally:
+            session.close(cancel=cancel)
+
+    def probe(self, settings: EngineSettings) -> Iterator[EngineFinding]:
+        """Run a probe for each kind of tasks."""
+        require_commands()
+        options = settings.options or SlurmOptions()
+        return probe(SlurmScheduler(options), options, settings, "Slurm")

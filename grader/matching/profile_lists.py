@@ -1,0 +1,372 @@
+"""Lists of kernels or API calls with their shares of the time, as reports and profilers write them.
+
+Read are tables (cells joined by tabs, or by `|`), lines of text whose columns are joined by spaces, entries
+of lists, and the output of nvprof, nsys, torch.profiler and `grader profile`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
+
+Section = Literal["", "kernels", "copies", "api"]
+
+MOST_LINES = 4000
+LONGEST_NAME = 300
+HIGHEST = 100.5
+"""No share and no running sum is above 100 %, but for rounding."""
+MOST_WORDS = 3
+"""A name has no more words outside of brackets, as `CUDA memcpy HtoD`; a sentence has."""
+
+LONG_WORD = 40
+"""A word of so many characters at the end of a line may go on in the next one."""
+
+_DIGITS = r"(?P<digits>\d{1,3}(?:[.,]\d+)?|[.,]\d+)"
+_PERCENT = re.compile(rf"(?<![\w.,]){_DIGITS}\s?[%\uff05\u066a]")
+_BARE = re.compile(rf"(?<![\w.,<(]){_DIGITS}$")
+_WHOLE = re.compile(rf"{_DIGITS}\s?[%\uff05\u066a]?")
+_VALUE = (
+    r"[-+~]?[\d.,]*\d[\d.,]*(?:[eE][-+]?\d+)?\s?(?:%|(?:ns|[u\u00b5\u03bc]s|ms|s|min|[KMG]i?B|B|x)(?!\w))?"
+)
+_VALUES_BEFORE = re.compile(rf"(?:\s*{_VALUE}(?=\s|$))+\s*")
+_VALUES_BEHIND = re.compile(rf"(?:(?<!\S){_VALUE}\s*)+$")
+_ONLY_VALUES = re.compile(rf"\s*(?:{_VALUE}[\s()/-]*)+")
+_RULE = re.compile(r"[-=+|:_\s\u2500-\u257f]+")
+_BULLET = re.compile(r"\s*(?:[-*\u2022\u00b7\u25aa\u25e6\u25cf]|\(?\d{1,2}[.)])\s+(?=[^\d\s])")
+_NVPROF = re.compile(r"\s*(?:==\d+==\s*)?(?:GPU activities|(?P<api>API calls))\s*:", re.IGNORECASE)
+_SECTIONS: tuple[tuple[re.Pattern[str], Section], ...] = (
+    (re.compile(r"cuda_gpu_kern|kernel summary|^\W*kernels? (?:on|of)\b", re.IGNORECASE), "kernels"),
+    (re.compile(r"cuda_gpu_mem|memops|^\W*copies\b", re.IGNORECASE), "copies"),
+    (re.compile(r"cuda_api|api summary|^\W*api calls (?:on|of|by)\b", re.IGNORECASE), "api"),
+)
+_COLUMN = re.compile(
+    r"name|kernel|\bapi\b|\bcalls?\b|time|share|percent|%|cumm?ul|running|total", re.IGNORECASE
+)
+_SHARE = re.compile(r"%|percent|share|time", re.IGNORECASE)
+_PERCENTAGE = re.compile(r"%|percent|share", re.IGNORECASE)
+_RUNNING = re.compile(r"cumm?ul|running|sum\b|accum", re.IGNORECASE)
+_DEVICE_SHARE = re.compile(r"self (?:cuda|device|gpu) ?%", re.IGNORECASE)
+_SUM = re.compile(
+    r"\W*(?:in )?(?:grand )?(?:total|sum|subtotal|all|together|overall|gesamt|summe|zusammen|suma"
+    r"|\u603b|\u5408\u8ba1|\u5171)",
+    re.IGNORECASE,
+)
+_NO_NAME = re.compile(
+    r"(?:the |these |all )?(?:gpu |cuda )?(?:kernels?|apis?|api calls?|calls?|times?|shares?|percent\w*"
+    r"|others?|rest|both"
+    r"|remaining|activit\w+|programs?|elapsed|accuracy|cpu|threshold|target)",
+    re.IGNORECASE,
+)
+_IDENTIFIER = re.compile(r"\w_\w|::|\w<|\[|\w\(|[a-z]\d*[A-Z]|[a-z]\d+x\d|\bmem(?:cpy|set)\b", re.ASCII)
+OF_ALL_KERNELS = frozenset({"Kernel", "Kernel2", "device_kernel"})
+"""What CUTLASS calls every kernel; the first argument of the template tells them apart."""
+_ARGUMENT = re.compile(r"<\s*([\w:]+)")
+_COPY = re.compile(r"\W*(?:(?:CUDA|GPU|async)\s+)*mem(?:cpy|set|ory cop(?:y|ies))(?![\w(])", re.IGNORECASE)
+_RUNTIME = re.compile(r"\W*cuda[A-Z]\w*")
+_DRIVER = re.compile(
+    r"\W*cu(?:Init|Driver|Device|Ctx|Module|Library|Kernel|Link|Mem(?:cpy|set)?|Array|Mipmapped|Multicast|Pointer|Stream"
+    r"|Event|External|Launch|Func|Graph|Occupancy|Tex|Surf|Tensor|Profiler|Get|Import|Green|Coredump)(?![a-z])"
+)
+_VERB = re.compile(
+    r"(?:\s+(?:takes?|took|with|has|uses?|used|consumes?|consumed|accounts?|for|at|is|was|about|around|roughly))+$"
+)
+_PROSE = re.compile(r"[^\W\d_]{3,}\s+[^\W\d_]{2,}\s+[^\W\d_]{2,}")
+"""Three words in a row."""
+_BRACKETS = {"<": ">", "(": ")", "[": "]"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedShare:
+    """One line of a list: a name, and its share of the time."""
+
+    name: str
+    share: float
+    """In percent."""
+    half: float
+    """Half a unit of its last digit: what rounding may have taken."""
+    running: float | None = None
+    """The running sum beside it, in percent; None if there is none."""
+    running_half: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileList:
+    """Lines that stand together."""
+
+    rows: tuple[ListedShare, ...]
+    section: Section = ""
+    """The activities that it is about, if the profiler that printed it says so."""
+    unread: tuple[str, ...] = ()
+    """Lines near it with a name and a percentage that are no such line, as a sentence is not."""
+
+
+def is_copy(name: str) -> bool:
+    """Tell whether a name is that of a copy or a memset, such as `[CUDA memcpy HtoD]`."""
+    return _COPY.match(name) is not None
+
+
+def is_api_call(name: str) -> bool:
+    """Tell whether a name is that of a function of the CUDA runtime or driver, such as `cudaMalloc`."""
+    return (_RUNTIME.match(name) or _DRIVER.match(name)) is not None
+
+
+def short_name(name: str) -> str:
+    """Return a kernel's own name, without result, namespaces, template arguments and parameters.
+
+    As `grader/subject/observer/kernel_names.py` does of symbols.
+    """
+    plain = name.replace("(anonymous namespace)", "_")
+    words = _outside_brackets(plain).split()
+    own = words[-1].rpartition("::")[2] if words else name
+    if own in OF_ALL_KERNELS and (argument := _ARGUMENT.search(plain)):
+        return argument[1].rpartition("::")[2]
+    return own
+
+
+def profile_lists(text: str) -> tuple[ProfileList, ...]:
+    """Find every list of names with shares in a text, in its order."""
+    reader = _Reader()
+    for line in text.split("\n")[:MOST_LINES]:
+        reader.read(_cells(line))
+    return reader.finish()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Head:
+    """The titles of columns."""
+
+    unsigned: bool = False
+    """Whether a title says that numbers are percentages, which they need not say again."""
+    share: int | None = None
+    """The cell with the share; None where columns are joined by spaces."""
+    running: int | None = None
+    last: bool = False
+    """Whether the last of several percentages is that of the device, as torch.profiler prints it."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Lines read so far."""
+
+    lists: list[ProfileList] = field(default_factory=list)
+    rows: list[ListedShare] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    section: Section = ""
+    head: _Head = field(default_factory=_Head)
+    form: tuple[bool, ...] = ()
+    """Whether the lines of the list have cells, no running sum, and words behind their numbers."""
+    fragment: str = ""
+    """The begin of a name whose line was broken."""
+
+    def read(self, line: str) -> None:
+        """Read one line."""
+        if not line or _RULE.fullmatch(line):
+            return
+        if activities := _NVPROF.match(line):
+            self.close()
+            self.section = "api" if activities["api"] else "kernels"
+            line = line[activities.end() :].strip()
+        percents = list(_PERCENT.finditer(line))
+        if not percents:
+            for pattern, section in _SECTIONS:
+                if pattern.search(line):
+                    self.close()
+                    self.section, self.head = section, _Head()
+                    return
+            if head := _head(line):
+                self.close()
+                self.head = head
+                return
+        if percents and _open(self.fragment):
+            line, self.fragment = _joined(self.fragment, line), ""
+            percents = list(_PERCENT.finditer(line))
+        row = self.row(line, percents)
+        form = (
+            "\t" in line,
+            row is not None and row.running is None,
+            bool(percents and not _VALUES_BEFORE.match(line) and _PROSE.search(line, percents[-1].end())),
+        )
+        if row is not None and (not self.rows or form == self.form):
+            self.rows.append(row)
+            self.form = form
+        elif percents:
+            nameless = _ONLY_VALUES.fullmatch(line) is not None
+            if nameless or (_IDENTIFIER.search(line) and not _SUM.match(line)):
+                self.unread.append(line[:LONGEST_NAME])
+        elif _IDENTIFIER.search(line) or self.fragment:
+            self.fragment = _joined(self.fragment, line)
+            return
+        elif self.rows:
+            self.close()
+            self.head = _Head()
+        self.fragment = ""
+
+    def row(self, line: str, percents: Sequence[re.Match[str]]) -> ListedShare | None:
+        """Read a line as one of a list; None if it is none."""
+        cells = [cell.strip() for cell in line.split("\t")]
+        if len(cells) > 1:
+            name, numbers = self.of_cells(cells)
+            certain = True
+        elif percents or (self.head.unsigned and re.match(r"[\d.,]+\s", line)):
+            name, numbers, certain = self.of_text(line, percents)
+        else:
+            return None
+        if not name:
+            name, certain = self.fragment, True
+        name = _named(name)
+        if not numbers or not _is_name(name, certain=certain):
+            return None
+        share, running = numbers[0], numbers[1] if len(numbers) > 1 else None
+        if share[0] > HIGHEST or (running is not None and running[0] > HIGHEST):
+            return None
+        return ListedShare(
+            name=name[:LONGEST_NAME],
+            share=share[0],
+            half=share[1],
+            running=running[0] if running else None,
+            running_half=running[1] if running else 0.0,
+        )
+
+    def of_cells(self, cells: Sequence[str]) -> tuple[str, list[tuple[float, float]]]:
+        """Return the name of a row of a table, and its share and running sum."""
+        places: list[int | None] = [self.head.share, self.head.running]
+        signed = [n for n, cell in enumerate(cells) if _PERCENT.search(cell) and _ONLY_VALUES.fullmatch(cell)]
+        if not self.head.unsigned or len(signed) > 1 or (self.head.running is None and signed):
+            places = [*signed[:2]]
+            if signed and len(signed) == 1 and self.runs():  # the last `%` is easily forgotten
+                places += [n for n in range(signed[0] + 1, len(cells)) if _WHOLE.fullmatch(cells[n])][:1]
+            if signed and self.head.last:
+                places = [*signed[-1:]]
+        numbers = []
+        for place in places:
+            cell = cells[place] if place is not None and place < len(cells) else ""
+            match = _PERCENT.search(cell) or _WHOLE.fullmatch(cell)
+            if match is not None:
+                numbers.append(_number(match["digits"]))
+        texts = [cell for n, cell in enumerate(cells) if n not in places and not _ONLY_VALUES.fullmatch(cell)]
+        return max(texts, key=_letters, default=""), numbers
+
+    def of_text(
+        self, line: str, percents: Sequence[re.Match[str]]
+    ) -> tuple[str, list[tuple[float, float]], bool]:
+        """Return the same of a line whose columns are joined by spaces, and whether it is surely a name."""
+        line = _BULLET.sub("", line, count=1)
+        percents = list(_PERCENT.finditer(line))
+        if before := _VALUES_BEFORE.match(line):  # as nvprof and nsys print it
+            inside = [match for match in percents if match.start() < before.end()]
+            numbers = [_number(match["digits"]) for match in inside[:2]]
+            if not inside:
+                first = _WHOLE.match(line.strip())
+                numbers = [_number(first["digits"])] if first and self.head.unsigned else []
+            return line[before.end() :], numbers, bool(numbers)
+        between = [line[a.end() : b.start()] for a, b in pairwise(percents)]
+        if any(_IDENTIFIER.search(text) or len(text.split()) > MOST_WORDS for text in between):
+            return "", [], False  # a sentence about several of them
+        numbers = [_number(match["digits"]) for match in percents]
+        name = _VALUES_BEHIND.sub("", line[: percents[0].start()]) if percents else line
+        if self.head.last:
+            return name, numbers[-1:], True
+        if len(numbers) == 1 and self.runs() and (bare := _BARE.search(line, percents[0].end())):
+            numbers.append(_number(bare["digits"]))
+        return name, numbers[:2], False
+
+    def runs(self) -> bool:
+        """Tell whether all lines so far have a running sum."""
+        return bool(self.rows) and all(row.running is not None for row in self.rows)
+
+    def close(self) -> None:
+        """End a list."""
+        if self.rows or self.unread:
+            self.lists.append(
+                ProfileList(rows=tuple(self.rows), section=self.section, unread=tuple(self.unread))
+            )
+        self.rows, self.unread, self.fragment = [], [], ""
+
+    def finish(self) -> tuple[ProfileList, ...]:
+        """Return all lists; sentences beside a list belong to the one before it."""
+        self.close()
+        return tuple(self.lists)
+
+
+def _cells(line: str) -> str:
+    """Return a line with tabs between its cells, whichever way it is drawn."""
+    line = line.strip().strip("`").strip()
+    if line.count("|") >= 2 or (line.count("|") == 1 and "\t" not in line and "%" in line):
+        line = "\t".join(cell.strip() for cell in line.strip("|").split("|"))
+    return line.strip()
+
+
+def _head(line: str) -> _Head | None:
+    """Read the titles of columns; None if a line has none."""
+    if re.search(r"\d", line):
+        return None
+    cells = [cell.strip() for cell in line.split("\t")]
+    if len(cells) > 1:
+        share = next((n for n, c in enumerate(cells) if _SHARE.search(c) and not _RUNNING.search(c)), None)
+        running = next((n for n, c in enumerate(cells) if _RUNNING.search(c)), None)
+        if share is None and running is None:
+            return None
+        percent = any(_PERCENTAGE.search(c) for c in cells)
+        return _Head(
+            unsigned=percent, share=share, running=running, last=any(_DEVICE_SHARE.search(c) for c in cells)
+        )
+    if len(_COLUMN.findall(line)) < 2 or len(line.split()) > 40 or line.endswith((".", ":")):
+        return None
+    return _Head(unsigned="%" in line, last=_DEVICE_SHARE.search(line) is not None)
+
+
+def _number(digits: str) -> tuple[float, float]:
+    """Return a number, and half a unit of its last digit."""
+    digits = digits.replace(",", ".")
+    return float(digits), 0.5 * 10.0 ** -len(digits.partition(".")[2])
+
+
+def _named(text: str) -> str:
+    """Return a name without what leads to its number: a bullet, `: `, ` - `, ` (`."""
+    plain = _BULLET.sub("", text.strip(), count=1).strip(" \t`*:=,;~\u2013\u2014-|")
+    plain = plain[:-1].rstrip(" :-") if plain.endswith("(") else plain
+    return _VERB.sub("", plain)
+
+
+def _is_name(name: str, *, certain: bool) -> bool:
+    """Tell whether a text can be the name of a kernel or a call; `certain` if its place says so."""
+    if not name or _SUM.fullmatch(name) or _NO_NAME.fullmatch(name) or not _letters(name):
+        return False
+    if _SUM.match(name) and not _IDENTIFIER.search(name):
+        return False
+    words = [word for word in _outside_brackets(name).split() if word != "void"]
+    if certain:
+        return True
+    return len(words) <= MOST_WORDS and (len(words) <= 1 or _IDENTIFIER.search(name) is not None)
+
+
+def _outside_brackets(text: str) -> str:
+    """Return a text without what stands in brackets."""
+    outside, closing = [], []
+    for character in text:
+        if character in _BRACKETS:
+            closing.append(_BRACKETS[character])
+        elif closing and character == closing[-1]:
+            closing.pop()
+        elif not closing:
+            outside.append(character)
+    return "".join(outside)
+
+
+def _open(text: str) -> bool:
+    """Tell whether a bracket is still open at the end of a text."""
+    return sum((character in "<([") - (character in ">)]") for character in text.replace("->", "")) > 0
+
+
+def _joined(before: str, line: str) -> str:
+    """Return two lines of one broken name; a long word was broken within."""
+    words = before.split()
+    within = bool(words) and len(words[-1]) >= LONG_WORD and before[-1].isalnum() and line[0].isalnum()
+    return f"{before}{'' if within else ' '}{line}".strip()[-2 * LONGEST_NAME :]
+
+
+def _letters(text: str) -> int:
+    return sum(character.isalpha() for character in text)

@@ -1,0 +1,50 @@
+"""The class report as plain data for programs: totals of students, and counts of items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grader.reports.class_counts import items_of
+
+if TYPE_CHECKING:
+    from grader.reports.class_view import ClassView
+
+
+def class_document(view: ClassView) -> dict[str, Any]:
+    """Return a class as JSON values.
+
+    Of `students`: student, submitted_as (a team), total so far, final (null while points are open),
+    possible, standing, and untimed if the late rule
+    lacks a time. Of `items`: id, title, possible, decided, passed (a share of the decided or null), and
+    `states`, the submissions by what became of them. `absent` are students without a grade.
+    """
+    return {
+        "assignment": view.assignment,
+        "scored_at": view.scored_at,
+        "submissions": len(view.submissions),
+        "students": [
+            {
+                "student": total.student,
+                "submitted_as": submission.card.student,
+                "total": total.adjusted,
+                "final": total.final,
+                "possible": submission.card.points.possible,
+                "standing": submission.card.standing.value,
+                "untimed": total.untimed,
+            }
+            for submission in view.submissions
+            for total in submission.totals
+        ],
+        "absent": list(view.absent),
+        "items": [
+            {
+                "id": tally.item,
+                "title": tally.title,
+                "possible": tally.possible,
+                "decided": tally.decided,
+                "passed": tally.passed,
+                "states": {state.value: count for state, count in tally.counts.items()},
+            }
+            for tally in items_of(view)
+        ],
+    }

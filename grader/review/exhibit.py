@@ -1,0 +1,115 @@
+"""The part of a submission that one item is about, as a person reads it: question, answer, criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.checks.answer import AnswerKind
+from grader.checks.answer_drawings import finding_in_words, suggestion_for
+from grader.matching.findings import MatchState
+from grader.model.drawing import Drawing, MarkedText
+from grader.reports.layout import base64_only
+from grader.review.desk import criteria_of
+
+if TYPE_CHECKING:
+    from grader.contracts.check import CheckKind
+    from grader.model.observation import Observation
+    from grader.model.rubric import Item
+
+MOST_WORDS = 8
+"""Matched words of one criterion that are listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionRow:
+    """One criterion, or the whole item if it has none, with what is suggested for it."""
+
+    name: str
+    possible: float
+    feedback: str = ""
+    suggested: float | None = None
+    """None if no program looked for it."""
+    finding: str = ""
+    words: tuple[str, ...] = ()
+    """Words of the answer that the suggestion goes by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhibit:
+    """Everything that a person sees of one item of one submission."""
+
+    question: str
+    model: str
+    answer: MarkedText | None
+    """None if the item has no answer in words."""
+    place: str
+    doubts: str
+    """Why it is not certain that this is the whole answer; empty if it is."""
+    missing: bool
+    pictures: tuple[str, ...]
+    rows: tuple[CriterionRow, ...]
+    suggested: float | None
+    """The sum of what is suggested; None if a person has to find it alone."""
+    drawings: tuple[Drawing, ...]
+    """What the kind shows, for items that are no questions."""
+
+
+def exhibit(item: Item, observation: Observation | None, kind: CheckKind) -> Exhibit:
+    """Return what there is to read of an item."""
+    if item.check == AnswerKind.name and observation is not None and "answer" in observation.facts:
+        return _answer(item, observation)
+    drawings: Iterable[Drawing] = () if observation is None else kind.show(item.options, observation)
+    return Exhibit(
+        question=getattr(item.options, "text", "") or getattr(item.options, "asks", "") or item.title,
+        model=getattr(item.options, "model", ""),
+        answer=None,
+        place="",
+        doubts="" if observation is None else observation.note,
+        missing=False,
+        pictures=(),
+        rows=_rows(item),
+        suggested=None,
+        drawings=tuple(d for d in drawings if d.title not in {"Question", "Model answer"}),
+    )
+
+
+def _rows(item: Item) -> tuple[CriterionRow, ...]:
+    rows = tuple(
+        CriterionRow(name=criterion.name, possible=criterion.points, feedback=criterion.feedback)
+        for criterion in criteria_of(item)
+    )
+    return rows or (CriterionRow(name="Points", possible=item.points),)
+
+
+def _answer(item: Item, observation: Observation) -> Exhibit:
+    facts = observation.facts
+    text = str(facts["answer"])
+    suggestion = suggestion_for(item.options, observation)
+    useful = suggestion.useful and bool(text.strip())
+    rows = tuple(
+        CriterionRow(
+            name=part.criterion.name,
+            possible=part.criterion.points,
+            feedback=part.criterion.feedback,
+            suggested=part.points if useful and part.finding.state is not MatchState.BY_HAND else None,
+            finding=finding_in_words(part.finding),
+            words=tuple(dict.fromkeys(text[start:end] for start, end in part.finding.spans[:MOST_WORDS])),
+        )
+        for part in suggestion.parts
+    )
+    page = f", page {facts['page']}" if facts["pages"] > 1 and facts["page"] else ""
+    pictures = (base64_only(str(picture)) for _, picture in facts.get("pictures", ()) if picture)
+    return Exhibit(
+        question=item.options.text,
+        model=item.options.model,
+        answer=MarkedText(text=text, spans=suggestion.spans, written=bool(text)),
+        place=f"{facts['file']}{page}",
+        doubts="" if facts["certain"] else str(facts["why"]),
+        missing=bool(facts["missing"]),
+        pictures=tuple(pictures),
+        rows=rows or _rows(item),
+        suggested=suggestion.points if useful else None,
+        drawings=(),
+    )

@@ -1,0 +1,276 @@
+"""Pages on which answers are graded: the questions of an assignment, and one answer after another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from grader.gradebook.judgements import Judgement, undoable
+from grader.model.score import Standing
+from grader.review.criteria_changes import criteria_changes
+from grader.review.exhibit import Exhibit, exhibit
+from grader.review.forms import Entered, judgement, read_form, written
+from grader.review.judging import Conflict, Saved, clock
+from grader.review.phrases import add_phrase, phrases_of, retire_phrase
+from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, go
+
+if TYPE_CHECKING:
+    from grader.model.rubric import Item
+    from grader.review.class_index import GradedEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionProgress:
+    """How far one question is."""
+
+    item: Item
+    total: int
+    judged: int
+    waiting: int
+    by: tuple[tuple[str, int], ...]
+    """People with how many answers each has graded."""
+
+    @property
+    def automatic(self) -> int:
+        """How many answers a program decided."""
+        return self.total - self.judged - self.waiting
+
+
+def progress(place: ReviewRoom) -> list[QuestionProgress]:
+    """Count the answers of each question that a person reads."""
+    questions = []
+    for item in place.desk.items.values():
+        queue = place.index.queue(item)
+        judgements = [place.index.judgement(entry, item.id) for entry in queue]
+        by = Counter(each.record.by for each in judgements if each)
+        if queue:
+            questions.append(
+                QuestionProgress(
+                    item=item,
+                    total=len(queue),
+                    judged=sum(by.values()),
+                    waiting=sum(place.index.waits(entry, item.id) for entry in queue),
+                    by=tuple(by.most_common()),
+                )
+            )
+    return questions
+
+
+class GradingPages:
+    """Handlers of the questions' pages."""
+
+    def __init__(self, site: ReviewSite) -> None:
+        self._site = site
+
+    def questions(self, visit: Visit) -> Response:
+        """Show every question with how far it is."""
+        place = self._site.place(visit)
+        questions = progress(place)
+        people: Counter[str] = Counter()
+        for question in questions:
+            people.update(dict(question.by))
+        return self._site.page(
+            "questions.html.j2",
+            visit,
+            place,
+            questions=questions,
+            people=people.most_common(),
+            waiting=sum(question.waiting for question in questions),
+            total=sum(question.total for question in questions),
+            judged=sum(question.judged for question in questions),
+        )
+
+    def start(self, visit: Visit) -> Response:
+        """Go to the first answer of a question that waits; to its first one if none does."""
+        place = self._site.place(visit)
+        item = self._item(place, visit)
+        entry = place.index.next_open(item) or next(iter(place.index.queue(item)), None)
+        if entry is None:
+            raise MissingPageError(f"{item.id}: nobody has to read an answer to this")
+        return go("a", place.desk.assignment, "q", item.id, entry.number)
+
+    def answer(self, visit: Visit) -> Response:
+        """Show one answer, or take the points that a person gives for it."""
+        place = self._site.place(visit)
+        item, entry = self._item(place, visit), self._site.entry(place, visit)
+        if entry.line(item.id) is None:
+            raise MissingPageError(f"{item.id}: this submission was graded without it; grade it again")
+        shown = self.exhibit_of(place, entry, item)
+        if visit.form is None:
+            return self._show(visit, place, entry, item, shown)
+        entered = read_form(visit.form, shown.rows)
+        after = int(visit.form["after"]) if visit.form.get("after", "").isdecimal() else 0
+        if entered.problems:
+            return self._show(visit, place, entry, item, shown, entered=entered, after=after, status=422)
+        person = visit.session.person
+        record = judgement(item, entered, by=person.name, at=clock(), digest=entry.submission.digest)
+        saved = place.judging.give(entry, record, person, after=after, suggested=shown.suggested)
+        if isinstance(saved, Conflict):
+            other = saved.other
+            return self._show(
+                visit,
+                place,
+                entry,
+                item,
+                shown,
+                entered=entered,
+                after=other.number,
+                conflict=other,
+                status=409,
+            )
+        self._site.follow(place, entry)
+        if visit.form.get("keep") and entered.comment:
+            add_phrase(self._site.book, place.desk.assignment, item.id, entered.comment, person)
+        return self._next(visit, place, entry, item, saved, record.points)
+
+    def undo(self, visit: Visit) -> Response:
+        """Take the last judgement of this person back, and show its answer."""
+        place = self._site.place(visit)
+        person = visit.session.person
+        last = undoable(place.index.judgements, person.name)
+        entry = None if last is None else place.index.entry(last.submission)
+        if last is None or entry is None:
+            visit.session.note = "There is nothing of yours to take back."
+            return go("a", place.desk.assignment)
+        outcome = place.judging.undo(last, entry, person)
+        self._site.follow(place, entry)
+        if isinstance(outcome, Conflict):
+            by = outcome.other.record.by
+            visit.session.note = f"{by} has given points here since; nothing was taken back."
+        else:
+            visit.session.note = f"Taken back: {last.record.points:g} of {last.record.possible:g}."
+        return go("a", place.desk.assignment, "q", last.record.item, entry.number)
+
+    def names(self, visit: Visit) -> Response:
+        """Show or hide the names of students, which the audit notes."""
+        from grader.review.judging import add_audit
+
+        place = self._site.place(visit)
+        form = visit.form or {}
+        visit.session.names = form.get("show") == "1"
+        if visit.session.names:
+            with self._site.book.database.writing() as connection:
+                add_audit(connection, place.desk.assignment, visit.session.person, "names", "shown")
+        back = form.get("back", "")
+        parts = back.strip("/").split("/") if back.startswith("/a/") else ("a", place.desk.assignment)
+        from urllib.parse import unquote
+
+        return go(*map(unquote, parts))
+
+    def phrases(self, visit: Visit) -> Response:
+        """Take a kept comment off the list of a question."""
+        place = self._site.place(visit)
+        item = self._item(place, visit)
+        form = visit.form or {}
+        if form.get("retire", "").isdecimal():
+            retire_phrase(
+                self._site.book, place.desk.assignment, item.id, int(form["retire"]), visit.session.person
+            )
+        number = form.get("number", "")
+        parts = (number,) if number.isdecimal() else ()
+        return go("a", place.desk.assignment, "q", item.id, *parts)
+
+    def _item(self, place: ReviewRoom, visit: Visit) -> Item:
+        item = place.desk.items.get(visit.path["item"])
+        if item is None:
+            raise MissingPageError("the rubric has no such item that a person gives points for")
+        return item
+
+    def exhibit_of(self, place: ReviewRoom, entry: GradedEntry, item: Item) -> Exhibit:
+        """Return what there is to read of an item."""
+        observation = self._site.book.evidence(entry.attempt).observations.get(item.id)
+        return exhibit(item, observation, place.desk.plugins.checks[item.check])
+
+    def _next(
+        self, visit: Visit, place: ReviewRoom, entry: GradedEntry, item: Item, saved: Saved, points: float
+    ) -> Response:
+        place.index.refresh()
+        note = f"Saved: {points:g} of {item.points:g}."
+        if not saved.counts:
+            note += " It counts after the next grader run: rubric, assignment or grader have changed since."
+        following = place.index.next_open(item, entry.number)
+        visit.session.note = note
+        if following is None:
+            visit.session.note += " That was the last one of this question."
+            return go("a", place.desk.assignment)
+        return go("a", place.desk.assignment, "q", item.id, following.number)
+
+    def show_second(
+        self,
+        visit: Visit,
+        place: ReviewRoom,
+        entry: GradedEntry,
+        item: Item,
+        shown: Exhibit,
+        entered: Entered | None,
+    ) -> Response:
+        """Show an answer to a second reader, without anybody's points."""
+        return self._site.page(
+            "answer.html.j2",
+            visit,
+            place,
+            status=422 if entered else 200,
+            second=True,
+            item=item,
+            entry=entry,
+            line=None,
+            held=False,
+            shown=shown,
+            entered=entered or written(None, shown.rows),
+            after=0,
+            conflict=None,
+            current=None,
+            position=0,
+            total=0,
+            waiting=0,
+            before=None,
+            following=None,
+            changed=0,
+            phrases=phrases_of(self._site.book, place.desk.assignment, item.id),
+        )
+
+    def _show(  # noqa: PLR0913 - what was entered, and what came between
+        self,
+        visit: Visit,
+        place: ReviewRoom,
+        entry: GradedEntry,
+        item: Item,
+        shown: Exhibit,
+        *,
+        entered: Entered | None = None,
+        after: int | None = None,
+        conflict: Judgement | None = None,
+        status: int = 200,
+    ) -> Response:
+        index = place.index
+        queue = index.queue(item)
+        numbers = [each.number for each in queue]
+        at = numbers.index(entry.number) if entry.number in numbers else 0
+        newest, current = index.newest(entry, item.id), index.judgement(entry, item.id)
+        line = entry.line(item.id)
+        return self._site.page(
+            "answer.html.j2",
+            visit,
+            place,
+            status=status,
+            second=False,
+            changed=sum(1 for _ in criteria_changes(index, item)),
+            item=item,
+            entry=entry,
+            line=line,
+            held=line is not None and line.standing is Standing.HELD,
+            shown=shown,
+            entered=entered or written(current.record if current else None, shown.rows),
+            after=(newest.number if newest else 0) if after is None else after,
+            conflict=conflict,
+            current=current,
+            position=at + 1,
+            total=len(queue),
+            waiting=sum(index.waits(each, item.id) for each in queue),
+            before=numbers[at - 1] if at else None,
+            following=numbers[at + 1] if at + 1 < len(numbers) else None,
+            phrases=phrases_of(self._site.book, place.desk.assignment, item.id),
+        )

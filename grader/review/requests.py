@@ -1,0 +1,95 @@
+"""Requests of students to look again, and the answers to them, kept with the grade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select
+
+from grader.gradebook.migrations import now
+from grader.gradebook.tables import REPLIES, REQUESTS, SUBMISSIONS
+from grader.review.judging import add_audit
+
+if TYPE_CHECKING:
+    from grader.gradebook.book import Gradebook
+    from grader.review.people import Reviewer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The answer to a request."""
+
+    text: str
+    by: str
+    at: str
+    judgement: int | None
+    """The number of the row of points that came of it; None if the points stayed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudentRequest:
+    """A student's request about one item."""
+
+    number: int
+    submission: int
+    item: str
+    student: str
+    text: str
+    by: str
+    """Whoever of the staff entered it."""
+    at: str
+    replies: tuple[Reply, ...] = ()
+
+
+def requests_of(book: Gradebook, assignment: str) -> tuple[StudentRequest, ...]:
+    """Return all requests with their answers, the newest first."""
+    rows = select(REQUESTS).join(SUBMISSIONS, SUBMISSIONS.c.id == REQUESTS.c.submission)
+    with book.database.reading() as connection:
+        requests = connection.execute(
+            rows.where(SUBMISSIONS.c.assignment == assignment).order_by(REQUESTS.c.id.desc())
+        ).all()
+        replies = connection.execute(select(REPLIES).order_by(REPLIES.c.id)).all()
+    return tuple(
+        StudentRequest(
+            number=row.id,
+            submission=row.submission,
+            item=row.item,
+            student=row.student,
+            text=row.text,
+            by=row.by,
+            at=row.at,
+            replies=tuple(
+                Reply(text=reply.text, by=reply.by, at=reply.at, judgement=reply.judgement)
+                for reply in replies
+                if reply.request == row.id
+            ),
+        )
+        for row in requests
+    )
+
+
+def add_request(
+    book: Gradebook, assignment: str, submission: int, item: str, student: str, text: str, person: Reviewer
+) -> int:
+    """Record a request; return its number."""
+    row = {"submission": submission, "item": item, "student": student, "text": text, "by": person.name}
+    with book.database.writing() as connection:
+        key = connection.execute(insert(REQUESTS), {**row, "at": now()}).inserted_primary_key
+        add_audit(connection, assignment, person, "request recorded", f"{item} of submission {submission}")
+    return int(key[0]) if key else 0
+
+
+def add_reply(
+    book: Gradebook,
+    assignment: str,
+    request: StudentRequest,
+    text: str,
+    judgement: int | None,
+    person: Reviewer,
+) -> None:
+    """Record the answer to a request."""
+    row = {"request": request.number, "text": text, "by": person.name, "at": now(), "judgement": judgement}
+    with book.database.writing() as connection:
+        connection.execute(insert(REPLIES), row)
+        add_audit(connection, assignment, person, "request answered", f"request {request.number}")

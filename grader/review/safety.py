@@ -1,0 +1,104 @@
+"""The guard before every page: whose host it is, who asks, and what a browser may do with the answer."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Collection
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+
+from grader.review.people import Door, ReviewSession
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; "
+    "frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'; "
+    "form-action 'none'; sandbox allow-same-origin"
+)
+"""The policy of a report in a frame: no script, no form, no link out of the frame."""
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+MOST_BYTES = 200_000
+"""Bytes of a form."""
+OPEN_PATHS = ("/enter", "/static/")
+"""Beginnings of paths that need no session."""
+
+
+class Guard:
+    """Refuses requests from other hosts and sites, and without a session; adds headers to every answer."""
+
+    def __init__(self, app: ASGIApp, *, door: Door, hosts: Collection[str], cookie: str) -> None:
+        self._app = app
+        self._door = door
+        self._hosts = frozenset(hosts)
+        self._cookie = cookie
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await refusal(scope, receive, guarded)
+            return
+        await self._app(scope, receive, guarded)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
+        """Return the answer to what is refused; otherwise put the session into the scope."""
+        if headers.get("host", "") not in self._hosts:
+            return PlainTextResponse("grader review: this is not my address\n", 421)
+        session = self._door.session(_cookie(headers, self._cookie))
+        scope.setdefault("state", {})["session"] = session
+        if session is None and not scope["path"].startswith(OPEN_PATHS):
+            text = "grader review: open the link that it printed where it was started\n"
+            return PlainTextResponse(text, 403)
+        if scope["method"] not in {"GET", "HEAD"} and not self._from_here(headers):
+            return PlainTextResponse("grader review: this form is not from here\n", 403)
+        if int(headers.get("content-length") or 0) > MOST_BYTES:
+            return PlainTextResponse("grader review: that is too much for one form\n", 413)
+        return None
+
+    def _from_here(self, headers: Headers) -> bool:
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc not in self._hosts:
+            return False
+        return headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
+
+
+def has_csrf(session: ReviewSession, word: str) -> bool:
+    """Tell whether a form carries the word of its session."""
+    return hmac.compare_digest(session.csrf.encode(), word.encode("utf-8", "replace"))
+
+
+def _cookie(headers: Headers, name: str) -> str:
+    try:
+        morsel = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return ""
+    return morsel.value if morsel else ""

@@ -1,0 +1,218 @@
+"""Parts that all pages share: gradebook, desks, the class in memory, templates, and forms that were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import parse_qsl, quote
+
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+
+from grader.config.codec import digest_bytes
+from grader.errors import GraderError
+from grader.reports.pages import TEMPLATES as STYLES
+from grader.reports.pages import environment
+from grader.review.class_index import ClassIndex, GradedEntry
+from grader.review.desk import Desk
+from grader.review.judging import Judging
+from grader.review.mirror import Mirror
+from grader.review.people import ReviewSession
+from grader.review.safety import MOST_BYTES, has_csrf
+
+if TYPE_CHECKING:
+    from grader.gradebook.book import Gradebook
+
+TEMPLATES = Path(__file__).parent / "templates"
+STATIC = Path(__file__).parent / "static"
+STATIC_FILES = {
+    "style.css": STYLES / "style.css",
+    "review.css": STATIC / "review.css",
+    "review.js": STATIC / "review.js",
+}
+VERSION = digest_bytes(b"".join(path.read_bytes() for path in STATIC_FILES.values()))[-12:]
+"""Part of the addresses of those files, so that browsers may keep them for ever."""
+PAGES = (
+    ("Questions", ()),
+    ("Submissions", ("submissions",)),
+    ("Fairness", ("fairness",)),
+    ("Requests", ("requests",)),
+    ("Publish", ("publish",)),
+    ("Audit", ("audit",)),
+)
+"""Names and paths of the pages of an assignment, in the order of the navigation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRoom:
+    """One assignment with everything that its pages work with."""
+
+    desk: Desk
+    index: ClassIndex
+    judging: Judging
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request of a person whose session and form are checked."""
+
+    session: ReviewSession
+    path: Mapping[str, Any]
+    query: Mapping[str, str]
+    form: Mapping[str, str] | None
+    """The fields of a form; None for a page that is only looked at."""
+
+
+Handler: TypeAlias = Callable[[Visit], Response]
+
+
+class MissingPageError(Exception):
+    """There is no such page, with a line that says why."""
+
+    status = 404
+
+
+class ForbiddenPageError(MissingPageError):
+    """The role of a person does not allow this page."""
+
+    status = 403
+
+
+class ReviewSite:
+    """The gradebook and the assignments that are graded in it."""
+
+    def __init__(self, book: Gradebook, desks: Mapping[str, Desk], *, results: Path | None = None) -> None:
+        self.book = book
+        self.results = results
+        self._mirror = None if results is None else Mirror(book, results)
+        self.places = {
+            name: ReviewRoom(desk=desk, index=ClassIndex(book, desk), judging=Judging(book, desk))
+            for name, desk in desks.items()
+        }
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """Why pages of students could not be written, by student."""
+        return {} if self._mirror is None else self._mirror.problems
+
+    def follow(self, place: ReviewRoom, *entries: GradedEntry) -> None:
+        """Have the results folders of these submissions brought up to date."""
+        if self._mirror is not None:
+            self._mirror.follow(place.desk, *entries)
+
+    def catch_up(self) -> None:
+        """Have all results folders brought up to date that may lack points, as after the end of a process."""
+        for place in self.places.values():
+            index = place.index.refresh()
+            judged = {(each.student, each.record.submission) for each in index.judgements}
+            entries = [e for e in index.entries if (e.submission.student, e.submission.digest) in judged]
+            self.follow(place, *entries)
+
+    def close(self) -> None:
+        """Write what is left for the results folders."""
+        if self._mirror is not None:
+            self._mirror.close()
+
+    def place(self, visit: Visit) -> ReviewRoom:
+        """Return the assignment of a page, with what is new in gradebook and rubric."""
+        place = self.places.get(visit.path["assignment"])
+        if place is None:
+            raise MissingPageError("there is no such assignment in this gradebook")
+        place.desk.refresh()
+        place.index.refresh()
+        return place
+
+    def entry(self, place: ReviewRoom, visit: Visit) -> GradedEntry:
+        """Return the submission of a page."""
+        entry = place.index.entry(visit.path["number"])
+        if entry is None:
+            raise MissingPageError("there is no such submission, or another one has taken its place")
+        return entry
+
+    def page(
+        self, name: str, visit: Visit, place: ReviewRoom | None = None, *, status: int = 200, **values: Any
+    ) -> Response:
+        """Render a template for a person."""
+        note, visit.session.note = visit.session.note, ""
+        text = (
+            environment(TEMPLATES)
+            .get_template(name)
+            .render(
+                session=visit.session,
+                person=visit.session.person,
+                teacher=visit.session.person.role == "teacher",
+                assignment=place.desk.assignment if place else "",
+                note=note,
+                link=link,
+                csrf=lambda: Markup('<input type="hidden" name="csrf" value="{}">').format(
+                    visit.session.csrf
+                ),
+                PAGES=PAGES,
+                VERSION=VERSION,
+                title_of=lambda entry: title_of(entry, visit.session),
+                **values,
+            )
+        )
+        return HTMLResponse(text, status_code=status)
+
+    def endpoint(self, handler: Handler) -> Callable[[Request], Any]:
+        """Wrap a handler: read the form, check its word, and turn errors into a line."""
+
+        async def answer(request: Request) -> Response:
+            form = None
+            if request.method == "POST":
+                form = await _form(request)
+                if form is None:
+                    return PlainTextResponse("grader review: that is too much for one form\n", 413)
+                if not has_csrf(request.state.session, form.get("csrf", "")):
+                    return PlainTextResponse(
+                        "grader review: this form is too old; load the page again\n", 403
+                    )
+            visit = Visit(
+                session=request.state.session,
+                path=request.path_params,
+                query=dict(request.query_params),
+                form=form,
+            )
+            try:
+                return await run_in_threadpool(handler, visit)
+            except MissingPageError as error:
+                return self.page("problem.html.j2", visit, status=error.status, problems=(str(error),))
+            except GraderError as error:
+                return self.page("problem.html.j2", visit, status=503, problems=error.problems)
+
+        return answer
+
+
+def title_of(entry: GradedEntry, session: ReviewSession) -> str:
+    """Return the name of a submission, or its number while names are hidden."""
+    return entry.submission.student if session.names else f"Submission {entry.number}"
+
+
+def link(*parts: object, **query: object) -> str:
+    """Return a path of this site."""
+    path = "/" + "/".join(quote(str(part), safe="") for part in parts)
+    text = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in query.items() if value != "")
+    return f"{path}?{text}" if text else path
+
+
+def go(*parts: object, **query: object) -> Response:
+    """Send a browser to another page after a form."""
+    return RedirectResponse(link(*parts, **query), status_code=303)
+
+
+async def _form(request: Request) -> Mapping[str, str] | None:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BYTES:
+            return None
+    try:
+        fields = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=500)
+    except ValueError:
+        return {}
+    return dict(fields)

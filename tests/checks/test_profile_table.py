@@ -1,0 +1,231 @@
+"""Reported lists of kernels and API calls: what is asked of them, and what our own profile adds."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from grader.checks.profile_table import ProfileTableKind, _machine
+from grader.config.codec import to_plain
+from grader.config.decode import decode
+from grader.matching.profile_lists import profile_lists
+from grader.model.observation import Observation, Outcome
+
+KERNELS = [("sgemm_128x64_nn", 50.0), ("max_pool_forward_nchw", 30.0), ("elementwise_kernel", 15.0)]
+CALLS = [("cudaMemcpyAsync", 60.0), ("cudaLaunchKernel", 35.0)]
+
+
+def options(**keys):
+    keys = {"file": "report.*", "question": 1, "text": "List the kernels.", "lists": "kernels", **keys}
+    decoded, problems = decode(ProfileTableKind.Options, keys)
+    assert not problems
+    return decoded
+
+
+def table(rows, *, running=True):
+    """A table as a document's text has it."""
+    total, lines = 0.0, ["Kernel\tShare\tRunning sum" if running else "Kernel\tShare"]
+    for name, share in rows:
+        total += share
+        lines.append(f"{name}\t{share:.2f}%" + (f"\t{total:.2f}%" if running else ""))
+    return "\n".join(lines)
+
+
+def observed(text, **facts):
+    """An observation as evidence keeps it."""
+    plain = {
+        "file": "report.md",
+        "missing": not text,
+        "certain": True,
+        "why": "",
+        "lists": [to_plain(one) for one in profile_lists(text)],
+        "gpus": [],
+        "torch": [],
+        **facts,
+    }
+    return Observation(item="kernels", outcome=Outcome.OBSERVED, facts=json.loads(json.dumps(plain)))
+
+
+def award(text, *, related=None, facts=None, **keys):
+    return ProfileTableKind().award(options(**keys), observed(text, **(facts or {})), related or {})
+
+
+def profiled(kernels, **facts):
+    """Our own profile; shares as times of a hundred seconds."""
+    rows = [[name, share, 1] for name, share in kernels]
+    machine = {"gpu": "NVIDIA H200", "torch": "2.11.0+cu130", "problem": "", **facts}
+    return {
+        "profile": Observation(item="profile", outcome=Outcome.OBSERVED, facts={"kernels": rows, **machine})
+    }
+
+
+OURS = profiled([*KERNELS, ("cat_kernel", 5.0)])
+
+
+def test_a_right_list_earns_everything():
+    right = award(table(KERNELS))
+    assert (right.fraction, right.undecided) == (1.0, False)
+    assert right.reason == "3 kernels take 95% of the time"
+
+
+def test_a_column_of_running_sums_may_be_left_out():
+    assert award(table(KERNELS, running=False)).fraction == 1.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        (
+            [("CUDA memcpy HtoD", 40.0), ("a_kernel", 30.0), ("b_kernel", 25.0)],
+            "“CUDA memcpy HtoD” is a copy",
+        ),
+        ([("[CUDA memset]", 50.0), ("a_kernel", 45.0)], "“[CUDA memset]” is a copy"),
+        ([("a_kernel", 50.0), ("cudaLaunchKernel", 45.0)], "“cudaLaunchKernel” is a call of the API"),
+        ([("a_kernel", 30.0), ("b_kernel", 65.0)], "“b_kernel” with 65% stands below “a_kernel” with 30%"),
+        ([("a_kernel", 50.0), ("b_kernel", 30.0)], "the listed kernels take 80% together, and not 90%"),
+        (
+            [("a_kernel", 60.0), ("b_kernel", 35.0), ("c_kernel", 3.0), ("d_kernel", 1.0)],
+            "90% is reached with “b_kernel” (95%), and 2 more lines follow",
+        ),
+        ([("a_kernel", 99.0), ("b_kernel", 40.0)], "the shares add up to 139%, more than the whole"),
+    ],
+)
+def test_each_mistake_costs_its_quarter_and_is_named(rows, reason):
+    wrong = award(table(rows, running=False))
+    assert (wrong.fraction, wrong.undecided) == (0.75, False)
+    assert reason in wrong.reason
+
+
+def test_a_wrong_running_sum_costs_its_quarter_with_both_numbers():
+    wrong = award(table(KERNELS).replace("80.00%", "70.00%"))
+    assert (wrong.fraction, wrong.undecided) == (0.75, False)
+    assert "is 70%, and the shares add up to 80%" in wrong.reason
+
+
+def test_sums_may_be_off_by_the_rounding_of_what_is_added():
+    rounded = "a_kernel\t33.3%\t33.3%\nb_kernel\t33.3%\t66.7%\nc_kernel\t33.3%\t100%"
+    assert award(rounded).fraction == 1.0
+
+
+def test_a_list_of_calls_holds_calls():
+    assert award(table(CALLS), lists="api").fraction == 1.0
+    wrong = award(
+        table([("cudaMemcpyAsync", 60.0), ("at::native::elementwise_kernel<4>", 35.0)]), lists="api"
+    )
+    assert (wrong.fraction, wrong.undecided) == (0.75, False)
+
+
+def test_a_name_that_may_be_a_call_is_left_to_a_person():
+    assert award(table([("cudaMemcpyAsync", 60.0), ("synchronize", 35.0)]), lists="api").undecided
+
+
+def test_a_question_without_an_answer_earns_nothing():
+    nothing = award("")
+    assert (nothing.fraction, nothing.undecided) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sgemm\t12.3 ms\nmax_pool\t4.1 ms",
+        "The longest kernel is sgemm_128x64_nn, then max_pool_forward_nchw.",
+        "sgemm_128x64_nn takes 50% of the time and max_pool_forward_nchw takes 45% of it.",
+    ],
+)
+def test_what_cannot_be_read_waits_for_a_person(text):
+    assert award(text).undecided
+
+
+def test_a_wrong_list_beside_a_sentence_that_is_not_read_waits_for_a_person():
+    text = table(KERNELS[:2]) + "\nelementwise_kernel takes about 15% of the time of all of them."
+    assert award(text).undecided
+    assert not award(
+        table(KERNELS) + "\nThe kernel sgemm_128x64_nn alone takes more than 50% of the time."
+    ).undecided
+
+
+def test_a_sentence_below_a_right_list_is_no_line_of_it():
+    for rows in (table(KERNELS), table(KERNELS, running=False).replace("\t", " ")):
+        assert award(f"{rows}\nsgemm_128x64_nn takes 50% because it does all of the work.").fraction == 1.0
+
+
+def test_of_several_lists_one_that_is_right_counts():
+    all_of = "==1== Profiling result:\nGPU activities:   40.0%  4ms  2  2ms  2ms  2ms  [CUDA memcpy HtoD]"
+    assert award(f"{all_of}\nWithout the copies:\n{table(KERNELS)}").fraction == 1.0
+    assert award(f"{table(KERNELS[:1])}\nor\n{table(KERNELS[:2])}").undecided
+
+
+def test_an_answer_that_is_not_certain_waits_for_a_person():
+    assert award(table(KERNELS[:1]), facts={"certain": False, "why": "a picture belongs to it"}).undecided
+
+
+def test_without_a_profile_a_right_list_stays_open_and_the_next_run_tries_again():
+    waits = award(table(KERNELS), by="profile")
+    assert (waits.undecided, waits.again) == (True, True)
+    void = profiled(KERNELS, problem="no observer answered")
+    assert award(table(KERNELS), by="profile", related=void).again
+
+
+def test_without_a_profile_a_wrong_list_has_lost_its_quarter():
+    assert award(table(KERNELS[:2]), by="profile").fraction == 0.75
+
+
+def test_a_list_that_agrees_with_our_profile_earns_everything():
+    near = [("void sgemm_128x64_nn<float>(int)", 46.0), *KERNELS[1:]]
+    agrees = award(table(near), by="profile", related=OURS)
+    assert (agrees.fraction, agrees.undecided, agrees.flags) == (1.0, False, ())
+    assert "NVIDIA H200" in agrees.reason
+
+
+@pytest.mark.parametrize("facts", [{}, {"gpus": ["H200"], "torch": ["2.11"]}])
+def test_other_kernels_on_our_machine_wait_for_a_person_with_both_numbers(facts):
+    volta = [("volta_sgemm_128x128_tn", 80.0), ("max_pool_forward_nchw", 15.0)]
+    differs = award(table(volta), by="profile", related=OURS, facts=facts)
+    assert differs.undecided
+    assert not differs.again
+    assert "“volta_sgemm_128x128_tn” (80% in the report) does not run" in differs.reason
+    assert "“max_pool_forward_nchw” takes 30%, and 15% in the report" in differs.reason
+    assert "“sgemm_128x64_nn” takes 50%, and is not in the report" in differs.reason
+
+
+@pytest.mark.parametrize("facts", [{"gpus": ["V100"], "torch": []}, {"gpus": ["H200"], "torch": ["1.4"]}])
+def test_on_another_machine_a_difference_only_informs(facts):
+    volta = [("volta_sgemm_128x128_tn", 80.0), ("max_pool_forward_nchw", 15.0)]
+    informs = award(table(volta), by="profile", related=OURS, facts=facts)
+    assert (informs.fraction, informs.undecided) == (1.0, False)
+    assert informs.flags
+
+
+def test_points_that_a_person_gave_count():
+    given = observed(table(KERNELS[:1]))
+    by_hand = Observation(
+        item="kernels",
+        outcome=Outcome.OBSERVED,
+        facts=given.facts,
+        quantities={
+            "points_given": SimpleNamespace(value=3.0, unit=""),
+            "points_possible": SimpleNamespace(value=4.0, unit=""),
+        },
+    )
+    assert ProfileTableKind().award(options(), by_hand, {}).fraction == 0.75
+
+
+def test_the_machine_is_read_from_the_whole_report():
+    texts = ["Measured on an NVIDIA H200 and a GeForce RTX 4090", "with torch 2.11.0+cu130 in L2 cache of P1"]
+    document = SimpleNamespace(blocks=[SimpleNamespace(text=text) for text in texts])
+    assert _machine([document]) == {"gpus": ["H200", "RTX4090"], "torch": ["2.11"]}
+
+
+@pytest.mark.parametrize("keys", [{"at_least": 100}, {"lists": "api", "by": "profile"}])
+def test_options_that_no_list_can_meet_are_refused(keys):
+    _, problems = decode(
+        ProfileTableKind.Options, {"file": "r.*", "question": 1, "text": "?", "lists": "kernels", **keys}
+    )
+    assert problems
+
+
+def test_the_table_is_drawn_with_the_sums_of_its_shares():
+    (drawing,) = ProfileTableKind().show(options(), observed(table(KERNELS).replace("80.00%", "70.00%")))
+    assert drawing.rows[1] == ("max_pool_forward_nchw", "30%", "70%", "80%")

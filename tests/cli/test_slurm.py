@@ -1,0 +1,470 @@
+"""A class on a Slurm of three nodes: what breaks costs nobody anything, and nobody is graded twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import grader
+from tests.slurm_cluster import Cluster, missing
+
+pytestmark = [pytest.mark.slurm, pytest.mark.skipif(bool(missing()), reason=missing())]
+
+ROOT = Path(grader.__file__).parent.parent
+WITHIN_S = 120.0
+HOLDS = """
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.contracts.check import CheckKind
+from grader.model.observation import Observation, Outcome
+from grader.model.options import option
+from grader.model.score import Award
+
+class Holds(CheckKind):
+    '''Says that it is there, and waits until it may go on.'''
+
+    name = "holds"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        folder: str = option("Where it says so, and what it waits for.")
+
+    def observe(self, options, context):
+        (Path(options.folder) / f"begun-{os.environ['SLURM_JOB_ID']}-{os.getpid()}").touch()
+        while not (Path(options.folder) / "go").exists():
+            time.sleep(0.05)
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, seed=context.seed)
+
+    def award(self, options, observation, related):
+        return Award(fraction=1.0, reason="it was looked at")
+"""
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    with Cluster(tmp_path_factory.mktemp("slurm")) as started:
+        yield started
+
+
+class Class:
+    """A course, a class for it, and the cluster."""
+
+    def __init__(self, course, cluster, folder):
+        self.course, self.cluster = course, cluster
+        self.holds = folder / "holds"
+        self.holds.mkdir()
+        self.site = folder / "site.yaml"
+        self.settings()
+        course.write("assignments/tiny/checks.py", HOLDS)
+        text = (course.folder / "assignments/tiny/assignment.py").read_text()
+        text = text.replace("Breaks, KillsOnce, Waits", "Holds")
+        course.write("assignments/tiny/assignment.py", text)
+
+    def settings(self, setup="", **keys):
+        lines = [f"export PYTHONPATH={ROOT}", f"export GRADER_LEASES={os.environ['GRADER_LEASES']}", setup]
+        slurm = {"setup": "\n".join(lines), "cpu": {"cpus": 2, "time": "10m"}, **keys}
+        self.site.write_text(json.dumps({"engines": {"slurm": slurm}}))
+
+    def rubric(self, *, holds=True, **keys):
+        from tests.cli.conftest import DOUBLE, SQUARE
+
+        held = {"id": "held", "title": "it is held", "points": 1, "check": "holds", "folder": str(self.holds)}
+        held |= keys
+        self.course.rubric(DOUBLE, SQUARE, *([held] if holds else []))
+
+    @property
+    def environment(self):
+        return {
+            **self.course.environment,
+            **self.cluster.environment,
+            "GRADER_SITE": str(self.site),
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def command(self, *arguments):
+        return [
+            sys.executable,
+            "-P",
+            "-m",
+            "grader",
+            "run",
+            "--engine",
+            "slurm",
+            "--out",
+            str(self.course.out),
+            *arguments,
+        ]
+
+    def run(self, *arguments):
+        return subprocess.run(
+            self.command(*arguments),
+            env=self.environment,
+            cwd=self.course.cwd,
+            capture_output=True,
+            text=True,
+            timeout=WITHIN_S,
+            check=False,
+        )
+
+    @contextmanager
+    def started(self, *arguments):
+        process = subprocess.Popen(
+            self.command(*arguments),
+            env=self.environment,
+            cwd=self.course.cwd,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+    def begun(self):
+        return sorted(file.name for file in self.holds.glob("begun-*"))
+
+    def until(self, what, is_so):
+        ends = time.monotonic() + WITHIN_S
+        while not is_so():
+            assert time.monotonic() < ends, f"not within {WITHIN_S:g} s: {what}; {self.cluster.queue()}"
+            time.sleep(0.05)
+
+    def until_begun(self, count=1):
+        self.until(f"{count} begun", lambda: len(self.begun()) >= count)
+
+    def go(self):
+        (self.holds / "go").touch()
+
+    def runs(self, student):
+        return [record["run"]["id"] for record in self.course.records(student) if record["record"] == "run"]
+
+    def jobs(self):
+        """Return the numbers of all jobs that Slurm ever had of us."""
+        lines = self.cluster.call("squeue", "--noheader", "--states=all", "--format=%j %F").splitlines()
+        return {tuple(line.split()) for line in lines if line.startswith("grader-")}
+
+
+@pytest.fixture
+def hands(course, cluster, tmp_path):
+    """Return a class of nobody, on a cluster with nothing to do."""
+    cluster.cancel_all()
+    made = Class(course, cluster, tmp_path)
+    yield made
+    made.go()
+    cluster.cancel_all()
+
+
+def essence(course, student):
+    """Return what the evidence and the score of a student say, but for times and seeds."""
+    observed = [
+        (record["observation"]["item"], record["observation"]["outcome"], record["observation"]["digest"])
+        for record in course.records(student)
+        if record["record"] == "observation"
+    ]
+    return sorted(observed), course.points(student)
+
+
+def test_a_class_gets_what_it_gets_on_one_machine_and_nothing_is_left(hands, tmp_path):
+    students = ("ann", "bob", "cy")
+    archives = [hands.course.submit(student) for student in students]
+    hands.rubric(holds=False)
+    there = hands.run(*archives)
+    assert there.returncode == 0, there.stderr
+    elsewhere = {student: essence(hands.course, student) for student in students}
+    assert [len(hands.runs(student)) for student in students] == [1, 1, 1]
+    assert [file.name for file in (hands.course.out / ".cluster").iterdir()] == ["durations.json"]
+    hands.until("nothing waits or runs", lambda: not hands.cluster.queue())
+    hands.course.out = tmp_path / "here"
+    hands.course.run("run", *archives)
+    assert elsewhere == {student: essence(hands.course, student) for student in students}
+
+
+def test_a_host_that_is_killed_is_followed_by_one_that_collects(hands):
+    archives = [hands.course.submit(student) for student in ("ann", "bob")]
+    hands.rubric()
+    before = hands.jobs()
+    for _ in range(2):
+        with hands.started(*archives) as host:
+            hands.until_begun(2)
+            host.kill()
+            host.wait()
+    hands.go()
+    done = hands.run(*archives)
+    assert done.returncode == 0, done.stderr
+    assert len(hands.jobs() - before) == 1, "one batch in all"
+    for student in ("ann", "bob"):
+        assert len(hands.runs(student)) == 1
+        assert hands.course.observed(student) == ["double", "square", "held"]
+
+
+def test_ctrl_c_cancels_and_a_closed_terminal_does_not(hands):
+    archive = hands.course.submit("ann")
+    hands.rubric()
+    with hands.started(archive) as host:
+        hands.until_begun()
+        host.send_signal(signal.SIGHUP)
+        host.communicate(timeout=WITHIN_S)
+        assert host.returncode == 128 + signal.SIGHUP
+    assert len(hands.cluster.queue()) == 1
+    with hands.started(archive) as host:
+        assert select.select([host.stderr], [], [], WITHIN_S)[0], "it says how its orders stand"
+        host.send_signal(signal.SIGINT)
+        assert "what was observed is kept" in host.communicate(timeout=WITHIN_S)[1]
+        assert host.returncode == 128 + signal.SIGINT
+    hands.until("the queue is empty", lambda: not hands.cluster.queue())
+    assert not (hands.course.out / ".cluster").exists()
+
+
+def test_detached_it_ends_at_once_and_the_same_command_collects(hands):
+    archive = hands.course.submit("ann")
+    hands.rubric()
+    sent = hands.run("--detach", archive)
+    assert sent.returncode == 5
+    assert "it is still on the cluster; the same command collects it" in sent.stderr + sent.stdout
+    hands.until_begun()
+    hands.go()
+    done = hands.run(archive)
+    assert done.returncode == 0, done.stderr
+    assert len(hands.begun()) == 1
+
+
+def test_a_newer_submission_cancels_what_waits_for_the_older_one(hands):
+    archive = hands.course.submit("ann")
+    hands.rubric()
+    assert hands.run("--detach", archive).returncode == 5
+    hands.until_begun()
+    hands.course.submit("ann", "def double(x): return 2 * x\ndef square(x): return 0 * x\n")
+    hands.go()
+    done = hands.run(archive)
+    assert done.returncode == 0, done.stderr
+    assert hands.course.points("ann") == {"double": 1.0, "square": 0.0, "held": 1.0}
+    assert len(hands.runs("ann")) == 1
+
+
+def test_a_node_that_is_lost_costs_nothing_and_its_late_records_count_for_nothing(hands):
+    archive = hands.course.submit("ann")
+    hands.rubric()
+    with hands.started(archive) as host:
+        hands.until_begun(1)
+        (line,) = hands.cluster.queue()
+        node = line.split()[3]
+        hands.cluster.lose_node(node)
+        try:
+            hands.cluster.begin_now()
+            hands.until_begun(2)  # on another node, while the first one still waits for its turn
+            (journals,) = hands.course.out.glob(".cluster/batches/*/journals/0")
+            old, _ = sorted(journals.iterdir())
+            assert old.name.endswith(".0000.jsonl")
+            hands.until("the host has read the new one", lambda: "held" not in old.read_text())
+            hands.go()
+            _, err = host.communicate(timeout=WITHIN_S)
+        finally:
+            hands.cluster.revive_node(node)
+    assert host.returncode == 0, err
+    assert len(hands.runs("ann")) == 1
+    assert hands.course.observed("ann") == ["double", "square", "held"]
+    hands.until("nothing waits any more", lambda: not hands.cluster.queue())
+
+
+def test_a_controller_that_is_away_is_waited_for(hands):
+    archives = [hands.course.submit(student) for student in ("ann", "bob")]
+    hands.rubric()
+    with hands.started(*archives) as host:
+        hands.until_begun(2)
+        hands.cluster.stop_controller()
+        hands.go()
+        hands.cluster.start_controller()
+        _, err = host.communicate(timeout=WITHIN_S)
+    assert host.returncode == 0, err
+
+
+@pytest.mark.slow
+def test_without_a_controller_orders_wait_until_it_is_there(hands):
+    archive = hands.course.submit("ann")
+    hands.rubric(holds=False)
+    hands.cluster.stop_controller()
+    try:
+        with hands.started(archive) as host:
+            assert select.select([host.stderr], [], [], WITHIN_S)[0]
+            assert "Slurm does not answer" in host.stderr.readline()
+            hands.cluster.start_controller()
+            _, err = host.communicate(timeout=WITHIN_S)
+    finally:
+        if not hands.cluster.states():
+            hands.cluster.start_controller()
+    assert host.returncode == 0, err
+    assert len(hands.runs("ann")) == 1
+
+
+def test_a_task_that_somebody_cancels_says_so_and_the_others_are_graded(hands):
+    archives = [hands.course.submit(student) for student in ("ann", "bob", "cy")]
+    hands.rubric()
+    hands.settings(cpu={"cpus": 1}, pack=1)
+    with hands.started(*archives) as host:
+        hands.until_begun(3)
+        name = hands.cluster.queue()[0].split()[0]
+        ids = hands.cluster.call(
+            "squeue", "--noheader", "--array", f"--name={name}", "--format=%F_%K"
+        ).split()
+        hands.cluster.call("scancel", ids[0])
+        hands.until("it is gone", lambda: len(hands.cluster.queue()) == 2)
+        hands.go()
+        _, err = host.communicate(timeout=WITHIN_S)
+    assert host.returncode == 5
+    assert "somebody cancelled its task (CANCELLED); run again" in err
+    points = [hands.course.points(student).get("held") for student in ("ann", "bob", "cy")]
+    assert sorted(points) == [0.0, 1.0, 1.0]
+    done = hands.run(*archives)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_node_with_a_wrong_clock_changes_no_time(hands):
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
+    if library is None:
+        pytest.skip("libfaketime is not installed (apt install faketime)")
+    archive = hands.course.submit("ann")
+    hands.rubric(holds=False)
+    fake = f"export LD_PRELOAD={library} FAKETIME=-1h NO_FAKE_STAT=1 FAKETIME_DONT_FAKE_MONOTONIC=1"
+    hands.settings(setup=fake)
+    done = hands.run(archive)
+    assert done.returncode == 0, done.stderr
+    (started,) = [
+        record["run"]["started_at"] for record in hands.course.records("ann") if record["record"] == "run"
+    ]
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(started)) < timedelta(minutes=30)
+
+
+def test_what_slurm_refuses_is_told_in_its_words(hands):
+    archive = hands.course.submit("ann")
+    hands.rubric(holds=False)
+    hands.settings(cpu={"cpus": 1, "partition": "nowhere"})
+    done = hands.run(archive)
+    assert done.returncode == 5
+    assert "Slurm refused it" in done.stderr + done.stdout
+    hands.settings(cpu={"cpus": 1, "options": ["--qos=unheard-of", "--gres=cheese:1"]})
+    assert "Slurm refused it" in (refused := hands.run(archive)).stderr + refused.stdout
+
+
+NVML = """
+import os
+
+class NVMLError(Exception): pass
+
+def nvmlInit(): pass
+def nvmlDeviceGetCount(): return 4
+def nvmlDeviceGetHandleByIndex(index): return index
+def nvmlDeviceGetUUID(handle): return f"GPU-{os.environ.get('GRADER_NODE', 'host')}-{handle}"
+def nvmlDeviceGetName(handle): return "NVIDIA H999"
+def nvmlDeviceGetComputeRunningProcesses(handle): return []
+"""
+
+
+def test_items_with_a_gpu_follow_the_others_each_on_a_gpu_that_was_granted_to_it(hands, tmp_path):
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    played = tmp_path / "played"
+    played.mkdir()
+    (played / "pynvml.py").write_text(NVML)
+    driver = Path(__file__).parents[1] / "cuda" / "fake_driver.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", played / "libcuda.so.1", driver], check=True)
+    gpu = {"cpus": 1, "kinds": {"H999": "gpu:fake"}}
+    hands.settings(setup=f"export PYTHONPATH={ROOT}:{played} LD_LIBRARY_PATH={played}", gpu=gpu, pack=1)
+    text = (hands.course.folder / "assignments/tiny/assignment.py").read_text()
+    hands.course.write(
+        "assignments/tiny/assignment.py", text.replace('title="Tiny"', 'title="Tiny", gpu_kinds=("H999",)')
+    )
+    hands.rubric(devices={"gpu": 1})
+    students = ("ann", "bob", "cy")
+    before = hands.jobs()
+    with hands.started(*(hands.course.submit(student) for student in students)) as host:
+        hands.until_begun(len(students))
+        granted = hands.cluster.call("squeue", "--noheader", "--array", "--states=RUNNING", "--format=%b")
+        assert set(granted.split()) == {"gres:gpu:fake:1"}
+        hands.go()
+        _, err = host.communicate(timeout=WITHIN_S)
+    assert host.returncode == 0, err
+    assert len(hands.jobs() - before) >= 2, "those without a GPU went out before"
+    facts = []
+    for student in students:
+        runs = [record["run"] for record in hands.course.records(student) if record["record"] == "run"]
+        assert ["gpus" in run["environment"] for run in runs] == [False, True]
+        facts += [gpu["uuid"] for gpu in runs[1]["environment"]["gpus"]]
+    assert len(set(facts)) == len(students), facts
+
+
+def doctor(hands, *arguments):
+    """Return what the doctor says of the machines, by the kind of tasks and the name of a line."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "grader", "doctor", "--engine", "slurm", "--json", *arguments],
+        env=hands.environment,
+        cwd=hands.course.cwd,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        check=False,
+    )
+    findings = json.loads(done.stdout)["findings"]
+    return done.returncode, {(f["about"].partition(",")[0], f["name"]): f for f in findings}
+
+
+def test_the_doctor_looks_at_a_machine_for_each_kind_of_tasks_and_leaves_nothing(hands):
+    code, lines = doctor(hands)
+    sandbox = lines["tasks without GPUs", "sandbox"]
+    assert (sandbox["works"], sandbox["about"].partition(" on ")[2]) == (True, "n1")
+    gpus = lines["tasks with a GPU", "GPUs"]
+    assert not gpus["works"], "they are not real"
+    assert gpus["says"].startswith("1 granted, 0 can be used (none); CUDA_VISIBLE_DEVICES=")
+    assert lines["tasks without GPUs", "time limit"]["says"] == "10 minutes for a task"
+    assert code == 5
+    hands.until("nothing waits or runs", lambda: not hands.cluster.queue())
+    assert not (hands.course.cwd / ".cluster").exists()
+
+
+def test_a_cluster_without_namespaces_is_told_from_one_with_them_and_its_class_stops_at_once(hands):
+    weak = ROOT / "tests" / "weak_machine.py"
+    if not weak.exists():
+        pytest.skip("grader is installed without its tests")
+    command = f"{sys.executable} {weak} --no-namespaces {sys.executable}"
+    hands.settings(command=command, cpu={"cpus": 1}, pack=1, at_once=1)
+    _, lines = doctor(hands)
+    sandbox = lines["tasks without GPUs", "sandbox"]
+    assert not sandbox["works"]
+    assert "namespaces or stronger is demanded" in sandbox["says"]
+    hands.rubric(holds=False)
+    before = hands.jobs()
+    done = hands.run(*(hands.course.submit(student) for student in ("ann", "bob", "cy")))
+    assert done.returncode == 5
+    assert "nothing was run" in done.stderr
+    assert len(hands.jobs() - before) == 1
+
+
+def test_settings_are_refused_with_their_line_and_column(hands):
+    hands.rubric(holds=False)
+    hands.course.write("course.yaml", "title: A tiny course\nengines:\n  slurm:\n    cpu:\n      cpu: 3\n")
+    done = hands.run(hands.course.submit("ann"))
+    assert done.returncode == 4
+    assert "course.yaml:5:7: engines.slurm.cpu" in done.stderr
+
+
+def test_a_site_without_slurm_is_told_so(hands):
+    hands.rubric(holds=False)
+    done = hands.course.run("run", "--engine", "slurm", hands.course.submit("ann"), PATH="/nowhere")
+    assert done.returncode in {2, 5}
+    assert "sbatch" in done.stderr

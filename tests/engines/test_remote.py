@@ -1,0 +1,633 @@
+"""Orders on other machines, by a scheduler that starts every task on this one, when a test lets it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import grader
+from grader.config.evidence_file import EVIDENCE
+from grader.contracts.engine import Ended, Engine, EngineSettings, Records
+from grader.engines.remote import journal as journal_module
+from grader.engines.remote import session as session_module
+from grader.engines.remote.batch import Batch, folder_of, journals_of, write_batch
+from grader.engines.remote.collect import append_records
+from grader.engines.remote.journal import JournalEntry, JournalWriter, TaskJournals, ended_orders
+from grader.engines.remote.node import objection, script
+from grader.engines.remote.options import RemoteOptions
+from grader.engines.remote.packs import pack_sizes
+from grader.engines.remote.scheduler import (
+    SchedulerAwayError,
+    SchedulerRefusedError,
+    TaskPhase,
+    TaskState,
+)
+from grader.engines.remote.session import RemoteSession
+from grader.engines.remote.stored import BatchPlace, OrderStore, Wants, demanded_isolation
+from grader.errors import NotObservedError, UsageError
+from grader.testing.engines import EngineConformance, Orders
+
+ROOT = Path(grader.__file__).parent.parent
+
+
+class HereScheduler:
+    """A scheduler whose tasks run on this machine, side by side."""
+
+    most_tasks = 100
+
+    def __init__(self):
+        self.running = {}
+        self.over = {}
+        self.away = ""
+        self.submits = True
+        self.submitted = []
+        self.cancelled = []
+        self.time_s = 600.0
+        self.setup = f"export PYTHONPATH={ROOT}"
+
+    def gpus(self):
+        return 0
+
+    def slots(self, wants):
+        return 2
+
+    def cores(self, wants):
+        return 2
+
+    def limit_s(self, wants):
+        return self.time_s
+
+    def submit(self, batch, root, folder):
+        if self.away:
+            raise SchedulerAwayError(self.away)
+        self.submitted.append(batch)
+        if self.submits:
+            for task in range(len(batch.packs)):
+                self.begin(batch, root, task)
+
+    def begin(self, batch, root, task, restart=0):
+        arguments = [str(root), batch.name, str(task), "7", str(restart)]
+        file = folder_of(root, batch.name) / "script.sh"
+        file.write_text(script(self.setup, "", arguments))
+        with (folder_of(root, batch.name) / f"log-{task}").open("ab") as log:
+            process = subprocess.Popen(
+                ["/bin/sh", str(file)], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        self.running[batch.name, task] = process
+        return process
+
+    def states(self):
+        if self.away:
+            raise SchedulerAwayError(self.away)
+        states = {}
+        for place, process in self.running.items():
+            over = process.poll() is not None
+            phase = TaskPhase.FINISHED if over else TaskPhase.RUNNING
+            states[place] = TaskState(phase=phase, words=phase.value, node="here")
+        return states | self.over
+
+    def cancel(self, batch):
+        self.cancelled.append(batch)
+        self.end(batch)
+
+    def end(self, batch=None):
+        for (name, _), process in self.running.items():
+            if batch in {None, name}:
+                process.terminate()
+                process.wait()
+
+
+class HereEngine(Engine):
+    """An engine of other machines which are this one."""
+
+    name = "here"
+    is_remote = True
+    detaches = True
+
+    @contextmanager
+    def open(self, settings):
+        scheduler = HereScheduler()
+        session = RemoteSession(scheduler, RemoteOptions(), settings, "The scheduler")
+        try:
+            yield session
+        finally:
+            session.close(cancel=True)
+            scheduler.end()
+
+
+class TestRemoteSession(EngineConformance):
+    engine = HereEngine
+
+    def test_a_session_that_is_left_ends_its_workers(self):
+        """It leaves them, and its records come with the end of an order: see below."""
+
+
+@pytest.fixture
+def orders(tmp_path):
+    return Orders(tmp_path)
+
+
+@pytest.fixture
+def scheduler():
+    made = HereScheduler()
+    yield made
+    made.end()
+
+
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch):
+    monkeypatch.setattr(session_module, "READ_EVERY_S", (0.05, 0.05))
+    monkeypatch.setattr(session_module, "ASK_EVERY_S", (0.05, 0.05))
+    monkeypatch.setattr(session_module, "GRACE_S", 0.5)
+    monkeypatch.setattr(session_module, "FIRST_ASK_S", 0.0)
+
+
+def session_of(scheduler, tmp_path, **settings):
+    return RemoteSession(
+        scheduler, RemoteOptions(), EngineSettings(results=tmp_path / "results", **settings), "The scheduler"
+    )
+
+
+def ends(session):
+    """Return what was reported of each order: its problem and its lines."""
+    problems, lines = {}, {}
+    while event := session.event():
+        if isinstance(event, Records):
+            lines.setdefault(event.order.key, []).extend(event.lines)
+        elif isinstance(event, Ended):
+            problems[event.order.key] = event.problem
+    return problems, lines
+
+
+def again(order):
+    """Return the order of a later command for the same."""
+    return replace(order, key=f"{order.key}-again", job=replace(order.job, id=f"{order.key}-again"))
+
+
+def runs(order):
+    lines = (order.outbox / EVIDENCE).read_text().splitlines()
+    return [json.loads(line)["run"]["id"] for line in lines if json.loads(line)["record"] == "run"]
+
+
+def test_nothing_secret_and_nothing_of_the_host_lies_in_the_folder_which_nobody_else_may_enter(
+    orders, scheduler, tmp_path
+):
+    scheduler.submits = False
+    session = session_of(scheduler, tmp_path, detach=True)
+    session.submit(orders.make("ann"))
+    ends(session)
+    root = tmp_path / "results" / ".cluster"
+    assert root.stat().st_mode & 0o777 == 0o700
+    texts = [file.read_text() for file in root.rglob("*.json")]
+    assert len(texts) == 3, "the order, its place, the batch"
+    assert not any("5eed" in text for text in texts)
+    job = json.loads((root / "orders" / "ann" / "order.json").read_text())["job"]
+    assert (job["seed"], job["cores"], job["stage"], job["workspace"]) == ("", [], "", "")
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o710])
+def test_a_folder_that_others_may_enter_is_refused(tmp_path, mode):
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(mode)
+    with pytest.raises(UsageError, match="chmod 700"):
+        OrderStore.at(folder)
+
+
+def test_a_command_that_ends_finds_what_it_sent_and_nothing_is_sent_twice(orders, scheduler, tmp_path):
+    made = [orders.make(name) for name in ("ann", "bob")]
+    first = session_of(scheduler, tmp_path, detach=True)
+    for order in made:
+        first.submit(order)
+    problems, lines = ends(first)
+    assert set(problems.values()) == {session_module.COLLECTED_LATER}
+    assert not lines
+    first.close(cancel=False)
+    second = session_of(scheduler, tmp_path)
+    for order in made:
+        second.submit(again(order))
+    problems, lines = ends(second)
+    assert set(problems.values()) == {""}
+    assert [len(of_order) for of_order in lines.values()] == [4, 4]
+    assert len(scheduler.submitted) == 1
+    second.close(cancel=False)
+    assert [path.name for path in (tmp_path / "results" / ".cluster").iterdir()] == ["durations.json"]
+
+
+def test_lines_that_a_killed_command_has_copied_are_not_copied_again(orders, scheduler, tmp_path):
+    order = orders.make("ann")
+    session = session_of(scheduler, tmp_path)
+    session.submit(order)
+    ends(session)
+    lines = (order.outbox / EVIDENCE).read_bytes().splitlines()
+    (order.outbox / EVIDENCE).write_bytes(b"\n".join([*lines[:2], b'{"record": "torn']))
+    assert append_records(lines, order.outbox, 0.0) == tuple(lines[2:])
+    assert (order.outbox / EVIDENCE).read_bytes().splitlines() == lines
+
+
+@pytest.mark.parametrize("ahead_s", [3600.0, -3600.0])
+def test_a_record_by_a_wrong_clock_gets_the_time_of_the_host(orders, scheduler, tmp_path, ahead_s):
+    order = orders.make("ann")
+    session = session_of(scheduler, tmp_path)
+    session.submit(order)
+    ends(session)
+    lines = (order.outbox / EVIDENCE).read_bytes().splitlines()
+    outbox = tmp_path / "other"
+    outbox.mkdir()
+    before, after = (
+        json.loads(each[0])["run"]["started_at"] for each in (lines, append_records(lines, outbox, ahead_s))
+    )
+    moments = [time.mktime(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) for text in (before, after)]
+    assert moments[0] - moments[1] == ahead_s
+
+
+def test_an_order_for_less_of_the_same_is_found_and_one_for_another_submission_replaces_it(
+    orders, scheduler, tmp_path
+):
+    scheduler.submits = False
+    order = orders.make("ann")
+    first = session_of(scheduler, tmp_path, detach=True)
+    first.submit(order)
+    ends(first)
+    (batch,) = scheduler.submitted
+    less = again(replace(order, job=replace(order.job, tasks=order.job.tasks[1:])))
+    second = session_of(scheduler, tmp_path, detach=True)
+    second.submit(less)
+    ends(second)
+    assert scheduler.submitted == [batch]
+    newer = replace(order.job, submission=replace(order.job.submission, digest="sha256:1"))
+    third = session_of(scheduler, tmp_path, detach=True)
+    third.submit(again(replace(order, job=newer)))
+    ends(third)
+    assert len(scheduler.submitted) == 2
+    assert scheduler.cancelled == [batch.name]
+
+
+def test_an_edit_of_the_course_replaces_what_waits_and_reaches_nothing_that_runs(orders, scheduler, tmp_path):
+    scheduler.submits = False
+    order = orders.make("ann")
+    first = session_of(scheduler, tmp_path, detach=True)
+    first.submit(order)
+    ends(first)
+    with (Path(order.job.assignment_folder) / "assignment.py").open("a") as file:
+        file.write("\n# edited\n")
+    root = tmp_path / "results" / ".cluster"
+    assert not any(
+        "# edited" in copy.read_text() for copy in root.glob("courses/*/assignments/kit/assignment.py")
+    )
+    second = session_of(scheduler, tmp_path, detach=True)
+    second.submit(again(order))
+    ends(second)
+    assert scheduler.cancelled == [scheduler.submitted[0].name]
+    assert len(scheduler.submitted) == 2
+
+
+def test_a_batch_of_which_the_scheduler_never_heard_is_sent_again_under_its_name(orders, scheduler, tmp_path):
+    scheduler.away = "it sleeps"
+    first = session_of(scheduler, tmp_path, detach=True)
+    first.submit(orders.make("ann"))
+    first.event()
+    first.close(cancel=False)
+    assert scheduler.submitted == []
+    scheduler.away = ""
+    second = session_of(scheduler, tmp_path)
+    second.submit(again(orders_of(tmp_path, "ann")))
+    problems, _ = ends(second)
+    assert set(problems.values()) == {""}
+    assert len(scheduler.submitted) == 1
+
+
+def orders_of(tmp_path, key):
+    """Return an order that was made before."""
+    stored = OrderStore(tmp_path / "results" / ".cluster").read(key)
+    assert stored is not None
+    from grader.contracts.engine import Order
+
+    job = replace(
+        stored.job,
+        course=str(tmp_path / "course"),
+        workspace=str(tmp_path / "workspaces" / key),
+        seed="5eed",
+    )
+    return Order(key=key, job=job, outbox=Path(stored.outbox))
+
+
+def test_a_task_that_ends_without_a_word_is_sent_again_and_in_the_end_its_last_line_is_told(
+    orders, scheduler, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(session_module, "SENDS", 2)
+    monkeypatch.setattr(session_module, "GRACE_S", 0.0)
+    scheduler.setup = "echo no such module >&2; exit 1"
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("ann"))
+    problems, _ = ends(session)
+    assert problems["ann"].startswith("its task ended 2 times without it")
+    assert "no such module" in problems["ann"]
+    assert len(scheduler.submitted) == 2
+
+
+@pytest.mark.parametrize(
+    ("phase", "begun", "problem"),
+    [
+        (TaskPhase.CANCELLED, False, "somebody cancelled its task (CANCELLED)"),
+        (TaskPhase.OUT_OF_TIME, True, "at its time limit"),
+        (TaskPhase.OUT_OF_MEMORY, True, "more memory than it was given"),
+    ],
+)
+def test_each_end_of_a_task_has_its_words(orders, scheduler, tmp_path, phase, begun, problem):
+    scheduler.submits = False
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("ann"))
+    session._send(session._ledger)
+    (batch,) = scheduler.submitted
+    root = tmp_path / "results" / ".cluster"
+    if begun:
+        writer = JournalWriter(journals_of(folder_of(root, batch.name), 0) / "1.jsonl", 0.0)
+        writer.write(JournalEntry.BEGUN, order="ann", node="n1")
+        writer.close()
+    scheduler.over[batch.name, 0] = TaskState(phase=phase, words=phase.name)
+    problems, _ = ends(session)
+    assert problem in problems["ann"]
+
+
+def test_a_lost_task_is_sent_again_and_graded_once(orders, scheduler, tmp_path):
+    scheduler.submits = False
+    order = orders.make("ann")
+    session = session_of(scheduler, tmp_path)
+    session.submit(order)
+    session._send(session._ledger)
+    (batch,) = scheduler.submitted
+    scheduler.submits = True
+    scheduler.over[batch.name, 0] = TaskState(phase=TaskPhase.LOST, words="NODE_FAIL")
+    problems, lines = ends(session)
+    assert problems == {"ann": ""}
+    assert len(lines["ann"]) == 4
+    assert scheduler.cancelled == [batch.name, scheduler.submitted[1].name]
+
+
+def test_a_refusal_of_the_scheduler_is_the_problem_of_every_order(orders, scheduler, tmp_path):
+    def refuse(*_):
+        raise SchedulerRefusedError("Invalid account")
+
+    scheduler.submit = refuse
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("ann"))
+    session.submit(orders.make("bob"))
+    problems, _ = ends(session)
+    assert set(problems.values()) == {"The scheduler refused it: Invalid account"}
+
+
+def test_a_task_begins_nothing_that_would_not_end_and_the_rest_is_sent_again(orders, scheduler, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    scheduler.time_s = 8.0
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("stays", fifo=str(fifo)))
+    problems, lines = ends(session)
+    os.close(reader)
+    assert problems["stays"] == "it did not end within the time of its task (0 minutes); raise `time`"
+    assert len(lines["stays"]) == 2, "what was observed until then counts"
+
+
+def test_an_order_that_ran_out_of_a_short_time_gets_all_that_there_may_be(
+    orders, scheduler, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(session_module, "SHORTEST_S", 0.2)
+    monkeypatch.setattr(session_module, "SENDS", 100)  # on a busy machine its time is over before it begins
+    scheduler.time_s = 600.0
+    order = orders.make("ann")
+    session = session_of(scheduler, tmp_path)
+    monkeypatch.setattr(session_module.Durations, "expected", lambda *_: 0.01)
+    session.submit(order)
+    problems, _ = ends(session)
+    assert problems == {"ann": ""}
+    *short, full = [batch.time_s for batch in scheduler.submitted]
+    assert short
+    assert all(time_s == pytest.approx(0.21) for time_s in short)
+    assert full == 600.0
+    assert len(runs(order)) == 1
+
+
+def test_ctrl_c_cancels_what_is_open(orders, scheduler, tmp_path):
+    scheduler.submits = False
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("ann"))
+    session._send(session._ledger)
+    session.close(cancel=True)
+    assert scheduler.cancelled
+    assert not (tmp_path / "results" / ".cluster").exists()
+
+
+# -- journals ------------------------------------------------------------------------------------------------
+
+
+def write(folder, attempt, *entries):
+    file = folder / f"{attempt}.jsonl"
+    with file.open("a") as journal:
+        for entry, key, *values in entries:
+            line = {
+                "entry": entry,
+                "order": key,
+                "node": "n",
+                "problem": "",
+                "seconds": 1.0,
+                "out_of_time": False,
+            }
+            journal.write(json.dumps(line | ({"line": values[0]} if values else {})) + "\n")
+
+
+def test_what_an_old_attempt_writes_after_a_newer_one_began_an_order_counts_for_nothing(tmp_path):
+    old, new = "000000000007.0000", "000000000007.0001"
+    journals = TaskJournals(tmp_path)
+    write(
+        tmp_path, old, ("begun", "ann"), ("record", "ann", "old 1"), ("begun", "bob"), ("record", "bob", "b")
+    )
+    journals.read()
+    write(tmp_path, new, ("begun", "ann"), ("record", "ann", "new 1"))
+    journals.read()
+    write(tmp_path, old, ("record", "ann", "old 2"), ("ended", "ann"), ("ended", "bob"))
+    journals.read()
+    assert journals.orders["ann"].lines == [b"new 1"]
+    assert not journals.orders["ann"].ended
+    assert journals.orders["bob"].ended, "which the newer attempt has not begun"
+    write(tmp_path, old, ("begun", "ann"), ("record", "ann", "old 3"), ("ended", "ann"))
+    write(tmp_path, new, ("ended", "ann"))
+    journals.read()
+    assert journals.orders["ann"].lines == [b"new 1"]
+    assert journals.orders["ann"].ended
+
+
+def test_a_newer_attempt_leaves_out_what_an_older_one_has_ended(tmp_path):
+    write(tmp_path, "1.0000", ("begun", "ann"), ("ended", "ann"), ("begun", "bob"))
+    write(tmp_path, "1.0002", ("begun", "bob"), ("ended", "bob"))
+    assert ended_orders(tmp_path, "1.0001.jsonl") == {"ann"}
+
+
+def test_a_torn_line_waits_for_its_end(tmp_path):
+    journals = TaskJournals(tmp_path)
+    whole = json.dumps({"entry": "begun", "order": "ann", "node": "n"}) + "\n"
+    (tmp_path / "1.jsonl").write_text(whole[:10])
+    assert not journals.read()
+    (tmp_path / "1.jsonl").write_text(whole)
+    assert journals.read()
+    assert "ann" in journals.orders
+
+
+def test_where_there_is_no_room_a_journal_waits_and_loses_nothing(tmp_path, monkeypatch):
+    place = tmp_path / "small"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", place], check=False).returncode:
+        pytest.skip("nothing may be mounted here")
+    try:
+        writer = JournalWriter(place / "1.jsonl", time.monotonic() + 3600)
+        filler = place / "filler"
+        with filler.open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        monkeypatch.setattr(journal_module.time, "sleep", lambda _: filler.unlink())
+        writer.write(JournalEntry.RECORD, order="ann", line="x" * 9000)
+        writer.write(JournalEntry.ENDED, order="ann")
+        assert not filler.exists(), "it had to wait"
+        lines = [json.loads(line) for line in (place / "1.jsonl").read_text().splitlines()]
+        assert [line["entry"] for line in lines] == ["record", "ended"]
+        writer.close()
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def test_a_journal_gives_up_at_its_deadline(tmp_path, monkeypatch):
+    writer = JournalWriter(tmp_path / "1.jsonl", 0.0)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(journal_module.os, "pwrite", full)
+    with pytest.raises(OSError, match="full"):
+        writer.write(JournalEntry.ENDED)
+
+
+# -- packs ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("each_s", [None, 0.25, 30.0, 900.0])
+@pytest.mark.parametrize("count", [0, 1, 7, 300, 10_000])
+@pytest.mark.parametrize("tasks", [1, 5, 1000])
+def test_packs_hold_every_order_once_and_are_no_more_than_an_array_may_have(count, each_s, tasks):
+    sizes = pack_sizes(count, 12, 2, each_s=each_s, first=8, tasks=tasks)
+    assert sum(sizes) == count
+    assert len(sizes) <= tasks
+    assert all(size > 0 for size in sizes)
+
+
+def test_packs_last_minutes_and_the_last_ones_are_small():
+    sizes = pack_sizes(3000, 12, 1, each_s=30.0, first=8, tasks=1000)
+    assert max(sizes) * 30.0 <= 450.0
+    assert sizes[-1] == 1
+    assert list(sizes) == sorted(sizes, reverse=True)
+
+
+def test_what_is_over_in_a_moment_is_not_divided_into_moments():
+    assert len(pack_sizes(24, 100, 2, each_s=0.25, first=8, tasks=1000)) == 1
+    assert pack_sizes(300, 1, 2, each_s=0.25, first=8, tasks=1000)[0] >= 150
+
+
+# -- machines ------------------------------------------------------------------------------------------------
+
+
+def test_a_machine_refuses_another_grader_another_python_and_other_gpus(tmp_path):
+    batch = Batch(name="grader-1", packs=(), wants=Wants(), cores=1, time_s=60.0)
+    assert objection(batch) == ""
+    assert "runs grader" in objection(replace(batch, grader="0.0.1"))
+    assert "runs Python" in objection(replace(batch, python="3.2.1"))
+    assert "2 GPUs were granted and 0 can be used" in objection(replace(batch, wants=Wants(gpus=2)))
+
+
+def test_a_refusal_of_a_machine_ends_its_orders_and_nothing_is_sent_again(
+    orders, scheduler, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(session_module, "Batch", lambda **values: Batch(**values, grader="0.0.1"))
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("ann"))
+    problems, _ = ends(session)
+    assert "runs grader" in problems["ann"]
+    assert len(scheduler.submitted) == 1
+
+
+def test_a_task_whose_orders_were_taken_back_does_nothing(orders, tmp_path):
+    store = OrderStore.at(tmp_path / "orders_folder")
+    stored = store.store(orders.make("ann"), Wants())
+    batch = Batch(name="grader-1", packs=((stored.key,),), wants=Wants(), cores=1, time_s=60.0)
+    folder = write_batch(store.root, batch)
+    store.place(stored.key, BatchPlace(batch="grader-2", task=0))
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "grader.engines.remote",
+        str(store.root),
+        batch.name,
+        "0",
+        "1",
+        "0",
+    ]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=600)
+    entries = [
+        json.loads(line)["entry"] for line in next(journals_of(folder, 0).iterdir()).read_text().splitlines()
+    ]
+    assert entries == ["opened", "closed"]
+
+
+def test_a_signal_ends_the_workers_of_a_task(orders, scheduler, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("stays", fifo=str(fifo)))
+    session._send(session._ledger)
+    from grader.testing.pipes import read_within
+
+    assert read_within(reader) == b"here"
+    ((_, process),) = scheduler.running.items()
+    process.send_signal(signal.SIGTERM)
+    process.wait()
+    assert read_within(reader) == b"", "the worker still runs"
+    os.close(reader)
+
+
+def test_a_store_that_cannot_be_written_is_the_problem_of_the_order(orders, scheduler, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("grader.engines.remote.stored.write_whole", full)
+    session = session_of(scheduler, tmp_path)
+    session.submit(orders.make("ann"))
+    problems, _ = ends(session)
+    assert "No space left" in problems["ann"]
+    with pytest.raises(NotObservedError):
+        OrderStore(tmp_path / "x").store(orders.make("bob"), Wants())
+
+
+@pytest.mark.parametrize(
+    ("least", "demanded"),
+    [
+        ("", "namespaces"),
+        ("process", "namespaces"),
+        ("landlock", "namespaces"),
+        ("namespaces", "namespaces"),
+        ("bubblewrap", "bubblewrap"),
+        ("a guest's", "a guest's"),
+    ],
+)
+def test_behind_a_weak_wall_nothing_runs_whatever_the_course_allows(least, demanded):
+    assert demanded_isolation(least) == demanded

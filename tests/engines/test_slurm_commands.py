@@ -1,0 +1,182 @@
+"""What sbatch is asked for, and what squeue and sinfo say, without a cluster."""
+
+from __future__ import annotations
+
+import math
+import stat
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from grader.config.decode import decode
+from grader.engines.remote import node
+from grader.engines.remote.batch import Batch
+from grader.engines.remote.scheduler import SchedulerAwayError, SchedulerRefusedError, TaskPhase
+from grader.engines.remote.stored import Wants
+from grader.engines.slurm.commands import run_slurm
+from grader.engines.slurm.options import SlurmOptions
+from grader.engines.slurm.scheduler import SlurmScheduler, _gpus_in, _limit_s
+
+BATCH = Batch(name="grader-1", packs=(("a",), ("b",)), wants=Wants(), cores=4, time_s=601.0)
+
+
+def options(**keys):
+    value, problems = decode(SlurmOptions, keys)
+    assert value is not None, problems
+    return value
+
+
+def arguments(wants=None, **keys):
+    return list(
+        SlurmScheduler(options(**keys))._arguments(replace(BATCH, wants=wants or Wants()), Path("/f"))
+    )
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Put a program of a name and of this text of shell before all others."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    def write(name, text):
+        file = tmp_path / name
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(stat.S_IRWXU)
+
+    return write
+
+
+def test_an_array_asks_for_whole_minutes_and_for_no_signal():
+    made = arguments()
+    assert "--array=0-1" in made
+    assert "--time=11" in made
+    assert "--cpus-per-task=4" in made
+    assert "--requeue" in made
+    assert not any(argument.startswith(("--signal", "--gres", "--hint", "--partition")) for argument in made)
+
+
+def test_settings_reach_sbatch():
+    made = arguments(
+        at_once=20, account="cs", nice=100, options=["--qos=low"], cpu={"partition": "short", "memory": "8G"}
+    )
+    assert {"--array=0-1%20", "--account=cs", "--nice=100", "--qos=low", "--partition=short", "--mem=8G"} <= {
+        *made
+    }
+
+
+def test_gpus_are_asked_for_by_the_kinds_that_the_assignment_names():
+    wants = Wants(exclusive=True, gpus=2, gpu_kinds=("H100", "H200"))
+    assert "--gres=gpu:2" in arguments(wants)
+    assert "--gres=gpu:h200:2" in arguments(wants, gpu={"kinds": {"H200": "gpu:h200"}})
+    featured = arguments(wants, gpu={"kinds": {"H200": "h200", "H100": "h100"}})
+    assert {"--gres=gpu:2", "--constraint=h100|h200"} <= {*featured}
+    assert "--hint=nomultithread" in featured, "whole cores"
+
+
+def test_a_task_that_times_programs_gets_a_core_more_than_these():
+    scheduler = SlurmScheduler(options(cpu={"cpus": 2}, gpu={"cpus": 3}))
+    assert scheduler.cores(Wants()) == 2
+    assert scheduler.cores(Wants(exclusive=True, cores=4)) == 5
+    assert scheduler.cores(Wants(exclusive=True, gpus=1, cores=1)) == 3
+
+
+@pytest.mark.parametrize(
+    ("gres", "count"),
+    [
+        ("(null)", 0),
+        ("gpu:4", 4),
+        ("gpu:h200:8(S:0-1)", 8),
+        ("gpu:h200:8(S:0-1),shard:h200:64", 8),
+        ("shard:4", 0),
+        ("gpu:a:2,gpu:b:2", 4),
+    ],
+)
+def test_the_gpus_of_a_node_are_counted(gres, count):
+    assert _gpus_in(gres) == count
+
+
+def test_room_is_counted_by_nodes_cores_and_gpus(command):
+    command(
+        "sinfo",
+        "printf '%s\\n' '3|8|gpu:h200:8(S:0-1)|10:00|gpu*' '2|64|(null)|10:00|gpu*' '9|64|(null)|1:00|other'",
+    )
+    scheduler = SlurmScheduler(options(cpu={"cpus": 8}, gpu={"cpus": 4}))
+    assert scheduler.gpus() == 8
+    assert scheduler.slots(Wants()) == 3 + 2 * 8
+    assert scheduler.slots(Wants(exclusive=True, gpus=2)) == 3 * 2
+    assert SlurmScheduler(options(at_once=5)).slots(Wants()) == 5
+    assert scheduler.limit_s(Wants()) == 600.0
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"),
+    [("30:00", 1800.0), ("1:00:00", 3600.0), ("2-01:00:00", 176400.0), ("infinite", math.inf)],
+)
+def test_a_partitions_time_limit_is_read(limit, seconds):
+    assert _limit_s(limit) == seconds
+
+
+def test_states_are_read_with_their_reasons_and_other_jobs_are_left_alone(command):
+    lines = (
+        "grader-1|7|0|RUNNING|n1|2026-11-23T14:00:00|None",
+        "grader-1|7|1|PENDING||2026-11-23T14:20:00|Priority",
+        "grader-1|7|2|PENDING||N/A|launch failed requeued held",
+        "grader-1|7|3|NODE_FAIL|n1|2026-11-23T14:00:00|None",
+        "grader-1|7|4|CANCELLED by 0|n1|2026-11-23T14:00:00|None",
+        "grader-1|9|5|FAILED|n1|2026-11-23T14:00:00|NonZeroExitCode",
+        "grader-1|8|5|RUNNING|n2|2026-11-23T14:00:00|None",
+        "somebody's|1|0|RUNNING|n1|2026-11-23T14:00:00|None",
+        "grader-2|1|N/A|RUNNING|n1|2026-11-23T14:00:00|None",
+    )
+    command("squeue", "cat <<'END'\n" + "\n".join(lines) + "\nEND")
+    states = SlurmScheduler(options()).states()
+    assert {place[1]: state.phase for place, state in states.items()} == {
+        0: TaskPhase.RUNNING,
+        1: TaskPhase.WAITING,
+        2: TaskPhase.LOST,
+        3: TaskPhase.LOST,
+        4: TaskPhase.CANCELLED,
+        5: TaskPhase.RUNNING,
+    }
+    assert (states["grader-1", 1].words, states["grader-1", 1].begins) == ("Priority", "14:20")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (
+            "sbatch: error: Batch job submission failed: Invalid account or account/partition",
+            SchedulerRefusedError,
+        ),
+        (
+            "sbatch: error: Batch job submission failed: Invalid partition name specified",
+            SchedulerRefusedError,
+        ),
+        (
+            "sbatch: error: Batch job submission failed: Unable to contact slurm controller",
+            SchedulerAwayError,
+        ),
+        ("sbatch: error: Batch job submission failed: Socket timed out on send/recv", SchedulerAwayError),
+        (
+            "sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: "
+            "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+            SchedulerAwayError,
+        ),
+        ("sbatch: error: AssocMaxSubmitJobLimit", SchedulerAwayError),
+    ],
+)
+def test_what_passes_is_told_from_what_does_not(command, error, kind):
+    command("sbatch", f'echo "{error}" >&2; exit 1')
+    with pytest.raises(kind):
+        run_slurm("sbatch")
+
+
+def test_a_machine_refuses_gpus_of_a_kind_that_the_assignment_does_not_name(monkeypatch):
+    monkeypatch.setattr(node, "gpus", lambda: (SimpleNamespace(name="NVIDIA A100", mig=False),))
+    wants = Wants(exclusive=True, gpus=1, gpu_kinds=("H200",))
+    assert "got NVIDIA A100, and may be measured on H200 only" in node.objection(replace(BATCH, wants=wants))
+    assert node.objection(replace(BATCH, wants=replace(wants, gpu_kinds=("A100",)))) == ""
+    divided = (SimpleNamespace(name="NVIDIA A100", mig=True),)
+    monkeypatch.setattr(node, "gpus", lambda: divided)
+    assert "1 GPUs were granted and 0 can be used" in node.objection(replace(BATCH, wants=Wants(gpus=1)))

@@ -1,0 +1,264 @@
+"""Chromium at work on the pages: by keyboard alone, on a phone, in the dark, for a screen reader."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from grader.review.demo import record
+from tests.review.test_points import ITEM, first, newest, rows
+from tests.review.test_safety import HOSTILE, PAGES
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt install chromium)")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[object]:
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browse(demo, chromium):
+    """Open the pages as somebody, in a context of its own; what the page complains of is a failure."""
+    contexts, complaints = [], []
+
+    def opened(name: str = "Ada", **options):
+        context = chromium.new_context(
+            viewport=options.pop("viewport", {"width": 1280, "height": 900}), **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "console", lambda message: complaints.append(message.text) if message.type == "error" else None
+        )
+        page.goto(f"{demo.address}/enter?token={demo.tokens[name]}")
+        return page
+
+    yield SimpleNamespace(open=opened, complaints=complaints)
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def browse_site(csye, chromium):
+    """Open the pages of the course's assignment."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+
+    def opened(name: str):
+        page = context.new_page()
+        page.goto(f"{csye.address}/enter?token={csye.tokens[name]}")
+        return page
+
+    yield opened
+    context.close()
+
+
+def press(page, *keys: str) -> None:
+    """Press keys of which the last one leads to another page."""
+    for key in keys[:-1]:
+        page.keyboard.press(key)
+    with page.expect_navigation():
+        page.keyboard.press(keys[-1])
+
+
+def test_a_question_is_graded_by_keyboard_alone(demo, browse, total):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    numbers = []
+
+    def here() -> int:
+        number = int(page.url.rsplit("/", 1)[1])
+        numbers.append(number)
+        return number
+
+    by_digits = here()
+    press(page, "1", "0", "1", ".", "1", "Enter")
+    by_suggestion = here()
+    press(page, "a")
+    everything = here()
+    press(page, "f", "Enter")
+    nothing = here()
+    press(page, "x", "Enter")
+    with_comment = here()
+    page.keyboard.press("c")
+    page.keyboard.type("Look at 1 and n again")
+    page.keyboard.press("Escape")
+    press(page, "1", "1", "1", "1", "Enter")
+    taken_back = here()
+    press(page, "n")
+    press(page, "p")
+    assert page.url.endswith(f"/{taken_back}")
+    press(page, "f", "Enter")
+    press(page, "u")
+    assert page.url.endswith(f"/{taken_back}")
+    assert len(set(numbers)) == 6
+    assert [total(n) for n in (by_digits, everything, nothing, with_comment, taken_back)] == [
+        3.0,
+        4.0,
+        0.0,
+        4.0,
+        0.0,
+    ]
+    assert total(by_suggestion) == rows(demo, "suggested")[1][0]
+    assert rows(demo, "comment")[4] == ("Look at 1 and n again",)
+    assert browse.complaints == []
+
+
+def test_a_kept_comment_is_two_keys_away(demo, browse):
+    demo.visitor().give(ITEM, first(demo), 1, 1, 1, 1, comment="Constant memory is cached.", keep=1)
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    press(page, "r", "1", "f", "Enter")
+    assert rows(demo, "comment, by")[-1] == ("Constant memory is cached.", "Bob")
+
+
+@pytest.mark.slow
+def test_twenty_students_and_thirteen_questions_by_keyboard_alone(csye, browse_site):
+    page = browse_site("Ada")
+    questions = [item.id for item in csye.desk.items.values() if item.check == "answer"]
+    assert len(questions) == 13
+    waiting = sum(
+        csye.room.index.waits(entry, item) for entry in csye.room.index.entries for item in questions
+    )
+    pressed = 0
+    while page.url.endswith("/a/csye7105_hw4") is False or page.locator("a.button:text-is('Grade')").count():
+        if page.url.endswith("/a/csye7105_hw4"):
+            # to the first question that waits, as a keyboard gets there
+            page.locator("a.button", has_text="Grade").first.focus()
+            press(page, "Enter")
+            continue
+        press(page, *(("a",) if page.locator("[name=accept]").count() else ("f", "Enter")))
+        pressed += 1
+    assert pressed == waiting >= 200
+    index = csye.room.index.refresh()
+    assert not any(index.waits(entry, item) for entry in index.entries for item in questions)
+    for entry in index.entries:
+        assert all(entry.line(item).standing == "final" for item in questions)
+
+
+def test_two_assistants_at_once_lose_nothing(demo, browse, total):
+    bob, cem = browse.open("Bob"), browse.open("Cem")
+    number = first(demo)
+    for page in (bob, cem):
+        page.goto(f"{demo.address}/a/demo/q/{ITEM}/{number}")
+    press(bob, "f", "Enter")
+    press(cem, "x", "Enter")
+    assert "Bob was here meanwhile" in cem.inner_text("[role=alert]")
+    assert total(number) == 4.0
+    press(cem, "Enter")
+    assert total(number) == 0.0
+    assert [row[1:3] for row in rows(demo)] == [(4.0, "Bob"), (0.0, "Cem")]
+
+
+def test_it_works_without_scripts(demo, browse, total):
+    page = browse.open("Bob", java_script_enabled=False)
+    number = first(demo)
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}/{number}")
+    for place in range(4):
+        page.fill(f"#part-{place}", "1")
+    page.click("text=Save")
+    assert total(number) == 4.0
+
+
+def test_hostile_answers_do_nothing(demo, browse):
+    record(demo.book, demo.desk, demo.results, "mallory_1", HOSTILE)
+    number = max(entry.number for entry in demo.room.index.refresh().entries)
+    page = browse.open()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    paths = [f"/a/demo/q/{item}/{number}" for item in demo.desk.items]
+    paths += [f"/a/demo/s/{number}{rest}" for rest in ("", "?file=answers.md", "/staff.html")]
+    for path in paths:
+        page.goto(demo.address + path)
+        assert page.title() != "taken"
+        assert page.locator("body").evaluate("body => getComputedStyle(body).display") != "none"
+        assert page.locator("main").count() == 1
+    assert [url for url in asked if not url.startswith((demo.address, "data:"))] == []
+    assert rows(demo) == []
+    assert browse.complaints == []
+
+
+def everywhere(demo) -> list[str]:
+    visitor = demo.visitor()
+    number = first(demo)
+    visitor.give(ITEM, number, 1, 1, 1, 1, comment="Good, but see " + "x" * 80, keep=1)
+    visitor.post("/a/demo/requests", submission=number, item=ITEM, text="why " * 100)
+    pages = [f"/a/demo{page}" for page in PAGES]
+    pages += [f"/a/demo/q/{item}/{number}" for item in demo.desk.items]
+    return [*pages, f"/a/demo/s/{number}?file=answers.md", "/a/demo/requests/1", f"/a/demo/q/{ITEM}/criteria"]
+
+
+def test_no_page_is_wider_than_a_phone(demo, browse):
+    paths = everywhere(demo)
+    page = browse.open(viewport={"width": 360, "height": 740})
+    for path in paths:
+        page.goto(demo.address + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+
+
+def test_the_dark_is_dark_and_text_stands_out(demo, browse):
+    page = browse.open(color_scheme="dark")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    for selector in ("body", ".judging", "textarea", ".answer"):
+        colors = page.eval_on_selector(
+            selector,
+            """element => {
+                const style = getComputedStyle(element);
+                return [style.backgroundColor, style.color];
+            }""",
+        )
+        back, front = (sum(map(int, re.findall(r"\d+", color)[:3])) for color in colors)
+        assert back < 150, (selector, colors)
+        assert front > 400, (selector, colors)
+
+
+def test_a_screen_reader_finds_names_for_everything(demo, browse):
+    page = browse.open()
+    for path in everywhere(demo):
+        page.goto(demo.address + path)
+        assert page.locator("h1").count() == 1, path
+        tree = page.locator("body").aria_snapshot()
+        assert page.locator("iframe:not([title]), img:not([alt])").count() == 0, path
+        assert "- main" in tree
+        assert "- navigation" in tree
+        for role in ("button", "link", "textbox", "combobox", "checkbox", "table"):
+            for line in re.findall(rf"^\s*- {role}\b(.*)$", tree, re.MULTILINE):
+                assert re.match(r'\s*"[^"]+|:? ?/|\s*\[', line) or line.strip(" :"), (path, role, line)
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    tree = page.locator("body").aria_snapshot()
+    assert 'textbox "registers are on-chip"' in tree
+    assert 'textbox "Comment for the student' in tree
+
+
+def test_focus_is_seen_and_the_first_stop_leads_to_the_content(demo, browse):
+    page = browse.open()
+    page.goto(f"{demo.address}/a/demo")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the content"
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_an_enter_that_is_held_down_saves_one_answer(demo, browse):
+    page = browse.open()
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    page.keyboard.press("f")
+    with page.expect_navigation():
+        page.evaluate(
+            """() => { for (let i = 0; i < 5; i++) document.body.dispatchEvent(
+                new KeyboardEvent("keydown", {key: "Enter", bubbles: true})); }"""
+        )
+    assert len(rows(demo)) == 1
+    assert newest(demo, first(demo)) == 0

@@ -1,0 +1,244 @@
+"""What strangers, other sites, hostile answers and the wrong role get: nothing."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+
+import pytest
+import requests
+
+from grader.review.demo import record
+from grader.review.files import file_of, shown_file
+from grader.review.page_pictures import PagePictures
+
+HOSTILE = {
+    "1": "<script>document.title='taken'</script><img src=x onerror=document.title='taken'>",
+    "2": "\u202e\u2066 right to left \u2069\u202c <style>body{display:none}</style>",
+    "3": "32 threads <svg onload=alert(1)><a href=javascript:alert(1)>x</a></svg>",
+    "4": '"><form action=/a/demo/publish method=post><input name=publish value=1></form>',
+    "5": "{{ 7*7 }} {% raw %} " + "A" * 300_000,
+}
+PAGES = (
+    "",
+    "/submissions",
+    "/submissions?show=unanswered",
+    "/submissions?show=near",
+    "/fairness",
+    "/requests",
+    "/publish",
+    "/audit",
+)
+
+
+def changes(demo) -> int:
+    with closing(sqlite3.connect(demo.path)) as book:
+        tables = ("points", "phrases", "requests", "replies", "publications", "readings", "audit")
+        return sum(book.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables)
+
+
+def test_without_the_link_there_is_nothing_to_see(demo):
+    for path in ("/", "/a/demo", "/a/demo/submissions", "/a/demo/s/1/staff.html", "/no/such/page"):
+        response = requests.get(demo.address + path, timeout=60)
+        assert response.status_code == 403
+        assert "ada" not in response.text
+    assert requests.get(f"{demo.address}/enter?token=wrong", timeout=60).status_code == 403
+    assert requests.get(f"{demo.address}/enter", timeout=60).status_code == 403
+    assert requests.post(f"{demo.address}/a/demo/undo", timeout=60).status_code == 403
+    assert changes(demo) == 0
+
+
+def test_the_cookie_is_for_this_site_alone_and_not_for_scripts(demo):
+    response = requests.get(
+        f"{demo.address}/enter?token={demo.tokens['Ada']}", allow_redirects=False, timeout=60
+    )
+    cookie = response.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert demo.tokens["Ada"] not in response.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_a_form_of_another_site_changes_nothing(demo, headers):
+    ada = demo.visitor()
+    data = {"csrf": ada.word(), "publish": "1"}
+    response = ada.client.post(f"{demo.address}/a/demo/publish", data=data, headers=headers)
+    assert response.status_code == 403
+    assert changes(demo) == 0
+
+
+@pytest.mark.parametrize("word", ["", "wrong", "é" * 40])
+def test_a_form_without_the_word_of_its_session_changes_nothing(demo, word):
+    ada, bob = demo.visitor(), demo.visitor("Bob")
+    for value in (word, bob.word()):
+        data = {"csrf": value, "publish": "1"}
+        assert ada.client.post(f"{demo.address}/a/demo/publish", data=data).status_code == 403
+    assert changes(demo) == 0
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8700", "127.0.0.1", "127.0.0.1.evil.example:1"]
+)
+def test_another_name_for_this_address_is_refused(demo, host):
+    response = demo.visitor().client.get(f"{demo.address}/a/demo", headers={"host": host})
+    assert response.status_code == 421
+
+
+def test_every_answer_tells_the_browser_to_run_nothing_of_others(demo):
+    ada = demo.visitor()
+    for path in (
+        "/",
+        *(f"/a/demo{page}" for page in PAGES),
+        "/static/review.js",
+        "/a/demo/s/9999",
+        "/nothing",
+    ):
+        headers = ada.page(path).headers
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"].startswith("no-store") or path.startswith("/static/")
+    report = ada.page("/a/demo/s/1/student.html").headers["content-security-policy"]
+    assert "default-src 'none'" in report
+    assert "sandbox" in report
+    assert "script-src" not in report
+
+
+def test_no_page_of_ours_needs_what_its_policy_refuses(demo):
+    ada = demo.visitor()
+    number = demo.room.index.refresh().entries[0].number
+    pages = [f"/a/demo{page}" for page in PAGES]
+    for path in (*pages, f"/a/demo/s/{number}", f"/a/demo/q/q1.memory/{number}"):
+        text = ada.get(path)
+        assert not re.search(r"<[^>]+\sstyle=|<[^>]+\son\w+=|<style|<script(?! src=\"/static/)", text), path
+
+
+def test_hostile_answers_are_text(demo):
+    record(demo.book, demo.desk, demo.results, "mallory_1", HOSTILE)
+    entry = max(demo.room.index.refresh().entries, key=lambda entry: entry.number)
+    ada = demo.visitor()
+    ada.give("q1.memory", entry.number, 0, 0, 0, 0, comment="<script>1</script>", keep=1)
+    ada.post("/a/demo/requests", submission=entry.number, item="q1.memory", text="<script>2</script>")
+    paths = [f"/a/demo/q/{item}/{entry.number}" for item in demo.desk.items]
+    paths += [
+        f"/a/demo/s/{entry.number}{rest}" for rest in ("", "?file=answers.md", "/staff.html", "/student.html")
+    ]
+    paths += [f"/a/demo{page}" for page in PAGES] + ["/a/demo/requests/1"]
+    for path in paths:
+        text = ada.get(path)
+        for markup in (
+            "<script>",
+            "<img src=x",
+            "<style>body",
+            "<svg onload",
+            "<a href=javascript",
+            "<form action=/a",
+        ):
+            assert markup not in text, (path, markup)
+        assert "\u202e" not in text
+        assert "\u2066" not in text
+        assert len(text) < 400_000
+
+
+def test_names_are_hidden_until_somebody_asks_and_that_is_noted(demo):
+    ada = demo.visitor()
+    number = demo.room.index.refresh().entries[3].number
+    student = demo.room.index.entry(number).submission.student
+    assert student.startswith("chen")
+    paths = [f"/a/demo{page}" for page in PAGES]
+    paths += [f"/a/demo/q/{item}/{number}" for item in demo.desk.items]
+    paths += [f"/a/demo/s/{number}{rest}" for rest in ("", "/staff.html", "/student.html")]
+    for path in paths:
+        assert "chen" not in ada.get(path), path
+    assert "There are none." in ada.get("/a/demo/submissions?search=chen")
+    ada.post("/a/demo/names", show=1)
+    assert student in ada.get(f"/a/demo/s/{number}")
+    assert student in ada.get(f"/a/demo/s/{number}/staff.html")
+    assert "names: shown" in demo.texts(ada.get("/a/demo/audit"))
+    assert "chen" not in demo.visitor("Bob").get(f"/a/demo/s/{number}")
+
+
+def test_an_assistant_grades_and_a_teacher_publishes(demo):
+    bob = demo.visitor("Bob")
+    assert bob.page("/a/demo/audit").status_code == 403
+    for path, fields in (("publish", {"publish": 1}), ("q/q1.memory/criteria", {"plan": ""})):
+        before = changes(demo)
+        assert bob.post(f"/a/demo/{path}", **fields).status_code == 403
+        assert changes(demo) == before
+    assert 'name="publish"' not in bob.get("/a/demo/publish")
+
+
+def test_every_change_has_a_line_in_the_audit(demo):
+    ada = demo.visitor()
+    number = demo.room.index.refresh().next_open(demo.desk.items["q1.memory"]).number
+    ada.give("q1.memory", number, 1, 1, 1, 1, comment="fine", keep=1)
+    ada.post("/a/demo/undo")
+    ada.post("/a/demo/publish", publish=1)
+    ada.post("/a/demo/requests", submission=number, item="q1.memory", text="why?")
+    ada.post("/a/demo/requests/1", text="because")
+    with closing(sqlite3.connect(demo.path)) as book:
+        lines = book.execute("SELECT action, by, role FROM audit ORDER BY id").fetchall()
+    actions = ["points", "comment kept", "undo", "published", "request recorded", "request answered"]
+    assert lines == [(action, "Ada", "teacher") for action in actions]
+
+
+def test_only_files_that_were_handed_in_are_shown_and_only_as_text_or_pixels(demo, tmp_path):
+    entry = demo.room.index.refresh().entries[0]
+    workspace = demo.results / "demo" / entry.submission.student / "workspace"
+    ada = demo.visitor()
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the secret")
+    for name in (
+        "../../../../secret.txt",
+        str(secret),
+        "answers.md/../../evidence.jsonl",
+        "%2e%2e/secret.txt",
+    ):
+        assert "the secret" not in ada.get(f"/a/demo/s/{entry.number}?file={name}")
+        assert ada.page(f"/a/demo/s/{entry.number}/picture?file={name}").status_code == 404
+    (workspace / "answers.md").unlink()
+    (workspace / "answers.md").symlink_to(secret)
+    assert file_of(workspace, entry, "answers.md") is None
+    assert "the secret" not in ada.get(f"/a/demo/s/{entry.number}?file=answers.md")
+    (workspace / "answers.md").unlink()
+    (workspace / "answers.md").write_text("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>")
+    assert ada.page(f"/a/demo/s/{entry.number}/picture?file=answers.md").status_code == 404
+    assert shown_file(workspace / "answers.md", "answers.svg").kind == "text"
+    (workspace / "answers.md").write_bytes(b"\x89PNG\r\n\x1a\n<script>")
+    response = ada.page(f"/a/demo/s/{entry.number}/picture?file=answers.md")
+    assert response.headers["content-type"] == "image/png"
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_damaged_document_has_no_pages_and_a_whole_one_becomes_pixels(tmp_path):
+    from grader.packing.pdf import pdf
+
+    pictures = PagePictures()
+    damaged = tmp_path / "damaged.pdf"
+    damaged.write_bytes(b"%PDF-1.7\n" + b"nothing" * 1000)
+    assert pictures.count(damaged) == 0
+    assert pictures.page(damaged, 1) == b""
+    whole = tmp_path / "whole.pdf"
+    whole.write_bytes(pdf("A page\n\nwith a line"))
+    assert pictures.count(whole) == 1
+    assert pictures.page(whole, 1).startswith(b"\x89PNG")
+    assert pictures.page(whole, 2) == b""
+
+
+def test_a_form_that_is_too_large_is_refused(demo):
+    ada = demo.visitor()
+    response = ada.post("/a/demo/requests", submission=1, item="q1.memory", text="x" * 300_000)
+    assert response.status_code == 413
+    chunks = (b"text=" + b"x" * 1000 for _ in range(300))
+    response = ada.client.post(f"{demo.address}/a/demo/requests", data=chunks)
+    assert response.status_code == 413
+    assert changes(demo) == 0

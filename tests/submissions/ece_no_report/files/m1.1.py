@@ -1,0 +1,5 @@
+"""Milestone 1 on the CPU."""
+
+from inference import main
+
+main("cpu")
