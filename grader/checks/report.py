@@ -65,8 +65,7 @@ class ClaimedRatio:
         default=CLAIM,
     )
     part: str = option(
-        "Words that begin the part of the report it is about, as the full names of `of` do; a|b is "
-        "either.",
+        "Words that begin the part of the report it is about, as the full names of `of` do; a|b is either.",
         default="",
     )
     elsewhere: str = option(
