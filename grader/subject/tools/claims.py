@@ -121,7 +121,7 @@ def claims(text: str, words: str, taken: Times) -> list[list[Any]]:
                     certain
                     and says_so
                     and not _NOT_OF_WHOLE_CALLS.search(
-                        text, max(sentence.start, number.start - FAR), min(sentence.end, number.end + FAR)
+                        text, max(sentence.start, number.start - FAR), _end_of_line(text, number.end)
                     )
                 )
                 entry = [number.value, number.half, multiple, written(text, number)]
@@ -148,6 +148,11 @@ def _sentences(text: str, names: Sequence[str]) -> Iterator[_Sentence]:
                 at += 1
             getattr(sentences[at], kind).append(part)
     yield from sentences
+
+
+def _end_of_line(text: str, place: int) -> int:
+    end = text.find("\n", place)
+    return len(text) if end < 0 else end
 
 
 def _demanded(text: str, sentence: _Sentence, number: Number) -> bool:
