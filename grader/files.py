@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +14,8 @@ from tempfile import TemporaryDirectory
 
 from grader.errors import GraderError, NotObservedError, UsageError
 
+_PUBLIC = frozenset({"/", "/tmp", "/usr", "/usr/local", "/usr/lib", "/opt", "/var", "/home"})  # noqa: S108 - names, nothing is written
+"""Folders whose names tell nothing about the machine."""
 _OF_THE_MACHINE = frozenset(
     {
         errno.ENOSPC,
@@ -133,3 +136,13 @@ def scratch(prefix: str) -> Iterator[Path]:
         ) from None
     with folder as place:
         yield Path(place)
+
+
+def host_folders(*folders: Path) -> tuple[str, ...]:
+    """Return these folders and the private ones of this machine, which students' texts do not name.
+
+    Private are the home, the interpreter's environment and the folder of grader itself. Places that each
+    program sees anyway, such as /tmp and /usr, are left out.
+    """
+    places = (Path.home(), Path(sys.prefix), Path(__file__).parent.parent, *(f.absolute() for f in folders))
+    return tuple(str(place) for place in dict.fromkeys(places) if str(place) not in _PUBLIC)

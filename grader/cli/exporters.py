@@ -204,6 +204,7 @@ class _Views:
         """Return one student's view of the grade, also of a team's."""
         from dataclasses import replace
 
+        from grader.files import host_folders
         from grader.scoring.redact import closes, student_view
 
         rubric, course = self._rubric(grade.card.rubric), self._course
@@ -215,4 +216,5 @@ class _Views:
             now=self._now,
             published=self._published,
             closes=closes(rubric, course.extensions_of(self._assignment), course.zone),
+            host_folders=host_folders(course.folder),
         )

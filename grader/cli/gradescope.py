@@ -69,6 +69,7 @@ def command(
     require_linux()
     from grader.cli.display import Display
     from grader.contracts.exporter import Rules
+    from grader.files import host_folders
     from grader.grading.sessions import open_session
     from grader.lms.fill import UNTIMED
     from grader.lms.gradescope import Gradescope, refusal
@@ -107,6 +108,7 @@ def command(
         now=datetime.now(UTC),
         published=published,
         closes=closes(rubric, course.extensions_of(rubric.assignment), course.zone),
+        host_folders=host_folders(course.folder, autograder),
     )
     if any(total.untimed for total in graded.scorecard.totals):
         echo(f"grader: {sent.student}: {UNTIMED}", err=True)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.errors import ExitCode, worst
+from grader.files import host_folders
 from grader.grading.results import FEEDBACK, Results
 from grader.grading.submission import CourseFiles, OpenSubmission
 from grader.model.evidence import Evidence
@@ -95,6 +96,7 @@ def write_grade(
         now=datetime.now(UTC),
         published=published,
         closes=closes(rubric, extensions, zone),
+        host_folders=host_folders(course.folder, results.folder.parent.parent),
     )
     _write(for_student, plugins, results, FEEDBACK)
     return Graded(

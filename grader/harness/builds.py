@@ -102,6 +102,7 @@ class Builds:
             folder_digest(servers.course_files) if servers.course_files else "",
             folder_digest(Path(tools.__file__).parent),
             [command, self._build.products, dict(chain.versions), simulated, compatibility],
+            "products are executable",  # those of a cache before were not
         )
         store = Store(self._folder())
         entry = store.find(digest)

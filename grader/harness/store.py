@@ -88,6 +88,7 @@ class Store:
                 file = entry / _FILES / path
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(content)
+                file.chmod(0o755)  # a product may be a program, which others start
             digests = {path: _of_bytes(content) for path, content in files.items()}
             (entry / _FACTS).write_text(json.dumps({"facts": facts, "files": digests}))
             self._install(entry, digest)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from grader.model.observation import Outcome
+from grader.model.observation import Fault, Outcome
 from grader.model.options import without_secrets
 from grader.model.score import Standing
 from grader.model.view import AudienceView
 from grader.scoring.drawings import drawings_of
+from grader.scoring.host_paths import HostPaths
 from grader.scoring.late import later
 from grader.scoring.totals import points_of, standing_of, totals_of
 
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 WAITS = "waits for an item that is not shown here"
 BESIDE = "judged together with an item that is not shown here"
 SHARED = "what the program did here is not shown: it ran together with items that are not"
+
+NOT_OBSERVED = {
+    Fault.COURSE: "not observed yet, because of a mistake in the course's own files: nothing is lost by it",
+    Fault.MACHINE: "not observed yet, because of the machine that grades: nothing is lost by it",
+    Fault.GRADER: "not observed yet, because of a mistake in the grader: nothing is lost by it",
+}
+"""What a student reads of a fault. Its own words are for those who mend it: they quote the course's files,
+names of hidden values and folders of the machine."""
 
 _NEVER_RAN = frozenset({Outcome.SKIPPED.value, Outcome.NOT_OBSERVED.value})
 
@@ -46,7 +55,7 @@ def staff_view(
     )
 
 
-def student_view(
+def student_view(  # noqa: PLR0913 - each decides for itself what is shown
     rubric: Rubric,
     evidence: Evidence,
     scorecard: Scorecard,
@@ -55,10 +64,12 @@ def student_view(
     now: datetime,
     published: bool = False,
     closes: datetime | None = None,
+    host_folders: Iterable[str] = (),
 ) -> AudienceView:
     """Reduce a score to what the student may know `now`.
 
     `closes` is the time after which nothing may be handed in; `published` says whether grades are.
+    `host_folders` are folders of this machine, which no text names.
 
     Nothing of a hidden item is left: no id, title, reason, input or output, neither in its own line nor in
     what others say of it. The sums are those of the items that are left, and are not final. Whatever a
@@ -66,6 +77,7 @@ def student_view(
     for staff. `kinds` draw what is left of the observations. Secret options, such as model answers, are left
     out until grades are published and this one is final: others may still be writing their answers.
     """
+    host_paths = HostPaths(host_folders)
     secrets = published and scorecard.standing is Standing.FINAL
     due_is_over = closes is not None and now > closes
     shown = {"always": True, "after_due": due_is_over, "after_published": published, "never": False}
@@ -78,9 +90,15 @@ def student_view(
     beside = _users(items, hidden | shared)
     visible = tuple(line for line in scorecard.lines if line.item in items)
     reasons = {line.item: _reason(line, items[line.item], closed, hidden, beside, shared) for line in visible}
-    lines = tuple(_line(line, items[line.item], reasons[line.item]) for line in visible)
+    lines = tuple(
+        _line(
+            _without_fault(line, evidence.observations.get(line.item)), items[line.item], reasons[line.item]
+        )
+        for line in visible
+    )
+    lines = host_paths.cut(lines)
     observations = {
-        name: _observation(observation, reasons[name])
+        name: host_paths.cut(_observation(_unblamed(observation), reasons[name]))
         for name, observation in evidence.observations.items()
         if name in items
     }
@@ -168,6 +186,19 @@ def _observation(observation: Observation, reason: str) -> Observation:
         facts={},
         output="",
     )
+
+
+def _without_fault(line: Line, observation: Observation | None) -> Line:
+    """Return a line whose reason are not the words of a fault."""
+    if observation is None or observation.fault is None or line.reason != observation.note:
+        return line
+    return replace(line, reason=NOT_OBSERVED[observation.fault])
+
+
+def _unblamed(observation: Observation) -> Observation:
+    """Return an observation without what a fault says."""
+    fault = observation.fault
+    return observation if fault is None else _observation(observation, NOT_OBSERVED[fault])
 
 
 def _item(item: Item, visible: Mapping[str, Item], *, secrets: bool) -> Item:
