@@ -1,7 +1,6 @@
 // Loaded by the driver into a program (CUDA_INJECTION64_PATH): adds up CUPTI's activity records by name, and
 // writes the sums as JSON when the process ends. `grader/cuda/profile.py` reads them.
 
-#include <cupti.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,9 @@
 #include <string>
 #include <tuple>
 #include <vector>
+
+// Last: macros of CUDA's headers are words that the standard library's use.
+#include <cupti.h>
 
 // KERNEL, MEMCPY, PEER and MEMSET are the newest records of the header, whose layout this CUPTI writes; the
 // compiler is told their names.

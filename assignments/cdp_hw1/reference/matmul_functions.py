@@ -4,15 +4,14 @@ import numpy as np
 from numba import config, cuda, float64, njit, prange
 
 THREADS = 1024
-ROWS, COLUMNS = 192, 128
-"""Of the result, that the block computes at a time: 24 cells for each thread."""
+TILE = 128
+"""Rows and columns of the result that the block computes at a time: 16 cells for each thread."""
 DEPTH = 16
-"""Columns of A that are in shared memory at a time."""
-PANEL_OF_ROWS, PANEL_OF_COLUMNS = (DEPTH, ROWS + 1), (DEPTH, COLUMNS + 1)
+"""Columns of the tile's rows that are in shared memory at a time."""
+PANEL = (DEPTH, TILE + 1)
 """With a column more, the threads that write a row of A into a panel meet in no bank of shared memory."""
-DOWN, ACROSS = 6, 4
-CELLS = (DOWN, ACROSS)
-"""Of a thread. Six by four need 10 elements of shared memory for 24 products; registers hold no more."""
+SIDE = 4
+CELLS = (SIDE, SIDE)
 OPTIONS = {} if config.ENABLE_CUDASIM else {"max_registers": 65536 // THREADS}
 """With more registers a thread, the block does not fit on a multiprocessor; the simulator knows none."""
 
@@ -54,49 +53,47 @@ def matmul_kernel(A, C):
     """Compute each cell on and below the diagonal once, tile by tile, and write it to both halves.
 
     The rows of A that a tile needs pass through shared memory, and the sums stay in registers. A warp has
-    24 rows and 32 columns of the tile, so that warps without a cell below the diagonal have nothing to do;
+    16 rows and 32 columns of the tile, so that warps without a cell below the diagonal have nothing to do;
     its 32 threads stand in 4 rows and 8 columns, so that they read shared memory without conflicts and write
     whole sectors of C, in either half.
     """
-    rows = cuda.shared.array(PANEL_OF_ROWS, float64)
-    columns = cuda.shared.array(PANEL_OF_COLUMNS, float64)
+    rows = cuda.shared.array(PANEL, float64)
+    columns = cuda.shared.array(PANEL, float64)
     sums = cuda.local.array(CELLS, float64)
     n, length = A.shape
     # Bits of the thread's number: with / and % the compiler would allow for negative indices.
     thread = cuda.threadIdx.x & (THREADS - 1)
     row = thread >> 4
     k = thread & (DEPTH - 1)
-    warp_i = (thread >> 7) * 24
+    warp_i = (thread >> 7) * 16
     warp_j = ((thread >> 5) & 3) * 32
     i = warp_i + ((thread >> 3) & 3)
     j = warp_j + (thread & 7)
-    for top in range(0, n, ROWS):
-        for left in range(0, min(top + ROWS, n), COLUMNS):
-            for r in range(DOWN):
-                for c in range(ACROSS):
+    for top in range(0, n, TILE):
+        for left in range(0, top + 1, TILE):
+            for r in range(SIDE):
+                for c in range(SIDE):
                     sums[r, c] = 0.0
-            computes = top + warp_i < n and left + warp_j < top + warp_i + 24
+            computes = top + warp_i < n and left + warp_j < top + warp_i + 16
             for first in range(0, length, DEPTH):
-                # All five are on their way while other threads still compute.
-                first_row = element(A, top + row, first + k)
-                second_row = element(A, top + row + 64, first + k)
-                third_row = element(A, top + row + 128, first + k)
-                first_column = element(A, left + row, first + k)
-                second_column = element(A, left + row + 64, first + k)
+                # All four are on their way while other threads still compute.
+                above = element(A, top + row, first + k)
+                below = element(A, top + row + TILE // 2, first + k)
+                before = element(A, left + row, first + k)
+                behind = element(A, left + row + TILE // 2, first + k)
                 cuda.syncthreads()
-                rows[k, row] = first_row
-                rows[k, row + 64] = second_row
-                rows[k, row + 128] = third_row
-                columns[k, row] = first_column
-                columns[k, row + 64] = second_column
+                rows[k, row] = above
+                rows[k, row + TILE // 2] = below
+                columns[k, row] = before
+                columns[k, row + TILE // 2] = behind
                 cuda.syncthreads()
                 if computes:
                     for step in range(DEPTH):
-                        for r in range(DOWN):
-                            for c in range(ACROSS):
+                        for r in range(SIDE):
+                            for c in range(SIDE):
                                 sums[r, c] += rows[step, i + 4 * r] * columns[step, j + 8 * c]
-            for r in range(DOWN):
-                for c in range(ACROSS):
+            for r in range(SIDE):
+                for c in range(SIDE):
                     y = top + i + 4 * r
                     x = left + j + 8 * c
                     if x <= y < n:

@@ -16,4 +16,4 @@ def run():
         runpy.run_path(str(SCRIPT), run_name="__main__")
     finally:
         sys.argv = arguments
-    return {"gpu": torch.cuda.get_device_name(0), "torch": torch.__version__}
+    return {"gpu": torch.cuda.get_device_name(0), "torch": str(torch.__version__)}
