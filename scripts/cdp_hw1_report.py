@@ -1,9 +1,10 @@
 """Builds the report of cdp_hw1's reference, `hw1.pdf`, from `hw1.html.j2` and `measured.json` beside it.
 
-Every figure comes from `measured.json`, in which `scripts/measure_cdp_hw1.py` wrote it, and every ratio is
-computed here. Blocks of class `screen` become pictures, as a screenshot of a terminal is one. It needs
-playwright, of the extra `test`, and the system's Chromium, which writes the date into a PDF: the bytes differ
-from build to build, and a test compares the words.
+Every figure comes from `measured.json`: what `scripts/measure_cdp_hw1.py` measured, with the kernels of two
+runs under names that say how many cells a thread computes. Every ratio is computed here. Blocks of class
+`screen` become pictures, as a screenshot of a terminal is one. It needs playwright, of the extra `test`, and
+the system's Chromium, which writes the date into a PDF: the bytes differ from build to build, and a test
+compares the words.
 """
 
 from __future__ import annotations

@@ -43,5 +43,7 @@ def test_the_report_of_the_reference_says_what_its_figures_give():
     with pypdfium2.PdfDocument(ROOT / "assignments" / "cdp_hw1" / "reference" / "hw1.pdf") as report:
         pages = [page.get_textpage().get_text_bounded() for page in report]
         images = [image for page in report for image in page.get_objects([pypdfium2.raw.FPDF_PAGEOBJ_IMAGE])]
-    assert "".join("".join(pages).split()) == "".join(unescape(words).split())
+    # A hyphen at which a line was broken is another character to pdfium.
+    printed, expected = (re.sub(r"[\s\ufffe\x02-]", "", text) for text in ("".join(pages), unescape(words)))
+    assert printed == expected
     assert len(images) == pictures == 2
