@@ -63,7 +63,8 @@ class Trains(CheckKind):
             training, _, test = load(seed=int(context.seed, 16))
         except WrongData as error:
             raise CourseError(str(error)) from None
-        rate = _chosen_rate(context) or options.learning_rate
+        chosen = _chosen_rate(context)
+        rate = options.learning_rate if chosen is None else chosen
         cases: list[Case] = []
         with context.subject(options.module) as subject:
             try:
@@ -263,12 +264,12 @@ def _epoch(
     )
 
 
-def _chosen_rate(context: CheckContext) -> float:
-    """The learning rate that main.py assigns last; 0 without main.py, or if it assigns no plain number."""
+def _chosen_rate(context: CheckContext) -> float | None:
+    """The learning rate that main.py assigns last; None without main.py, or if it assigns no plain number."""
     if "main.py" not in context.files:
-        return 0.0
+        return None
     try:
         rates = RATE.findall(context.read("main.py"))
-        return float(rates[-1]) if rates else 0.0
+        return float(rates[-1]) if rates else None
     except (OSError, ValueError):
-        return 0.0
+        return None

@@ -195,10 +195,11 @@ def test_a_slope_that_points_uphill_earns_nothing(context):
 
 
 @pytest.mark.slow
-def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(context):
-    main = "learning_rate = 0.5\nlearning_rate = 1e-12\nraise SystemExit\n"
+@pytest.mark.parametrize("rate", ["1e-12", "0.0"])
+def test_the_learning_rate_is_the_one_that_main_chooses_and_main_never_runs(context, rate):
+    main = f"learning_rate = 0.5\nlearning_rate = {rate}\nraise SystemExit\n"
     observation, earned = look(context(utils=UTILS, main=main), epochs=1)
-    assert observation.quantities["learning_rate"].value == 1e-12
+    assert observation.quantities["learning_rate"].value == float(rate)
     assert earned == 0.0
 
 
