@@ -70,10 +70,10 @@ class Grading:
     """Grades submissions with the workers of one session."""
 
     def __init__(
-        self, files: CourseFiles, session: Session, *, alone: bool, open_at_most: int = OPEN_AT_MOST
+        self, files: CourseFiles, session: Session, *, alone: bool, open_at_most: int | None = None
     ) -> None:
         """Grade with a session; `alone` says that no other submission is graded at the same time."""
-        self._open_at_most = open_at_most
+        self._open_at_most = OPEN_AT_MOST if open_at_most is None else open_at_most
         self._files = files
         self._plugins = files.plugins
         self._session = session

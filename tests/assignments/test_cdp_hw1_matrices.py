@@ -44,9 +44,9 @@ A, B = rng.integers(0, 256, (2, 6, 9))
 C = np.full((6, 9), -1)
 max_kernel[7, 10](A, B, C)  # a block and a thread too many
 assert (C == np.where(A < B, B, A)).all(), C
-X = rng.standard_normal((7, 5))
-P = np.full((7, 7), np.nan)
-matmul_kernel[1, 16](X, P)  # three times as many elements as threads
+X = rng.standard_normal((133, 18))  # beyond a tile of the result, and beyond a panel of its rows
+P = np.full((133, 133), np.nan)
+matmul_kernel[1, 1024](X, P)
 assert np.allclose(P, X @ X.T, rtol=1e-12), P
 """
 
@@ -203,7 +203,7 @@ def test_starter_and_reference_have_the_same_functions(file):
             if isinstance(node, ast.FunctionDef) and node.name not in ("compare", "seconds")
         }
 
-    assert functions("starter") == functions("reference")
+    assert functions("starter") <= functions("reference"), "the reference may have helpers of its own"
 
 
 def test_the_starter_s_own_comparison_notices_that_nothing_is_done(monkeypatch):

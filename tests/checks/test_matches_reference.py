@@ -288,7 +288,13 @@ def test_an_observation_without_cases_earns_nothing(make_context):
 
 def test_only_keys_that_judge_leave_stored_evidence_fresh():
     keys = {"of", "inputs", "simulated_inputs", "expected", "accept", "tolerance", "precision", "dtype"}
-    assert set(measuring(options())) == keys | {"loops_over", "compiled", "made_on_gpu", "exchanged_inputs"}
+    assert set(measuring(options())) == keys | {
+        "loops_over",
+        "begins_on",
+        "compiled",
+        "made_on_gpu",
+        "exchanged_inputs",
+    }
 
 
 def test_evidence_of_special_values_is_strict_json(make_context):

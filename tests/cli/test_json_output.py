@@ -18,6 +18,7 @@ WITHOUT = {
     ("gradescope",): "leaves results.json",
     ("export", "json"): "is JSON",
     ("rubric", "schema"): "is JSON",
+    ("review",): "prints links for people",
 }
 """Commands without the option, and why."""
 SHEET = "Student,ID,SIS Login ID,Section,hw1 (1)\n    Points Possible,,,,2\nann,1,ann,a,\n"

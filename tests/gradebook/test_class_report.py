@@ -253,7 +253,7 @@ def test_what_is_open_or_held_is_neither_passed_nor_failed(book):
     keep(book, saw("a", facts={"flags": ("look",)}), by=by, student="dora")
     view = class_view(book, "tiny")
     (tally,) = items_of(view)
-    assert tally.marks == {LineState.FULL: 1, LineState.PARTIAL: 1, LineState.OPEN: 1, LineState.HELD: 1}
+    assert tally.counts == {LineState.FULL: 1, LineState.PARTIAL: 1, LineState.OPEN: 1, LineState.HELD: 1}
     assert (tally.decided, tally.passed) == (2, 0.5)
     assert "1 earned, 1 partly earned, 1 held, 1 pending" in Page(page(view)).text
 
@@ -270,7 +270,7 @@ def test_each_student_of_a_team_has_a_total_and_the_team_one_submission(book):
         ("red", ("ann",)),
     ]
     assert totals_of(view).settled == (4.0, 5.0, 5.0, 10.0)
-    assert items_of(view)[0].marks == {LineState.FULL: 1, LineState.PARTIAL: 2}
+    assert items_of(view)[0].counts == {LineState.FULL: 1, LineState.PARTIAL: 2}
 
 
 def test_totals_that_may_still_move_are_drawn_apart_and_are_in_no_median(book):

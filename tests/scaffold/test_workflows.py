@@ -67,6 +67,10 @@ def objection(words: list[str]) -> str:
             return f"no command {words[0]}"
         command, words = below, words[1:]
         context = click.Context(command, info_name=command.name, parent=context)
+    if not command.context_settings.get(
+        "allow_interspersed_args", True
+    ):  # what stands behind its first argument is another program's
+        words = words[: next((n + 1 for n, word in enumerate(words) if not word.startswith("-")), len(words))]
     text = command.get_help(context)
     missing = [word for word in words if word.startswith("--") and not re.search(rf"{word}\b", text)]
     if missing:

@@ -410,7 +410,7 @@ def test_whoever_gives_points_for_a_held_item_has_looked_and_its_flags_stay():
     assert card.lines[0].points == 3.0
     assert card.lines[0].flags == ("odd",)
     assert card.lines[0].reason == "a person gave 3 of 4: half of it"
-    assert card.lines[1].reason.startswith("not counted: needs a")
+    assert card.lines[1].reason.startswith('not counted: needs "Title of a"')
 
 
 def test_a_person_judges_what_no_kind_could():

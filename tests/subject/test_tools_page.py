@@ -65,7 +65,7 @@ def read(tmp_path):
     def read(content: bytes):
         path = tmp_path / "hw1.pdf"
         path.write_bytes(content)
-        return report.main(str(path), list(TERMS), [list(RATIO)])
+        return report.main(str(path), list(TERMS), [["speedup", *RATIO]])
 
     return read
 
