@@ -75,9 +75,9 @@ def observe_calls(
                     tracebacks[case.name] = last.traceback
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
                     outcome, note, symptom = last.outcome, last.note, last.symptom
-                    if last is subject.imported:
-                        why = note.removeprefix(f"importing {module}.py: ")
-                        note = f"{module}.py could not be imported: {why}"
+                    importing = f"importing {module}.py: "
+                    if last is subject.imported and note.startswith(importing):
+                        note = f"{module}.py could not be imported: {note.removeprefix(importing)}"
                     break
                 looked.append(_case(function, case, calls, look))
                 timed_out += last.outcome is Outcome.TIMED_OUT

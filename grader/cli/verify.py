@@ -44,7 +44,7 @@ def command(context: click.Context, /, out: Path | None, engine: str, as_json: b
     """Grade the course's own submissions whose names match a PATTERN, and compare with what each must earn.
 
     Every reference must earn everything under each of its rubrics, and every submission of tests/submissions
-    exactly what its expected.yaml says.
+    exactly what its expected.yaml says. Items of a reference that wait for a person are as expected.
 
     Exit codes: 0 all as expected, 2 usage, 3 a bug of ours, 4 something deviates or the course's files are
     wrong, 5 something could not be observed.

@@ -89,14 +89,16 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LAST_FRAME = re.compile(
     r'  File "(?:[^"\n]*/)?([^"/\n]+)", line (\d+), in [^\n]*\n(?:    ([^\n]*)\n)?[^"]*\Z'
 )
+_SYNTAX_ERRORS = frozenset({"SyntaxError", "IndentationError", "TabError"})
+"""Exceptions whose text says where: `file:line: message`."""
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 
 
 def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> Call:
     name, text, trace = (_COLOURS.sub("", str(plain[key])[:4000]) for key in ("type", "text", "traceback"))
-    if name == "SyntaxError":
-        cause = text.strip()
-    elif name == "SystemExit":
+    if name in _SYNTAX_ERRORS:
+        return Call(outcome=Outcome.CRASHED, note=" ".join(text.split()) or name, traceback=trace, **clock)
+    if name == "SystemExit":
         cause = f"the program ended itself (sys.exit({text}))"
     else:
         cause = f"{name}: {text}".rstrip(": ")

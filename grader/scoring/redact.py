@@ -116,7 +116,7 @@ def student_view(  # noqa: PLR0913 - each decides for itself what is shown
     return AudienceView(
         audience="student",
         rubric=reduced,
-        evidence=replace(evidence, observations=observations),
+        evidence=replace(evidence, observations=observations, runs=host_paths.cut(evidence.runs)),
         scorecard=replace(
             scorecard,
             lines=lines,

@@ -161,6 +161,23 @@ def lasting(
     return settled
 
 
+def waits_for_person(
+    item: Item, observations: Mapping[str, Observation], kinds: Mapping[str, CheckKind]
+) -> bool:
+    """Tell whether an item is open only until a person gives points: no further observation decides it.
+
+    Raises:
+        ValueError: the kind awarded a fraction outside 0…1.
+    """
+    observation = observations.get(item.id)
+    if observation is None or observation.outcome is not Outcome.OBSERVED or observation.simulated:
+        return False
+    if not kinds[item.check].by_hand or any(_unseen(observations.get(name)) for name in item.uses):
+        return False
+    verdict = _judge(item, observations, kinds)
+    return verdict.standing is Standing.PROVISIONAL and not verdict.again
+
+
 @lru_cache(maxsize=16)
 def _order(needs: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[str, ...]:
     """Sort items topologically, each after the items it needs; cached for a whole class."""

@@ -26,7 +26,7 @@ from grader.model.observation import Observation, Outcome
 from grader.model.rubric import Item, Rubric
 from grader.model.score import Line, Standing
 from grader.plugins import Plugins
-from grader.scoring.score import passed
+from grader.scoring.score import passed, waits_for_person
 from grader.selftest.cases import ARCHIVES, Points, SelfTestCase
 
 SLACK = 1e-6
@@ -60,6 +60,8 @@ class Verdict:
     """Items that a wrong answer lost: a program that only crashes does not test a check."""
     waiting: frozenset[str] = frozenset()
     """Items that wait for a missing device, or a person."""
+    for_person: frozenset[str] = frozenset()
+    """Items that were observed, and wait for a person's points."""
     wall_s: float = 0.0
     """Seconds of all its observations."""
 
@@ -163,6 +165,7 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
     """
     settled: dict[str, str] = {}
     waiting: set[str] = set()
+    for_person: set[str] = set()
     mistaken: set[str] = set()
     earned: set[str] = set()
     for verdict in verdicts:
@@ -170,6 +173,7 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
         if rubric is None:
             continue
         waiting.update(f"{rubric.name}: {item}" for item in verdict.waiting)
+        for_person.update(f"{rubric.name}: {item}" for item in verdict.for_person)
         if verdict.case.reference:
             continue
         checks = {item.id: _check(rubric, item) for item in rubric.items}
@@ -182,7 +186,9 @@ def gaps(verdicts: Iterable[Verdict]) -> Gaps:
     decided = {name: check for name, check in settled.items() if name not in waiting}
     return Gaps(
         never_mistaken=tuple(name for name, check in decided.items() if check not in mistaken),
-        never_earned=tuple(name for name, check in decided.items() if check not in earned),
+        never_earned=tuple(
+            name for name, check in decided.items() if check not in earned and name not in for_person
+        ),
     )
 
 
@@ -227,6 +233,7 @@ def _graded(case: SelfTestCase, graded: Graded, kinds: Mapping[str, CheckKind]) 
         waiting=frozenset(
             line.item for line in graded.scorecard.lines if _waits(observations.get(line.item))
         ),
+        for_person=_for_person(case.rubric, observations, kinds),
         wall_s=sum(observation.wall_s for observation in observations.values()),
     )
 
@@ -272,17 +279,30 @@ def _waits(observation: Observation | None) -> bool:
     )
 
 
+def _for_person(
+    rubric: Rubric | None, observations: Mapping[str, Observation], kinds: Mapping[str, CheckKind]
+) -> frozenset[str]:
+    """Return the items that were observed, and wait for a person's points."""
+    items = rubric.items if rubric else ()
+    return frozenset(item.id for item in items if waits_for_person(item, observations, kinds))
+
+
 def _may_wait(
     rubric: Rubric | None,
     name: str,
     observations: Mapping[str, Observation],
     kinds: Mapping[str, CheckKind],
 ) -> bool:
-    """Tell whether a reference may have this item open: it waits, and its simulation, if any, passed."""
+    """Tell whether a reference may have this item open.
+
+    It waits for a person, or for a device, and its simulation, if any, passed.
+    """
     observation = observations.get(name)
-    if rubric is None or observation is None or not _waits(observation):
+    if rubric is None or observation is None:
         return False
     item = next(item for item in rubric.items if item.id == name)
+    if not _waits(observation):
+        return waits_for_person(item, observations, kinds)
     return not observation.simulated or passed(item, observation, kinds, observations)
 
 

@@ -5,6 +5,8 @@ Everything here runs beside student code and can be tampered with by it; the wor
 
 from __future__ import annotations
 
+import _sitebuiltins
+import builtins
 import importlib
 import mmap
 import os
@@ -57,6 +59,8 @@ def prepare(order: dict[str, Any], outputs: int, folders: Sequence[str]) -> None
         os.listdir()
     sys.path[:0] = folders
     sys.argv = [""]
+    for name in ("exit", "quit"):  # `site` defines them, which the interpreter of a check does not import
+        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D (i.e. EOF)"))
     paths = order["paths"]
     if paths is not None and landlock.abi():
         read, write = [*folders, *paths["read"]], [os.environ["HOME"], *paths["write"]]
@@ -138,7 +142,7 @@ class _Student:
         try:
             return requests[document["do"]](document, decoder)
         except BaseException as error:  # SystemExit and KeyboardInterrupt are the student's too
-            raised = _describe(error)
+            raised = _describe(error, self._folders)
             return lambda encoder: {"raised": raised}
         finally:
             _flush()
@@ -234,22 +238,36 @@ def _same(a: Any, b: Any) -> bool:
     return a is b
 
 
-def _describe(error: BaseException) -> dict[str, str]:
-    """Describe an exception with the frames of the student's files only."""
+def _describe(error: BaseException, folders: Sequence[str]) -> dict[str, str]:
+    """Describe an exception with the frames of the student's files only; `folders` hold those."""
     frames = traceback.extract_tb(error.__traceback__)
     beside = ("<frozen", __file__, *(f"{os.path.dirname(__file__)}/{name}/" for name in _HIDDEN_FRAMES))
     student_frames = [f for f in frames if not f.filename.startswith(beside)]
+    trace = traceback.format_list(student_frames)
     try:
         text = str(error)
+        if isinstance(error, SyntaxError):
+            text = _syntax_error(error, folders)
+            trace += traceback.format_exception_only(error)
+        elif isinstance(error, SystemExit) and error.code is None:
+            text = ""
     except Exception:  # an exception of the student's may refuse to be text
         text = ""
-    if isinstance(error, SyntaxError):
-        text = "".join(traceback.format_exception_only(error))
     return {
         "type": type(error).__name__[:200],
         "text": text[:TEXT],
-        "traceback": "".join(traceback.format_list(student_frames))[-TEXT:],
+        "traceback": "".join(trace)[-TEXT:],
     }
+
+
+def _syntax_error(error: SyntaxError, folders: Sequence[str]) -> str:
+    """Return `file:line: message`; without a line the name of the exception and its text."""
+    if not error.filename or not error.lineno:
+        return f"{type(error).__name__}: {error}"
+    file = error.filename
+    for folder in folders:
+        file = file.removeprefix(f"{folder}/")
+    return f"{file}:{error.lineno}: {error.msg}"
 
 
 def _flush() -> None:

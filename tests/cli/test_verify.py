@@ -532,3 +532,36 @@ def test_what_a_submission_earns_on_gpus_counts_where_there_are_so_many(course, 
     selection = Selection(patterns=("ann",), gpus=gpus)
     (case,) = cases_of(load_course(course.folder), Plugins(course.folder), selection)
     assert (case.earns, case.total) == (wanted, total)
+
+
+QUESTION = """
+      - id: why
+        title: "1: why"
+        points: 2
+        check: answer
+        file: why.md
+        question: 1
+        text: Why is it right?
+        model: It adds the number to itself.
+        criteria:
+          - {name: itself, points: 2, match: {terms: [itself]}}
+"""
+
+
+def test_an_answer_of_the_reference_that_waits_for_a_person_is_as_expected(course, verify):
+    course.rubric(5, ITEMS + QUESTION)
+    assignment = dedent(ASSIGNMENT).replace('("sums.py",)', '("sums.py", "why.md")')
+    course.write("assignments/sums/assignment.py", assignment)
+    course.write(
+        "assignments/sums/reference/why.md", "1. Why is it right?\n\nIt adds the number to itself.\n"
+    )
+    course.submit("ann", RIGHT, "assignment: sums\nearns: {double: 2, square: 1, why: 0}\ntotal: 3")
+    code, out, _ = verify()
+    assert code == 0, out
+    assert "2 as expected; " in out[-1]
+    assert not [line for line in out if "why: no submission gets it right" in line]
+    # an empty reference is no answer that waits: it earns nothing
+    (course.folder / "assignments/sums/reference/why.md").unlink()
+    code, out, _ = verify("--assignment", "sums")
+    assert code == 4
+    assert "✗ sums/reference: why earned 0, expected 2: " in "\n".join(out)

@@ -206,8 +206,8 @@ def test_why_a_child_failed_is_told_also_if_its_pid_1_has_ended_by_then(classroo
 def test_a_syntax_error_is_quoted_with_its_line(classroom):
     with classroom.submit("def f(:\n  pass\n") as subject:
         assert subject.imported.outcome is Outcome.CRASHED
-        assert "work.py" in subject.imported.note
-        assert "line 1" in subject.imported.note
+        assert subject.imported.note == "work.py:1: invalid syntax"
+        assert "    def f(:\n" in subject.imported.traceback
 
 
 def test_output_is_kept_head_and_tail_and_never_holds_anything_up(classroom):
@@ -251,3 +251,31 @@ def test_who_holds_too_much_of_a_gpu_is_told_of_handles_too(classroom, monkeypat
         "learn(): 20000 MiB of the GPU's memory are taken after the call; 16384 MiB are allowed; free what a "
         "call allocates, and make a library's handle (cublasCreate) once, not in every call"
     )
+
+
+@pytest.mark.parametrize("function", ["exit", "quit"])
+def test_exit_and_quit_are_defined_as_in_any_python(classroom, function):
+    with classroom.submit(f"def f(): {function}(3)\ndef g(): {function}()") as subject:
+        call = subject.call("f", case())
+        assert (call.outcome, call.note) == (Outcome.CRASHED, "f(): the program ended itself (sys.exit(3))")
+        assert subject.call("g", case()).note == "g(): the program ended itself (sys.exit())"
+
+
+@pytest.mark.parametrize(
+    ("source", "note"),
+    [
+        ("x = 1\n\ndef softmax(x)\n    return x\n", "nets.py:3: expected ':'"),
+        ("def f():\nreturn 1\n", "nets.py:2: expected an indented block after function definition on line 1"),
+        ("if 1:\n\tx = 1\n        y = 1\n", "nets.py:3: inconsistent use of tabs and spaces in indentation"),
+        ("raise SyntaxError('mine')\n", "SyntaxError: mine"),
+        ("exec('x = (')\n", "<string>:1: '(' was never closed"),
+    ],
+)
+def test_a_syntax_error_is_told_with_the_students_file_and_line(classroom, source, note):
+    (classroom.workspace / "nets.py").write_text(source)
+    with classroom.submit("import nets") as subject:
+        assert subject.imported.outcome is Outcome.CRASHED
+        assert subject.imported.note == note
+        assert "\n" not in subject.imported.note
+        if note.startswith("nets.py"):
+            assert f'nets.py", line {note[8]}\n' in subject.imported.traceback

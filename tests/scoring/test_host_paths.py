@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from grader.model.evidence import WorkerRun
 from grader.model.observation import Case, Fault, Observation, Outcome
 from grader.reports.html import Html
 from grader.reports.score_json import ScoreJson
@@ -55,3 +58,14 @@ def test_no_report_of_a_student_names_a_folder_of_the_machine():
         text = report.render(view)
         assert "/srv" not in text
         assert "…/hw/a/workspace/hw.py" in text
+
+
+def test_what_a_student_reads_of_the_machine_names_no_folder_of_it():
+    rubric, evidence, card = both(seen("a"))
+    environment = {"sandbox_error": "bubblewrap: /srv/results/bin/bwrap: no such file", "cores": 2}
+    run = WorkerRun(id="0", started_at="now", isolation="landlock", environment=environment)
+    view = student_view(
+        rubric, replace(evidence, runs=(run,)), card, kinds=KINDS, now=NOW, host_folders=["/srv/results"]
+    )
+    assert view.evidence.runs[0].environment["sandbox_error"] == "bubblewrap: …/bin/bwrap: no such file"
+    assert "/srv" not in ScoreJson().render(view)
