@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,11 @@ TIMED = {
 }
 """Rubrics with items that want a quiet machine, and wait for one."""
 SLOW = [pytest.mark.slow]
+
+
+def accepts(rubric: Rubric) -> tuple[str, ...]:
+    """The files that submissions under a rubric may hold."""
+    return PLUGINS.assignments[rubric.assignment].accepts
 
 
 def verdict_of(case: SelfTestCase, out: Path) -> Verdict:
@@ -104,6 +110,9 @@ def test_the_starter_as_it_is_given_out_earns_nothing(name, tmp_path):
     rubric = RUBRICS[name]
     starter = PLUGINS.assignment_folders[rubric.assignment] / "starter"
     verdict = verdict_of(reference_case(starter, rubric), tmp_path)
+    if not any(fnmatch(path.name, accepted) for path in starter.rglob("*") for accepted in accepts(rubric)):
+        assert "holds no file" in str(verdict.deviations[0])  # what is handed in is not begun there
+        return
     assert {line.item: line.points for line in verdict.lines} == {item.id: 0 for item in rubric.items}
 
 

@@ -295,14 +295,15 @@ def _may_wait(
 ) -> bool:
     """Tell whether a reference may have this item open.
 
-    It waits for a person, or for a device, and its simulation, if any, passed.
+    It waits for a person, or for a device, and its simulation, if any, passed; or what it uses waits.
     """
     observation = observations.get(name)
     if rubric is None or observation is None:
         return False
     item = next(item for item in rubric.items if item.id == name)
     if not _waits(observation):
-        return waits_for_person(item, observations, kinds)
+        uses_waiting = any(_waits(observations.get(used)) for used in item.uses)
+        return uses_waiting or waits_for_person(item, observations, kinds)
     return not observation.simulated or passed(item, observation, kinds, observations)
 
 
