@@ -21,7 +21,7 @@ MOST_TIMED_OUT = 3
 """Calls of one item that may miss their limit of time, before its other cases are called no more."""
 NOT_CALLED = "not called: an earlier call did not end in time"
 _SYNTAX_ERROR = re.compile(r"[^\s:]+:\d+: ")
-"""The note on a syntax error begins with its own place, which may be in another file than the imported one."""
+"""The note on a syntax error begins with its place, perhaps in a file that the imported one imports."""
 
 
 def function_name(of: str) -> str:
