@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,9 @@ class Plugins:
         except pluggy.PluginValidationError as error:
             raise CourseError(f"{where}: {str(error).splitlines()[-1].strip()}") from None
         except (Exception, SystemExit) as error:
-            raise CourseError(f"{where}: cannot be imported: {type(error).__name__}: {error}") from None
+            raise CourseError(
+                _import_problem(error, where, self._folders.get(name.partition(".")[2]))
+            ) from None
 
     def _register(self, plugin: object, name: str) -> None:
         self._manager.register(plugin, name)
@@ -206,7 +209,10 @@ class Plugins:
             plugin = implementation.plugin_name
             try:
                 answers: Any = implementation.function() or ()
+                _require_list(answers, implementation)
                 named = [(answer.name, answer) for answer in map(take, answers)]
+            except _NoList as error:
+                raise CourseError(str(error)) from None
             except CourseError as error:
                 raise CourseError(f"plugin {plugin}: {hook}: {error}") from None
             except (Exception, SystemExit) as error:
@@ -285,6 +291,43 @@ def _unasked(plugin: object) -> Iterator[str]:
             yield f"{place}: no hook is called {name}; {suggestion(name, names)}"
         elif not hasattr(function, f"{PROJECT}_impl"):
             yield f"{place}: {name} is never called; write @hookimpl above it (from grader.api)"
+
+
+def _import_problem(error: BaseException, where: str, folder: Path | None) -> str:
+    """Describe why a plugin cannot be imported: file, line and advice for a file below `folder`."""
+    if folder is None:
+        return f"{where}: cannot be imported: {type(error).__name__}: {error}"
+    lines = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        lines.append((error.filename, error.lineno))
+    place = next((at for at in reversed(lines) if Path(at[0]).is_relative_to(folder)), None)
+    if place is not None:
+        where = f"{show_path(Path(place[0]))}:{place[1] or 1}"
+    if isinstance(error, SyntaxError):
+        return f"{where}: not Python ({error.msg}); correct the file"
+    missing = isinstance(error, ModuleNotFoundError)
+    advice = "install it for the grader, or correct the name" if missing else "correct the file"
+    return f"{where}: cannot be imported: {type(error).__name__}: {error}; {advice}"
+
+
+class _NoList(CourseError):
+    """A hook returned a single answer."""
+
+
+def _require_list(answers: object, implementation: pluggy.HookImpl) -> None:
+    """Refuse what a hook returns in place of a list.
+
+    Raises:
+        _NoList: it is a single answer, as an Assignment or a class.
+    """
+    if isinstance(answers, Iterable) and not isinstance(answers, type | str | bytes):
+        return
+    name, function = implementation.plugin_name, implementation.function
+    answer = answers.__name__ if isinstance(answers, type) else f"{type(answers).__name__}(…)"
+    where = f"plugin {name}"
+    if name.startswith(f"{PACKAGE}."):
+        where = f"{show_path(Path(function.__code__.co_filename))}:{function.__code__.co_firstlineno}"
+    raise _NoList(f"{where}: {function.__name__} must return a list; write return [{answer}]")
 
 
 def _place(implementation: pluggy.HookImpl, error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,6 +20,8 @@ Look = Callable[[InputCase, tuple[Call, ...]], Case]
 MOST_TIMED_OUT = 3
 """Calls of one item that may miss their limit of time, before its other cases are called no more."""
 NOT_CALLED = "not called: an earlier call did not end in time"
+_SYNTAX_ERROR = re.compile(r"[^\s:]+:\d+: ")
+"""The note on a syntax error begins with its place, perhaps in a file that the imported one imports."""
 
 
 def function_name(of: str) -> str:
@@ -75,9 +78,9 @@ def observe_calls(
                     tracebacks[case.name] = last.traceback
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
                     outcome, note, symptom = last.outcome, last.note, last.symptom
-                    importing = f"importing {module}.py: "
-                    if last is subject.imported and note.startswith(importing):
-                        note = f"{module}.py could not be imported: {note.removeprefix(importing)}"
+                    if last is subject.imported and not _SYNTAX_ERROR.match(note):
+                        why = note.removeprefix(f"importing {module}.py: ")
+                        note = f"{module}.py could not be imported: {why}"
                     break
                 looked.append(_case(function, case, calls, look))
                 timed_out += last.outcome is Outcome.TIMED_OUT

@@ -206,6 +206,12 @@ def test_a_file_that_cannot_be_imported_is_the_observation(make_context, outcome
     assert observation.note == "utils.py could not be imported: exit(0) at import"
 
 
+def test_a_syntax_error_of_another_file_is_told_by_its_own_place(make_context):
+    failed = Call(outcome=Outcome.CRASHED, note="nets.py:4: expected ':'", traceback="line 4")
+    observation = observe(make_context(double, CASES, imports=(failed,), f=double))
+    assert observation.note == "nets.py:4: expected ':'"
+
+
 def test_an_import_that_fails_in_a_later_child_is_that_cases_crash(make_context):
     def crashes(x):
         raise ValueError

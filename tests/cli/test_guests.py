@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -124,13 +125,50 @@ def test_a_name_that_two_bring_is_told_with_both(course):
     assert "'breaks'" in line
 
 
-@pytest.mark.parametrize("code", ["def f(:", "1 / 0", "import nowhere_at_all", "raise SystemExit(0)"])
-def test_an_assignment_that_cannot_be_imported_is_named_by_its_file(course, code):
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("x = 1\ndef f(:", ":2: not Python (invalid syntax); correct the file"),
+        ("1 / 0", ":1: cannot be imported: ZeroDivisionError: division by zero; correct the file"),
+        (
+            "\nimport nowhere_at_all",
+            ":2: cannot be imported: ModuleNotFoundError: No module named 'nowhere_at_all'; "
+            "install it for the grader, or correct the name",
+        ),
+        ("raise SystemExit(0)", ":1: cannot be imported: SystemExit: 0; correct the file"),
+    ],
+)
+def test_an_assignment_that_cannot_be_imported_is_named_by_its_file_and_line(course, code, problem):
     file = course.write("assignments/tiny/assignment.py", code)
     done = course.run("run", course.submit())
     assert done.returncode == 4
     (line,) = done.stderr.splitlines()
-    assert f"{file}: cannot be imported: " in line
+    assert line.endswith(f"{file}{problem}")
+
+
+def test_an_error_in_a_file_beside_the_assignment_is_named_by_that_file(course):
+    course.write("assignments/tiny/assignment.py", "from .beside import X\n")
+    beside = course.write("assignments/tiny/beside.py", "\n\nX = (\n")
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"{beside}:3: not Python ('(' was never closed); correct the file")
+
+
+def test_a_hook_that_returns_one_assignment_is_told_to_return_a_list(course):
+    code = """
+        from grader.api import Assignment, hookimpl
+
+
+        @hookimpl
+        def grader_assignments():
+            return Assignment(name="tiny", title="Tiny", accepts=("tiny.py",))
+    """
+    file = course.write("assignments/tiny/assignment.py", dedent(code).lstrip())
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"{file}:4: grader_assignments must return a list; write return [Assignment(…)]")
 
 
 def test_a_check_kind_of_the_course_looks_in_the_worker_and_judges_on_the_host(course):
