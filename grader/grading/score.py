@@ -87,9 +87,9 @@ def write_grade(
     extensions, zone = course.extensions_of(rubric.assignment), course.zone
     scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
     assignment = plugins.assignments.get(rubric.assignment)
-    titles = {"assignment_title": assignment.title if assignment else "", "course_title": course.title}
+    title = assignment.title if assignment else ""
     for_staff = staff_view(rubric, evidence, scorecard, kinds=plugins.checks)
-    reports = _write(replace(for_staff, **titles), plugins, results)
+    reports = _write(replace(for_staff, assignment_title=title, course_title=course.title), plugins, results)
     for_student = student_view(
         rubric,
         evidence,
@@ -100,7 +100,9 @@ def write_grade(
         closes=closes(rubric, extensions, zone),
         host_folders=host_folders(course.folder, results.folder.parent.parent),
     )
-    _write(replace(for_student, **titles), plugins, results, FEEDBACK)
+    _write(
+        replace(for_student, assignment_title=title, course_title=course.title), plugins, results, FEEDBACK
+    )
     return Graded(
         submission=evidence.submission,
         rubric=rubric,
