@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,10 @@ def command(
         name = _assignment(book, gradebook, assignment)
         course = find_any(context)
         roster = () if course is None else tuple(student.student for student in course.roster.students)
-        rubric, kinds = _rubric(course, book, name)
+        rubric, kinds, title = _rubric(course, book, name)
         view = class_view(book, name, rubric=rubric, kinds=kinds, roster=roster)
+        if course is not None:
+            view = replace(view, course_title=course.title, assignment_title=title)
         if as_json:
             from grader.reports.class_json import class_document
 
@@ -99,10 +102,10 @@ def _assignment(book: Gradebook, location: Location, named: str | None) -> str:
 
 def _rubric(
     course: Course | None, book: Gradebook, assignment: str
-) -> tuple[Rubric | None, Mapping[str, CheckKind]]:
-    """Return the rubric of the newest grade and its kinds; print a line and return None without one."""
+) -> tuple[Rubric | None, Mapping[str, CheckKind], str]:
+    """Return the rubric of the newest grade, its kinds and the title; print a line if there is none."""
     if course is None:
-        return None, {}
+        return None, {}, ""
     from grader.config.rubric import load_rubric
     from grader.plugins import Plugins
 
@@ -113,8 +116,8 @@ def _rubric(
         rubric = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
     except (CourseError, UsageError) as error:
         echo(f"grader: {error.problems[0]}; speedups and GPU minutes are unknown", err=True)
-        return None, {}
-    return rubric, plugins.checks
+        return None, {}, ""
+    return rubric, plugins.checks, plugins.assignments[assignment].title
 
 
 def _write(option: str, path: Path, text: str) -> None:

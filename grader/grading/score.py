@@ -86,8 +86,10 @@ def write_grade(
     published = published or files.published(rubric.assignment)
     extensions, zone = course.extensions_of(rubric.assignment), course.zone
     scorecard = score(rubric, evidence, plugins.checks, extensions=extensions, zone=zone)
+    assignment = plugins.assignments.get(rubric.assignment)
+    title = assignment.title if assignment else ""
     for_staff = staff_view(rubric, evidence, scorecard, kinds=plugins.checks)
-    reports = _write(for_staff, plugins, results)
+    reports = _write(replace(for_staff, assignment_title=title, course_title=course.title), plugins, results)
     for_student = student_view(
         rubric,
         evidence,
@@ -98,7 +100,9 @@ def write_grade(
         closes=closes(rubric, extensions, zone),
         host_folders=host_folders(course.folder, results.folder.parent.parent),
     )
-    _write(for_student, plugins, results, FEEDBACK)
+    _write(
+        replace(for_student, assignment_title=title, course_title=course.title), plugins, results, FEEDBACK
+    )
     return Graded(
         submission=evidence.submission,
         rubric=rubric,

@@ -29,6 +29,10 @@ class AudienceView:
     """Whether no item was left out."""
     later: int = 0
     """How many of the items that were left out are shown at a later time."""
+    assignment_title: str = ""
+    """The title of the assignment, for people; empty if only its name is known."""
+    course_title: str = ""
+    """The title of the course; empty if it is not known."""
     drawings: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
     """What the kinds show of the observations, by item id."""
 

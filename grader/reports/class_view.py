@@ -50,6 +50,10 @@ class ClassView:
     """The scorecards of a class in one assignment, for staff."""
 
     assignment: str
+    assignment_title: str = ""
+    """The title of the assignment, for people; empty if only its name is known."""
+    course_title: str = ""
+    """The title of the course; empty if it is not known."""
     submissions: tuple[GradedSubmission, ...] = ()
     """Sorted by student or team."""
     absent: tuple[str, ...] = ()

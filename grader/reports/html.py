@@ -49,6 +49,8 @@ class Html(Report):
         banners = _banners(rows)
         return template("report.html.j2").render(
             card=card,
+            title=view.assignment_title or card.assignment,
+            course_title=view.course_title,
             for_staff=view.audience == "staff",
             team=[] if students == [card.student] else students,
             total=out_of(raw, points.possible).split(" / "),
