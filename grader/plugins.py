@@ -12,14 +12,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from traceback import extract_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from grader import api, hookspecs
-from grader.config.problem import show_path, suggestion
+from grader.config.problem import import_problem, show_path, suggestion
 from grader.contracts.check import CheckKind, DeferredKind
 from grader.coursecode import PACKAGE, course_module, line_of, writing_no_bytecode
 from grader.errors import CourseError, GraderError
@@ -94,7 +93,7 @@ class Plugins:
             raise CourseError(f"{where}: {str(error).splitlines()[-1].strip()}") from None
         except (Exception, SystemExit) as error:
             raise CourseError(
-                _import_problem(error, where, self._folders.get(name.partition(".")[2]))
+                import_problem(error, where, self._folders.get(name.partition(".")[2]))
             ) from None
 
     def _register(self, plugin: object, name: str) -> None:
@@ -291,23 +290,6 @@ def _unasked(plugin: object) -> Iterator[str]:
             yield f"{place}: no hook is called {name}; {suggestion(name, names)}"
         elif not hasattr(function, f"{PROJECT}_impl"):
             yield f"{place}: {name} is never called; write @hookimpl above it (from grader.api)"
-
-
-def _import_problem(error: BaseException, where: str, folder: Path | None) -> str:
-    """Describe why a plugin cannot be imported: file, line and advice for a file below `folder`."""
-    if folder is None:
-        return f"{where}: cannot be imported: {type(error).__name__}: {error}"
-    lines = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
-    if isinstance(error, SyntaxError) and error.filename:
-        lines.append((error.filename, error.lineno))
-    place = next((at for at in reversed(lines) if Path(at[0]).is_relative_to(folder)), None)
-    if place is not None:
-        where = f"{show_path(Path(place[0]))}:{place[1] or 1}"
-    if isinstance(error, SyntaxError):
-        return f"{where}: not Python ({error.msg}); correct the file"
-    missing = isinstance(error, ModuleNotFoundError)
-    advice = "install it for the grader, or correct the name" if missing else "correct the file"
-    return f"{where}: cannot be imported: {type(error).__name__}: {error}; {advice}"
 
 
 class _NoList(CourseError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import extract_tb
 from typing import NamedTuple, TypeAlias
 
 from grader.text import one_line
@@ -74,3 +75,20 @@ def suggestion(name: str, candidates: Iterable[str]) -> str:
 
     nearest = difflib.get_close_matches(name, names, n=LISTED, cutoff=0.0)
     return "there are " + ", ".join(sorted(nearest)) + " …"
+
+
+def import_problem(error: BaseException, where: str, folder: Path | None) -> str:
+    """Describe why a plugin cannot be imported: file, line and advice for a file below `folder`."""
+    if folder is None:
+        return f"{where}: cannot be imported: {type(error).__name__}: {error}"
+    lines = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        lines.append((error.filename, error.lineno))
+    place = next((at for at in reversed(lines) if Path(at[0]).is_relative_to(folder)), None)
+    if place is not None:
+        where = f"{show_path(Path(place[0]))}:{place[1] or 1}"
+    if isinstance(error, SyntaxError):
+        return f"{where}: not Python ({error.msg}); correct the file"
+    missing = isinstance(error, ModuleNotFoundError)
+    advice = "install it for the grader, or correct the name" if missing else "correct the file"
+    return f"{where}: cannot be imported: {type(error).__name__}: {error}; {advice}"

@@ -72,7 +72,7 @@ def test_what_is_missing_is_said(real_context, code, reason):
     ("code", "outcome", "note"),
     [
         ("1 / 0", Outcome.CRASHED, "main.py: ZeroDivisionError: division by zero"),
-        ("print(", Outcome.CRASHED, "main.py: "),
+        ("print(", Outcome.CRASHED, "main.py:1: '(' was never closed"),
         ("import os; os._exit(0)", Outcome.CRASHED, "main.py: the program ended itself (exit status 0)"),
         ("while True: pass", Outcome.TIMED_OUT, "main.py: the program did not end within 1 s"),
     ],
