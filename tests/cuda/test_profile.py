@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,18 @@ def script(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'site'}:{ROOT}")
     folder = tmp_path / "work"
     folder.mkdir()
+    return Script(folder)
 
-    def run(text, *arguments):
-        (folder / "script.py").write_text(text)
-        return profile([str(folder / "script.py"), *arguments])
 
-    run.folder = folder
-    return run
+@dataclass
+class Script:
+    """A script in a folder of its own, profiled when it is called."""
+
+    folder: Path
+
+    def __call__(self, text, *arguments):
+        (self.folder / "script.py").write_text(text)
+        return profile([str(self.folder / "script.py"), *arguments])
 
 
 def rows(of):
