@@ -20,6 +20,7 @@ Look = Callable[[InputCase, tuple[Call, ...]], Case]
 MOST_TIMED_OUT = 3
 """Calls of one item that may miss their limit of time, before its other cases are called no more."""
 NOT_CALLED = "not called: an earlier call did not end in time"
+_IMPORTING = re.compile(r"^importing ([^\s:]+): ")
 _SYNTAX_ERROR = re.compile(r"[^\s:]+:\d+: ")
 """The note on a syntax error begins with its place, perhaps in a file that the imported one imports."""
 
@@ -79,8 +80,7 @@ def observe_calls(
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
                     outcome, note, symptom = last.outcome, last.note, last.symptom
                     if last is subject.imported and not _SYNTAX_ERROR.match(note):
-                        why = note.removeprefix(f"importing {module}.py: ")
-                        note = f"{module}.py could not be imported: {why}"
+                        note = _not_imported(module, note)
                     break
                 looked.append(_case(function, case, calls, look))
                 timed_out += last.outcome is Outcome.TIMED_OUT
@@ -118,6 +118,13 @@ def failed_observation(
         output=output,
         seed=context.seed,
     )
+
+
+def _not_imported(module: str, note: str) -> str:
+    """Return the note on a failed import as a sentence about the file that failed."""
+    if place := _IMPORTING.match(note):
+        return f"{place[1]} could not be imported: {note[place.end() :]}"
+    return f"{module}.py could not be imported: {note}"
 
 
 def _hopeless(subject: Subject, calls: tuple[Call, ...]) -> bool:
