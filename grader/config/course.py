@@ -90,6 +90,18 @@ class Course:
             if assignment in by_assignment
         }
 
+    def extensions_for_nobody(self) -> tuple[Problem, ...]:
+        """Return a problem for each extension whose name is not on the roster; none without a roster."""
+        names = {name for entry in self.roster.students for name in (entry.student, entry.team) if name}
+        return tuple(
+            Problem(
+                path=("extensions", who),
+                message=f"nobody on the roster is called so; {suggestion(who, names)}",
+            )
+            for who in (self.extensions if names else ())
+            if who not in names
+        )
+
     def rubric_path(self, name: str) -> Path:
         """Return the path of a rubric, whether it exists or not."""
         return self.folder / "rubrics" / f"{name}.yaml"

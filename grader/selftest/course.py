@@ -15,7 +15,7 @@ from typing import Any
 from grader.config.course import FILE, Course
 from grader.config.decode import keys_of
 from grader.config.engines import engine_problems
-from grader.config.problem import Problem, show_path, suggestion
+from grader.config.problem import Problem, show_path
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
 from grader.contracts.check import CheckKind
@@ -75,22 +75,13 @@ def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
         yield from declaration_problems(plugins.assignments[name], folder)
 
 
-def extensions_for_nobody(course: Course) -> Iterator[Problem]:
-    """Yield the extensions whose names are not on the roster; none where there is no roster."""
-    names = {name for entry in course.roster.students for name in (entry.student, entry.team) if name}
-    for who in course.extensions if names else ():
-        if who not in names:
-            message = f"nobody on the roster is called so; {suggestion(who, names)}"
-            yield Problem(path=("extensions", who), message=message)
-
-
 def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
     """Yield problems of `course.yaml` that only plugins, roster and assignments together show."""
     document = read_yaml(course.folder / FILE)
     problems = []
     if message := layer_objection(course.min_isolation, plugins.sandboxes):
         problems.append(Problem(path=("min_isolation",), message=message))
-    problems += extensions_for_nobody(course)
+    problems += course.extensions_for_nobody()
     kinds = {name: engine.Options for name, engine in plugins.engines.items()}
     problems += engine_problems(document.data, kinds)
     yield from document.lines(problems)

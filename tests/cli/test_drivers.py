@@ -29,6 +29,16 @@ def test_a_file_that_the_driver_imports_was_not_handed_in(reasons):
     assert reasons("def double(x): return 2 * x", "more.py") == ["work.py was not handed in"]
 
 
+def test_a_package_that_is_not_installed_is_flagged_for_staff_and_hints_at_nothing(course, reasons):
+    course.rubric(ITEM | {"hint": "What is twice zero?"})
+    reasons("import pandaz")
+    (item,) = json.loads((course.results() / "score.json").read_text())["items"]
+    assert (item["flags"], item["hint"]) == (["imports pandaz, which is not installed here"], "")
+    reasons("from more import x")
+    (item,) = json.loads((course.results() / "score.json").read_text())["items"]
+    assert item["flags"] == ["imports more, which is not installed here"]
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
