@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from grader.plugins import Plugins
 
 VARIABLE = "GRADER_GRADEBOOK"
+BOOK = "gradebook.db"
+"""The file that is the gradebook if no other is named."""
 
 
 class LocationType(PathType):
@@ -39,7 +41,7 @@ LOCATION = LocationType()
 Location: TypeAlias = Path | str
 GRADEBOOK = click.option(
     "--gradebook",
-    default="gradebook.db",
+    default=BOOK,
     envvar=VARIABLE,
     type=LOCATION,
     show_default=True,

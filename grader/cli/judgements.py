@@ -94,38 +94,42 @@ class Judgements:
             return self._accepted(line, row, grade, item)
         if any(row.parts):
             return self._of_criteria(line, row, item)
-        points = self._number(line, item.id, row.points, item.points)
+        points = self._number(line, _place(row), row.points, item.points)
         return None if points is None else _Judgement(points, ())
 
     def _of_criteria(self, line: int, row: PointsRow, item: Item) -> _Judgement | None:
         criteria = criteria_of(item)
         if len(row.parts) > len(criteria):
             there_are = f"has {len(criteria)} criteria" if criteria else "has no criteria"
-            self._wrong(line, f"{item.id} {there_are}; leave part {len(row.parts)} empty")
+            self._wrong(line, f"{_place(row)} {there_are}; leave part {len(row.parts)} empty")
             return None
         if not all(row.parts) or len(row.parts) < len(criteria):
-            self._wrong(line, f"{item.id}: give points for each of its {len(criteria)} parts, or for none")
+            self._wrong(
+                line, f"{_place(row)}: give points for each of its {len(criteria)} parts, or for none"
+            )
             return None
         parts = [
             points
             for criterion, text in zip(criteria, row.parts, strict=True)
-            if (points := self._number(line, f"{item.id}, {criterion.name}", text, criterion.points))
+            if (points := self._number(line, f"{_place(row)}, {criterion.name}", text, criterion.points))
             is not None
         ]
         total = math.fsum(parts)
         if len(parts) == len(criteria) and row.points and not _equal(_parsed(row.points), total):
-            self._wrong(line, f"{item.id}: its parts add up to {total:g}, but points says {row.points!r}")
+            self._wrong(line, f"{_place(row)}: its parts add up to {total:g}, but points says {row.points!r}")
         return _Judgement(total, tuple(parts)) if len(parts) == len(criteria) else None
 
     def _accepted(self, line: int, row: PointsRow, grade: StoredGrade, item: Item) -> _Judgement | None:
         suggestion = AnswerTexts(item, grade.evidence.observations.get(item.id)).suggestion
         if any(row.parts):
-            self._wrong(line, f"{item.id}: {ACCEPT} takes what is suggested; leave its parts empty")
+            self._wrong(line, f"{_place(row)}: {ACCEPT} takes what is suggested; leave its parts empty")
         elif suggestion is None:
-            self._wrong(line, f"{item.id}: nothing is suggested that {ACCEPT} could take; write points")
+            self._wrong(line, f"{_place(row)}: nothing is suggested that {ACCEPT} could take; write points")
         elif row.suggested and not _equal(_parsed(row.suggested), suggestion.points):
             now = f"{suggestion.points:g}"
-            self._wrong(line, f"{item.id}: the suggestion is {now} now; export the table anew and look again")
+            self._wrong(
+                line, f"{_place(row)}: the suggestion is {now} now; export the table anew and look again"
+            )
         else:
             return _Judgement(suggestion.points, tuple(part.points for part in suggestion.parts), ACCEPTED)
         return None
@@ -171,6 +175,11 @@ class _Judgement:
     parts: tuple[float, ...]
     """The points of each criterion; none if the item was judged as a whole."""
     reason: str = ""
+
+
+def _place(row: PointsRow) -> str:
+    """Return student and item of a row: in a spreadsheet its number is another than the line's."""
+    return f"{row.student}, {row.item}"
 
 
 def _parsed(text: str) -> float:

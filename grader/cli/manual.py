@@ -9,12 +9,13 @@ from typing import Any
 
 import click
 
-from grader.cli.book import LOCATION, VARIABLE, Location, Recorder, opened
+from grader.cli.book import BOOK, LOCATION, VARIABLE, Location, Recorder, opened
 from grader.cli.course import open_course
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import UsageError
 from grader.files import obstacle, write_whole
+from grader.model.magnitude import counted
 
 RESULTS = click.option("--results", default="results", type=PATH, show_default=True, help="Results folder.")
 RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one named like the assignment.")
@@ -127,7 +128,10 @@ def import_(
     if as_json:
         echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})
         return
-    echo(f"{file}: {saved} new judgements saved", err=True)
+    echo(f"{file}: {counted(saved, 'new judgement')} saved", err=True)
+    if saved and gradebook is None and Path(BOOK).is_file():
+        advice = f"put them there by grader record {results}"
+        echo(f"{BOOK}: does not have them; {advice}", err=True)
     for folder in later:
         reason = "the submission, the assignment or grader has changed since it was graded"
         echo(f"{folder}: {reason}; the points count after the next grader run", err=True)

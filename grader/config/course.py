@@ -233,5 +233,7 @@ def zone_objection(name: str) -> str:
         names = zoneinfo.available_timezones()
         if not names:
             return f"this machine has no time zone data; {install_command('tzdata')}, or write UTC"
-        return f"no time zone is called {quoted(name)}; {suggestion(name, names)}"
+        abbreviated = name.isupper() and "/" not in name
+        advice = "write the zone of a city, such as Europe/Berlin" if abbreviated else suggestion(name, names)
+        return f"no time zone is called {quoted(name)}; {advice}"
     return ""

@@ -69,7 +69,7 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
     table.save([rows[0] | {"points": "2,5", "comment": "tidy"}, rows[1]])
     before = course.records()
     done = table.load()
-    assert (done.returncode, done.stderr.split(": ")[1]) == (0, "1 new judgements saved\n")
+    assert (done.returncode, done.stderr.split(": ")[1]) == (0, "1 new judgement saved\n")
     judged = (2.5, "a person gave 2.5 of 4: tidy")
     assert (item(course)["points"], item(course)["reason"]) == judged, "without another run"
     assert "a person gave 2.5 of 4: tidy" in (course.results() / "feedback" / "report.html").read_text()
