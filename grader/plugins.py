@@ -20,7 +20,7 @@ import pluggy
 from grader import api, hookspecs
 from grader.config.problem import import_problem, show_path, suggestion
 from grader.contracts.check import CheckKind, DeferredKind
-from grader.coursecode import PACKAGE, course_module, line_of, writing_no_bytecode
+from grader.coursecode import PACKAGE, course_module, line_of, place_in_course, writing_no_bytecode
 from grader.errors import CourseError, GraderError
 from grader.markers import PROJECT
 
@@ -285,7 +285,9 @@ def _imported(deferred: DeferredKind) -> CheckKind:
         raise CourseError(f"check kind {deferred.name}: {error}") from None
     except (Exception, SystemExit) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise CourseError(f"check kind {deferred.name}: {deferred.place}: {problem}") from None
+        place = place_in_course(error)
+        where = f"{show_path(place[0])}:{place[1]}" if place else deferred.place
+        raise CourseError(f"check kind {deferred.name}: {where}: {problem}") from None
     if kind.name != deferred.name:
         raise CourseError(f"check kind {deferred.name}: {deferred.place} is called {kind.name}; write that")
     return kind

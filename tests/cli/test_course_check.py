@@ -381,3 +381,57 @@ def test_programs_get_the_same_lines_as_json(course, command):
     assert (done.returncode, done.stderr) == (4, "")
     (problem,) = json.loads(done.stdout)["problems"]
     assert problem.startswith("rubrics/vectors.yaml:12:5: items[0].inputs: no family of inputs.py is called")
+
+
+OWN_KIND = """
+from dataclasses import dataclass
+
+from grader.api.check import Award, CheckKind, Observation, Outcome, option
+
+
+class Own(CheckKind):
+    name = "own"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        mode: str = option("What breaks.", default="")
+
+        def __post_init__(self):
+            {}["x"] if self.mode == "options" else None
+
+    def complete(self, options, others, *, points):
+        1 / 0 if options.mode == "complete" else None
+        return options
+
+    def observe(self, options, context):
+        return Observation(item=context.item, outcome=Outcome.OBSERVED, seed=context.seed)
+
+    def award(self, options, observation, related):
+        1 / 0 if options.mode == "award" else None
+        return Award(fraction=1.0, reason="seen")
+"""
+CHECKS = "assignments/vectors/checks.py"
+
+
+@pytest.mark.parametrize(
+    ("mode", "line"),
+    [
+        ("options", f"{CHECKS}:15: __post_init__: KeyError: 'x'; correct the file"),
+        ("complete", f"{CHECKS}:18: complete: ZeroDivisionError: division by zero; correct the file"),
+        ("award", f"{CHECKS}:25: award: ZeroDivisionError: division by zero; correct the file"),
+        ("import", f"check kind own: {CHECKS}:1: NameError: name 'nothing' is not defined"),
+    ],
+)
+def test_an_exception_in_a_kind_of_the_courses_own_is_told_with_its_line(course, mode, line):
+    (course / CHECKS).write_text("nothing\n" if mode == "import" else OWN_KIND)
+    path = course / ASSIGNMENT
+    hook = "@hookimpl\ndef grader_checks():\n    return [DeferredKind('own', f'{__package__}.checks:Own')]\n"
+    path.write_text(path.read_text().replace("Assignment,", "Assignment, DeferredKind,") + f"\n\n{hook}")
+    items = f"items:\n  - {{id: o, title: o, points: 10, check: own, mode: {mode}}}\n"
+    (course / RUBRIC).write_text(f"schema: 1\nassignment: vectors\npoints: 10\n{items}")
+    if mode == "award":  # no submission is run to find this
+        command = ("run", "assignments/vectors/reference", "--student", "ann", "--out", "out")
+    else:
+        command = ("course", "check")
+    done = grader(course, *command)
+    assert (done.returncode, done.stderr) == (4, f"grader: {line}\n")
