@@ -19,7 +19,7 @@ from grader.markers import hookimpl
 if TYPE_CHECKING:
     from grader.config.course import Course
     from grader.contracts.exporter import Grade
-    from grader.gradebook.book import Gradebook
+    from grader.gradebook.book import Gradebook, How
     from grader.model.evidence import Evidence
     from grader.model.score import Scorecard
     from grader.plugins import Plugins
@@ -89,8 +89,12 @@ def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
 class Recorder:
     """Listener that records each grade, with the points that people gave in the gradebook."""
 
-    def __init__(self, book: Gradebook, course: Course, plugins: Plugins, rubric: str | None) -> None:
+    def __init__(
+        self, book: Gradebook, course: Course, plugins: Plugins, rubric: str | None, *, how: How = "run"
+    ) -> None:
+        """Take what is recorded of each grade as its origin beside the gradebook."""
         self._book = book
+        self._how = how
         self._course = course
         self._plugins = plugins
         self._rubric = rubric
@@ -98,7 +102,7 @@ class Recorder:
     @hookimpl
     def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
         """Record a grade."""
-        self._book.record(evidence, scorecard, how="run", judge=self._judge)
+        self._book.record(evidence, scorecard, how=self._how, judge=self._judge)
 
     def published(self, assignment: str) -> bool:
         """Tell whether the grades of an assignment are published in the gradebook."""

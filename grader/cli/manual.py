@@ -121,7 +121,7 @@ def import_(
         files = CourseFiles(course, plugins)
         if gradebook is not None and not judgements.problems:
             book = resources.enter_context(opened(gradebook, create=True))
-            recorder = Recorder(book, course, plugins, rubric)
+            recorder = Recorder(book, course, plugins, rubric, how="record")
             plugins.listen(recorder)
             files = CourseFiles(course, plugins, published=recorder.published)
         saved = judgements.save(count)
