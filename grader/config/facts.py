@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader.config.accepted import unaccepted
 from grader.config.problem import show_path
@@ -58,6 +59,50 @@ def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[s
         if files:
             needed[module] = files
     return needed
+
+
+def parameters_of(folder: Path, function: str) -> tuple[str, Signature] | None:
+    """Return `file:line` and parameters of a function (`module.name`) of the reference or of `given/`.
+
+    They are read from the syntax. None where it does not tell them: a decorator may change them, and a value may be any callable.
+    """
+    import ast
+
+    module, _, name = function.rpartition(".")
+    for place in (folder / "given", folder / "reference"):
+        file = place / f"{module}.py"
+        if not file.is_file():
+            continue
+        try:
+            statements = list(_parsed(file))
+        except Unparsable:
+            return None
+        for statement in reversed(statements):
+            if isinstance(statement, ast.FunctionDef) and statement.name == name:
+                if statement.decorator_list:
+                    return None
+                return f"{show_path(file)}:{statement.lineno}", _signature(statement.args)
+        return None
+    return None
+
+
+def _signature(arguments: ast.arguments) -> Signature:
+    optional = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
+    names = [entry.arg for entry in (*arguments.posonlyargs, *arguments.args)]
+    kinds: list[Any] = [Parameter.POSITIONAL_ONLY] * len(arguments.posonlyargs)
+    kinds += [Parameter.POSITIONAL_OR_KEYWORD] * len(arguments.args)
+    parameters = [
+        Parameter(name, kind, default=None if index >= optional else Parameter.empty)
+        for index, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    ]
+    if arguments.vararg:
+        parameters.append(Parameter(arguments.vararg.arg, Parameter.VAR_POSITIONAL))
+    for entry, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        value = Parameter.empty if default is None else None
+        parameters.append(Parameter(entry.arg, Parameter.KEYWORD_ONLY, default=value))
+    if arguments.kwarg:
+        parameters.append(Parameter(arguments.kwarg.arg, Parameter.VAR_KEYWORD))
+    return Signature(parameters)
 
 
 def _imports(file: Path) -> tuple[str, ...]:

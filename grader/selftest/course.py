@@ -15,6 +15,7 @@ from typing import Any
 from grader.config.course import FILE, Course
 from grader.config.decode import keys_of
 from grader.config.engines import engine_problems
+from grader.config.facts import parameters_of
 from grader.config.problem import Problem, show_path
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
@@ -92,8 +93,10 @@ def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, Che
     functions = CourseFunctions(folder, within_s=WITHIN_S)
     single = {getattr(item.options, INPUTS_KEY, "") for item in items if kinds[item.check].one_case}
     trials = [partial(_try_family, functions, name, name in single) for name in _families(items)]
-    pairs = dict.fromkeys(filter(None, map(_functions_of, items)))
-    trials += [partial(_try_oracle, functions, family, oracle) for family, oracle in pairs]
+    triples = dict.fromkeys(filter(None, map(_functions_of, items)))
+    for family, oracle, function in triples:
+        trials.append(partial(_try_oracle, functions, family, oracle))
+        trials.append(partial(_try_parameters, functions, family, parameters_of(folder, function)))
     lines: dict[str, None] = {}
     for trial in trials:
         try:
@@ -114,16 +117,16 @@ def _families(items: tuple[Item, ...]) -> Iterator[str]:
     yield from filter(None, names)
 
 
-def _functions_of(item: Item) -> tuple[str, str] | None:
-    """Return the family and the oracle of an item whose oracle takes the family's arguments."""
+def _functions_of(item: Item) -> tuple[str, str, str] | None:
+    """Return family, oracle and function of an item whose oracle takes the family's arguments."""
     keys: Any = type(item.options)
     families = [name for name, key in keys_of(keys).items() if key.kind is InputsName]
     like = next((key for key in fields(item.options) if key.metadata.get("like")), None)
     family = getattr(item.options, families[0]) if families else ""
     if like is None or not family:
         return None
-    function: str = getattr(item.options, like.metadata["like"]).rpartition(".")[2]
-    return family, getattr(item.options, like.name) or function
+    function: str = getattr(item.options, like.metadata["like"])
+    return family, getattr(item.options, like.name) or function.rpartition(".")[2], function
 
 
 def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterator[str]:
@@ -163,6 +166,21 @@ def _try_oracle(functions: CourseFunctions, family: str, oracle: str) -> Iterato
             return
         if _has_nan(result) and not any(map(_has_nan, (*case.args, *case.kwargs.values()))):
             yield f"{place}: {oracle}: gives nan for case {case.name!r} of {family}, which holds none"
+            return
+
+
+def _try_parameters(
+    functions: CourseFunctions, family: str, parameters: tuple[str, inspect.Signature] | None
+) -> Iterator[str]:
+    """Yield the first case that a function of the reference, or of `given/`, cannot be called with."""
+    if parameters is None:
+        return
+    place, signature = parameters
+    for case in functions.draw(family, SEED, 0):
+        try:
+            signature.bind(*case.args, **case.kwargs)
+        except TypeError as error:
+            yield f"{place}: cannot take case {case.name!r} of {family} in inputs.py ({error})"
             return
 
 

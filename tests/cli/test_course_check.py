@@ -17,6 +17,7 @@ from grader.model.options import InputsName
 from grader.selftest.course import try_functions
 
 ASSIGNMENT, INPUTS = "assignments/vectors/assignment.py", "assignments/vectors/inputs.py"
+REFERENCE = "assignments/vectors/reference/vectors.py"
 EXPECTED, RUBRIC, COURSE = "assignments/vectors/expected.py", "rubrics/vectors.yaml", "course.yaml"
 ORACLE = "return np.array([float(a) * float(u) + float(v) for u, v in zip(x, y)], dtype=y.dtype)"
 
@@ -235,6 +236,12 @@ def item(keys: str) -> str:
             "saxpy(a, x, y)",
             "saxpy(a, x)",
             ":10: saxpy: cannot take case 'whole numbers' of vectors",
+        ),
+        (
+            REFERENCE,
+            "saxpy(a, x, y)",
+            "saxpy(a, x, y, z, *, w=1)",
+            ":4: cannot take case 'whole numbers' of vectors in inputs.py (missing a required argument: 'z')",
         ),
         (EXPECTED, ORACLE, "return y.nothing", "saxpy: AttributeError: "),
         (

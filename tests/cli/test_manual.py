@@ -86,6 +86,26 @@ def test_points_wait_come_in_as_a_table_and_count_at_once(course, table):
     assert "0 new judgements" in table.load().stderr
 
 
+def test_a_gradebook_beside_an_import_is_named_until_it_has_the_points(course, table):
+    book = str(course.cwd / "gradebook.db")
+    assert course.run("run", course.submit("ann"), "--gradebook", book).returncode == 0
+    (row,) = table.export()
+    table.save([row | {"points": "2"}])
+    done = table.load()
+    assert done.stderr.splitlines()[1].startswith(
+        "gradebook.db: does not have them; put them there by grader rec"
+    )
+    table.save([row | {"points": "3"}])
+    options = ("--by", "Ada", "--results", str(course.out), "--gradebook", book)
+    done = course.run("manual", "import", str(table.path), *options)
+    assert (done.returncode, len(done.stderr.splitlines())) == (0, 1)
+    last = course.run("history", "ann", "--gradebook", book).stdout.splitlines()[-1]
+    assert "  record: 4 / 5" in last, "nothing ran"
+    done = course.run("export", "csv", "tinny", "--gradebook", book)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "has no grade in 'tinny'; did you mean tiny?" in done.stderr
+
+
 def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(course, table):
     course.rubric(STYLE, FILES, RULES)
     assert course.run("run", course.submit()).returncode == 0
