@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from grader.config.decode import quoted
@@ -17,7 +18,8 @@ def unaccepted(pattern: str, assignment: Assignment, folder: Path) -> str:
     """Return why no file that fits a pattern can ever be handed in, and what to do; empty if one can."""
     if any(overlap(pattern, accepted) for accepted in assignment.accepts):
         return ""
-    if any((folder / "given").glob(pattern)):
+    given = folder / "given"
+    if any(fnmatchcase(path.relative_to(given).as_posix(), pattern) for path in given.rglob("*")):
         return ""
     near = closest(pattern, assignment.accepts)
     advice = f"did you mean {near}?" if near else "add one to accepts in assignment.py"

@@ -64,7 +64,8 @@ def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[s
 def parameters_of(folder: Path, function: str) -> tuple[str, Signature] | None:
     """Return `file:line` and parameters of a function (`module.name`) of the reference or of `given/`.
 
-    They are read from the syntax. None where it does not tell them: a decorator may change them, and a value may be any callable.
+    They are read from the syntax. None where it does not tell them: a decorator may change them, and a value
+    may be any callable.
     """
     import ast
 

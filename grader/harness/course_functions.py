@@ -73,22 +73,22 @@ def _cases(values: Iterable[Any], where: str) -> Iterator[InputCase]:
         yield case
 
 
-class _TooLongError(Exception):
+class _TooLong(BaseException):  # noqa: N818 - no error: what excepts every Exception must not stop it
     """A function of the course did not end in its time."""
 
 
 @contextmanager
 def _limit(within_s: float) -> Iterator[None]:
-    """Raise `_TooLongError` in the main thread after so many seconds (SIGALRM); 0 for no limit."""
+    """Raise `_TooLong` in the main thread after so many seconds (SIGALRM); 0 for no limit."""
 
     def stop(number: int, frame: object) -> None:
-        raise _TooLongError
+        raise _TooLong
 
     if not within_s:
         yield
         return
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, within_s)
+    signal.setitimer(signal.ITIMER_REAL, within_s, within_s)
     try:
         yield
     finally:
@@ -161,7 +161,7 @@ class CourseFunctions:
                 return act()
         except CourseError:
             raise
-        except _TooLongError as error:
+        except _TooLong as error:
             path = self._folder / file
             line = line_of(error, str(path)) or 1
             message = f"has not ended after {self._within_s:g} s; make it shorter, or end its loop"
