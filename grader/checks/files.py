@@ -14,7 +14,7 @@ from grader.contracts.check import CheckKind
 from grader.harness.missing import meant
 from grader.intake.junk import junk_part
 from grader.model.observation import MISSING_FILE, Case, Observation, Outcome, Quantity
-from grader.model.options import option
+from grader.model.options import SubmittedFile, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Files(CheckKind):
     class Options:
         """The YAML keys."""
 
-        required: tuple[str, ...] = option(
+        required: tuple[SubmittedFile, ...] = option(
             "Files that must be there; `*` and `?` stand for anything, and one file that fits is enough."
         )
         pdf: Literal["named", "opened"] = option(

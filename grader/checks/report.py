@@ -13,7 +13,7 @@ from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, REPORT, read_report, refusal
 from grader.contracts.check import CheckKind
 from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import UsedItem, option
+from grader.model.options import SubmittedFile, UsedItem, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class ReportKind(CheckKind):
     class Options:
         """The YAML keys."""
 
-        file: str = option(
+        file: SubmittedFile = option(
             "The report; `*` stands for anything, as in hw1.*, and the first that fits counts."
         )
         terms: tuple[str, ...] = option("Terms that must occur; a|b is either.", default=())

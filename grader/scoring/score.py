@@ -9,7 +9,7 @@ from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader.model.observation import MISSING_FILE, STUDENTS_DOING, Outcome
+from grader.model.observation import MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
 from grader.model.score import Line, Scorecard, Standing
 from grader.scoring.late import late
 from grader.scoring.totals import exact, points_of, standing_of, totals_of
@@ -253,7 +253,13 @@ def _see(
         # the rubric's hint is about a program, and there is none
         return _Verdict(reason=observation.note, missing=str(missing))
     if outcome in STUDENTS_DOING:
-        return _Verdict(reason=observation.note or REASONS[outcome], hint=item.hint)
+        lacked = observation.facts.get(NOT_IMPORTED)
+        return _Verdict(
+            reason=observation.note or REASONS[outcome],
+            # the rubric's hint is about results, and of a file that cannot be imported nothing was called
+            hint=item.hint if lacked is None else "",
+            flags=(f"imports {lacked}, which is not installed here",) if lacked else (),
+        )
     if outcome is Outcome.NOT_OBSERVED:
         return _Verdict(reason=observation.note or REASONS[outcome], standing=Standing.PROVISIONAL)
     if outcome is Outcome.SKIPPED:  # its note names what it needed then; here everything needed has passed
