@@ -53,6 +53,10 @@ class RecordedGrade:
     """The number of the row that its evidence belongs to."""
 
 
+class OutdatedError(NotObservedError):
+    """Evidence of a run that began before the current one; it was added to the history alone."""
+
+
 class Gradebook(AbstractContextManager["Gradebook"]):
     """The grades of a class; see `Database` and `open_database` for the errors of opening it.
 
@@ -84,9 +88,8 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         with them.
 
         Raises:
-            NotObservedError: the evidence of a later run is recorded already, and this one was added to the
-                history alone; or it lacks points by hand that
-                are recorded and there is no `judge`.
+            OutdatedError: the evidence of a later run is recorded already; this one is in the history alone.
+            NotObservedError: it lacks points by hand that are recorded, and there is no `judge`.
         """
 
         def add(connection: Connection) -> tuple[bool, str]:
@@ -111,7 +114,7 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         is_new, newer = self.database.write(add)
         if newer:
             of = evidence.submission
-            raise NotObservedError(
+            raise OutdatedError(
                 f"{self.database.name}: {of.student}, {of.assignment}: a later run is recorded "
                 f"already (begun {newer}, this one {_began(evidence)}), and this one stands in the "
                 "history alone; run it with --fresh to make it count"
