@@ -152,8 +152,11 @@ class GradingPages:
         form = visit.form or {}
         visit.session.names = form.get("show") == "1"
         if visit.session.names:
-            with self._site.book.database.writing() as connection:
-                add_audit(connection, place.desk.assignment, visit.session.person, "names", "shown")
+            self._site.book.database.write(
+                lambda connection: add_audit(
+                    connection, place.desk.assignment, visit.session.person, "names", "shown"
+                )
+            )
         back = form.get("back", "")
         parts = back.strip("/").split("/") if back.startswith("/a/") else ("a", place.desk.assignment)
         from urllib.parse import unquote
