@@ -140,10 +140,12 @@ def _launches(
     impossible = [launch for launch in certain if launch.impossible]
     if impossible:
         lost = facts["latin"] and len(impossible) == len(stated)
-        missed = f"“{impossible[0].written}” of {kernel}: a block has at most {MOST_THREADS:,} threads"
+        missed = (
+            f"it says “{impossible[0].written}” of {kernel}; a block has at most {MOST_THREADS:,} threads"
+        )
         yield Requirement(met=False if lost else None, missed=missed)
     elif certain and observed:
-        missed = f"“{certain[0].written}” of {kernel}, and {_in_words(observed)} ran here"
+        missed = f"it says “{certain[0].written}” of {kernel}, and here ran {_in_words(observed)}"
         yield Requirement(met=None, missed=missed)
 
 
@@ -158,12 +160,14 @@ def _accuracy(
     for value, half, written, _ in certain:
         if value - half > 1:
             lost = False if facts["latin"] else None
-            yield Requirement(met=lost, missed=f"an accuracy of {written} is more than the whole test set")
+            yield Requirement(
+                met=lost, missed=f"it says an accuracy of {written}, more than the whole test set"
+            )
             return
     ours = measured_quantity(related.get(figure.by), "accuracy")
     if ours is None or not certain or any(abs(e[0] - ours) <= figure.within + e[1] for e in entries):
         return
-    missed = f"an accuracy of {certain[-1][2]}, and {figure.by} measured {ours:.2%}"
+    missed = f"it says an accuracy of {certain[-1][2]}, and {figure.by} measured {ours:.2%}"
     yield Requirement(met=None, missed=missed)
 
 
@@ -171,7 +175,7 @@ def _shares(entries: Iterable[Sequence[Any]]) -> Iterator[Requirement]:
     """Yield a requirement for each sentence whose parts of one time are far more than the whole."""
     for values, sentence, certain in entries:
         if certain and len(values) > 1 and sum(values) > WHOLE_PERCENT:
-            missed = f"shares that add up to {sum(values):.4g} %: “{sentence}”"
+            missed = f"its shares add up to {sum(values):.4g} %: “{sentence}”"
             yield Requirement(met=None, missed=missed)
 
 
@@ -221,4 +225,7 @@ def _measured_in_words(figure: ReportedFigure, related: Mapping[str, Observation
 
 
 def _in_words(launches: Iterable[_Launch]) -> str:
-    return "; ".join(f"{one.blocks:,} \u00d7 {one.threads:,} threads" for one in launches)
+    return "; ".join(
+        f"{one.blocks:,} {'block' if one.blocks == 1 else 'blocks'} of {one.threads:,} threads"
+        for one in launches
+    )

@@ -78,7 +78,7 @@ def test_a_launch_as_it_ran_costs_nothing_and_asks_nobody(judge):
     assert (award.fraction, award.undecided, award.flags) == (1.0, False, ())
     assert table.for_staff
     assert table.rows == (
-        ("launch of max_kernel", "1000 blocks of 1000 threads", "1,000 \u00d7 1,000 threads"),
+        ("launch of max_kernel", "1000 blocks of 1000 threads", "1,000 blocks of 1,000 threads"),
     )
 
 
@@ -86,7 +86,7 @@ def test_another_launch_than_the_one_that_ran_waits_with_both_numbers(judge):
     award, _ = judge(RIGHT.replace("of 1000", "of 512"), LAUNCH, related={"launch": launched()})
     assert award.undecided
     assert "1000 blocks of 512 threads" in award.reason
-    assert "1,000 \u00d7 1,000 threads" in award.reason
+    assert "1,000 blocks of 1,000 threads" in award.reason
 
 
 def test_a_simulator_runs_the_same_launch(judge):
