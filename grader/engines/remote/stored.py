@@ -45,6 +45,10 @@ class Wants:
     gpu_kinds: tuple[str, ...] = ()
     """Parts of the names of GPUs that it may have; empty for any."""
 
+    def cores_of_task(self, least: int) -> int:
+        """Return the cores of a task: what its programs are timed on and one for the worker, or more."""
+        return max(least, self.cores + 1 if self.cores else 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOrder:
