@@ -1,6 +1,7 @@
 """`python -m grader.engines.remote ROOT BATCH TASK JOB RESTART`: what a scheduler starts for one task.
 
-With `attached` as one more word it ends as soon as its standard input does: where no scheduler ends what a task has started.
+With `attached` as one more word it ends as soon as its standard input does, for schedulers that do not end
+what a task has started.
 """
 
 from __future__ import annotations
