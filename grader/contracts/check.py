@@ -82,6 +82,16 @@ class CheckKind(ABC):
         del options, observation
         return ()
 
+    def show_beside(
+        self, options: Any, observation: Observation, related: Mapping[str, Observation]
+    ) -> Iterable[Drawing]:
+        """Draw the evidence beside that of the items named in `uses`, as far as it is there.
+
+        By default nothing. What only staff may know is drawn `for_staff`.
+        """
+        del options, observation, related
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class DeferredKind:

@@ -192,10 +192,14 @@ def _gate(
 ) -> _Verdict | None:
     needed = [(items[name], verdicts[name]) for name in item.needs]
     settled = [(need, verdict) for need, verdict in needed if verdict.standing is not Standing.PROVISIONAL]
-    lost = [need for need, verdict in settled if verdict.fraction < 1]
+    lost = [(need, verdict) for need, verdict in settled if verdict.fraction < 1]
     if lost:  # even if another one is open: nothing that may still come can open this gate
         verb = "not counted" if _outcome(item, observations) == Outcome.OBSERVED else "skipped"
-        return _Verdict(reason=f"{verb}: needs {_quoted(need.title for need in lost)}", gated=True)
+        return _Verdict(
+            reason=f"{verb}: needs {_quoted(need.title for need, _ in lost)}",
+            missing=next((verdict.missing for _, verdict in lost if verdict.missing), ""),
+            gated=True,
+        )
     waiting = [need for need, verdict in needed if verdict.standing is Standing.PROVISIONAL]
     if waiting and not _simulated_so_far(item, waiting, verdicts, observations):
         return _Verdict(
@@ -304,6 +308,7 @@ def _award(
             fraction=max(0.0, award.fraction),
             reason=award.reason,
             hint=award.hint or item.hint,
+            missing=str(observation.facts.get(MISSING_FILE, "")),
             flags=award.flags,
         )
     changed = any(case.changed_inputs for case in observation.cases)
