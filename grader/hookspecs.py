@@ -108,7 +108,7 @@ def grader_run_started(submission: Submission, total: int) -> None:
 
     When: on the host, before the worker is started.
     Who: progress displays, logs.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
 
 
@@ -118,7 +118,7 @@ def grader_observed(observation: Observation, title: str) -> None:
 
     When: on the host, while the worker goes on, in the order of the evidence.
     Who: progress displays, logs.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
 
 
@@ -128,7 +128,7 @@ def grader_waits(submission: Submission, message: str) -> None:
 
     When: on the host, each time an engine says so.
     Who: progress displays, logs.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
 
 
@@ -138,7 +138,7 @@ def grader_queue_status(message: str) -> None:
 
     When: on the host, each time an engine whose workers run on other machines says so.
     Who: progress displays, logs.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
 
 
@@ -148,5 +148,5 @@ def grader_graded(submission: Submission, evidence: Evidence, scorecard: Scoreca
 
     When: on the host, once per submission that was accepted.
     Who: whatever wants to hear of a grade; it cannot change it any more.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
