@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.model.observation import Outcome, Quantity
+from grader.model.observation import Case, Outcome, Quantity
 from grader.reports.class_groups import fold
 from grader.reports.html import Html
 from grader.reports.item_rows import MOST_CASES
@@ -326,6 +326,15 @@ def test_what_ended_several_items_at_once_is_one_banner_without_hints_about_some
         assert text.count("see the top of the page") == 2
         assert ("Hint of a" in text, "Hint of c" in text) == (False, True)
         assert text.count("said") == 1
+
+
+def test_a_build_that_failed_shows_its_lines_and_its_output_as_such(make):
+    case = Case(name="work.cpp:1", outcome=Outcome.NOT_BUILT, called="int main() {", note="expected }")
+    seen = make.seen("a", outcome=Outcome.NOT_BUILT, note="expected }", cases=(case,), output="make: Error 1")
+    text = Page(Html().render(make.graded([make.item("a", "Title a")], [seen]).student())).text
+    assert "Line int main() {" in text
+    assert "What the build printed make: Error 1" in text
+    assert "Called" not in text
 
 
 def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(make):
