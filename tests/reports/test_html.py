@@ -331,10 +331,10 @@ def test_what_ended_several_items_at_once_is_one_banner_without_hints_about_some
 def test_a_build_that_failed_shows_its_lines_and_its_output_as_such(make):
     case = Case(name="work.cpp:1", outcome=Outcome.NOT_BUILT, called="int main() {", note="expected }")
     seen = make.seen("a", outcome=Outcome.NOT_BUILT, note="expected }", cases=(case,), output="make: Error 1")
-    text = Page(Html().render(make.graded([make.item("a", "Title a")], [seen]).student())).text
-    assert "Line int main() {" in text
-    assert "What the build printed make: Error 1" in text
-    assert "Called" not in text
+    source = Html().render(make.graded([make.item("a", "Title a")], [seen]).student())
+    assert "<dt>Line</dt><dd><pre>int main() {" in source
+    assert "What the build printed</p><pre>make: Error 1" in source
+    assert "Called" not in Page(source).text
 
 
 def test_a_student_reads_lost_points_first_and_staff_the_order_of_the_rubric(make):
