@@ -6,10 +6,12 @@ told as they happen, one at a time, from whatever thread. Nothing here can chang
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from grader.markers import hookspec
+from grader.config.problem import place_of, suggestion
+from grader.markers import PROJECT, hookspec
 
 if TYPE_CHECKING:
     from grader.contracts.check import CheckKind, DeferredKind
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from grader.model.observation import Observation
     from grader.model.score import Scorecard
     from grader.model.submission import Submission
+
+PREFIX = "grader_"
+"""Begins the name of every hook."""
 
 
 @hookspec
@@ -150,3 +155,19 @@ def grader_graded(submission: Submission, evidence: Evidence, scorecard: Scoreca
     Who: whatever wants to hear of a grade; it cannot change it any more.
     Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
+
+
+def uncalled(plugin: object) -> Iterator[str]:
+    """Yield what of a module nobody would ever call: misspelt hooks, and hooks without their marker."""
+    if not isinstance(plugin, ModuleType):
+        return
+    names = {name for name in globals() if name.startswith(PREFIX)}
+    for name, function in vars(plugin).items():
+        code = getattr(function, "__code__", None)
+        if not name.startswith(PREFIX) or code is None or code.co_filename != plugin.__file__:
+            continue
+        place = place_of(function)
+        if name not in names:
+            yield f"{place}: no hook is called {name}; {suggestion(name, names)}"
+        elif not hasattr(function, f"{PROJECT}_impl"):
+            yield f"{place}: {name} is never called; write @hookimpl above it (from grader.api)"

@@ -24,11 +24,11 @@ def command() -> None:
 def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> ExitCode:
     """Show every problem of FILES (otherwise of all rubrics of the course), each with its line and column.
 
-    Without FILES also those of course.yaml and of each assignment.py. No code of inputs.py and expected.py
+    Without FILES also those of extensions and of each assignment.py. No code of inputs.py and expected.py
     runs: grader course check runs it.
     """
     from grader.config.rubric import check_rubric
-    from grader.selftest.course import static_problems
+    from grader.selftest.declared import static_problems
 
     course, plugins = open_course(context)
     problems = [] if files else [*static_problems(course, plugins)]

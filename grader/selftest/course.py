@@ -26,7 +26,7 @@ from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions
 from grader.model.options import InputsName
 from grader.model.rubric import Item
 from grader.plugins import Plugins
-from grader.selftest.declared import declaration_problems
+from grader.selftest.declared import static_problems
 
 SEED = "0" * 32
 """Of the families that are tried: a mistake shows with every seed, or needs a test of its own."""
@@ -44,6 +44,7 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     Runs the course's own families and oracles, on this machine and outside of any sandbox, and no code of a
     submission or of a reference. A family that imports what this machine lacks is not tried.
     """
+    yield from _settings(course, plugins)
     yield from static_problems(course, plugins)
     try:
         paths = course.rubrics()
@@ -69,20 +70,12 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
 
 
-def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
-    """Yield the problems of `course.yaml` and of declared assignments for which no code need run."""
-    yield from _settings(course, plugins)
-    for name, folder in plugins.assignment_folders.items():
-        yield from declaration_problems(plugins.assignments[name], folder)
-
-
 def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
-    """Yield problems of `course.yaml` that only plugins, roster and assignments together show."""
+    """Yield problems of `course.yaml` that only plugins show."""
     document = read_yaml(course.folder / FILE)
     problems = []
     if message := layer_objection(course.min_isolation, plugins.sandboxes):
         problems.append(Problem(path=("min_isolation",), message=message))
-    problems += course.extensions_for_nobody()
     kinds = {name: engine.Options for name, engine in plugins.engines.items()}
     problems += engine_problems(document.data, kinds)
     yield from document.lines(problems)

@@ -1,4 +1,4 @@
-"""Mistakes of an `assignment.py` that its folder shows: files that fit nothing, limits that nothing meets."""
+"""Mistakes of a course that its files show: names that fit nothing, limits that nothing meets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from grader.config.accepted import names_of, requires_objection
+from grader.config.course import FILE as COURSE_FILE
+from grader.config.course import Course
 from grader.config.decode import quoted
 from grader.config.problem import closest, show_path, suggestion
+from grader.config.yaml_source import read_yaml
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
+from grader.plugins import Plugins
 
 FILE = "assignment.py"
 LEAST: Mapping[str, float] = {"import_wall_s": 0.1, "call_wall_s": 0.05, "memory_mb": 64}
@@ -29,6 +33,14 @@ MOST: Mapping[str, float] = {
 _MISSPELT = 0.8
 """The similarity of a module's name to an installed one that is taken for a slip of the pen."""
 _NAMED = 4
+
+
+def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
+    """Yield the problems of a course's extensions and of its declared assignments; none of its code runs."""
+    if problems := course.extensions_for_nobody():
+        yield from read_yaml(course.folder / COURSE_FILE).lines(problems)
+    for name, folder in plugins.assignment_folders.items():
+        yield from declaration_problems(plugins.assignments[name], folder)
 
 
 def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
