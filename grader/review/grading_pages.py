@@ -182,8 +182,9 @@ class GradingPages:
 
     def exhibit_of(self, place: ReviewRoom, entry: GradedEntry, item: Item) -> Exhibit:
         """Return what there is to read of an item."""
-        observation = self._site.book.evidence(entry.attempt).observations.get(item.id)
-        return exhibit(item, observation, place.desk.plugins.checks[item.check])
+        observations = self._site.book.evidence(entry.attempt).observations
+        kind = place.desk.plugins.checks[item.check]
+        return exhibit(item, observations.get(item.id), kind, observations)
 
     def _next(
         self, visit: Visit, place: ReviewRoom, entry: GradedEntry, item: Item, saved: Saved, points: float
