@@ -76,18 +76,24 @@ class Judgements:
             "reason": row.reason,
         }
 
-    def refuse_conflicts(self, current_points: Callable[[StoredGrade], Mapping[str, PointsGiven]]) -> None:
+    def compare(
+        self, current_points: Callable[[StoredGrade], Mapping[str, PointsGiven]], *, replace_unseen: bool
+    ) -> None:
         """Note every row that would replace points which whoever filled it in has not seen.
 
-        `current_points` returns what counts now, by item; the column `now` says what was seen.
+        `current_points` returns what counts now, by item; the column `now` says what was seen. Points that
+        are replaced knowingly stay replaced, also if the clock of another machine was ahead of this one's.
         """
         for folder, records in self._records.items():
             grade = self._grade_of[folder]
             current = current_points(grade)
-            for record in records:
+            for place, record in enumerate(records):
                 line, row = self._lines[folder, record.item]
                 other = current.get(record.item)
-                if other is not None and self._is_unseen(other, record, row, grade):
+                if other is None:
+                    continue
+                records[place] = replace(record, at=max(record.at, other.at))
+                if not replace_unseen and self._is_unseen(other, record, row, grade):
                     self._wrong(
                         line,
                         f"{row.student}, {record.item}: {other.by} gave {other.points:g} of "

@@ -131,8 +131,8 @@ def import_(
             recorder = Recorder(book, course, plugins, rubric, how="record")
             plugins.listen(recorder)
             files = CourseFiles(course, plugins, published=recorder.published)
-        if not (judgements.problems or options["replace"]):
-            judgements.refuse_conflicts(partial(current_points, book))
+        if not judgements.problems:
+            judgements.compare(partial(current_points, book), replace_unseen=options["replace"])
         saved = judgements.save(count)
     if as_json:
         echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})

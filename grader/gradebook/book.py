@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from grader.gradebook.judgements import add_judgement, judgements_of, latest, re
 from grader.gradebook.location import open_database
 from grader.gradebook.origin import account, now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
-from grader.gradebook.tables import ATTEMPTS, EVIDENCE, OUTDATED, SCORES, SUBMISSIONS, TOTALS
+from grader.gradebook.tables import ATTEMPTS, EVIDENCE, MIGRATIONS, OUTDATED, SCORES, SUBMISSIONS, TOTALS
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.score import Scorecard
 from grader.model.submission import Submission
@@ -66,6 +67,12 @@ class Gradebook(AbstractContextManager["Gradebook"]):
 
     def __init__(self, location: str | Path, *, create: bool = False) -> None:
         self.database = open_database(location, create=create)
+
+    @cached_property
+    def created(self) -> str:
+        """When this gradebook was created: ISO 8601, UTC."""
+        with self.database.reading() as connection:
+            return str(connection.scalar(select(MIGRATIONS.c.at).order_by(MIGRATIONS.c.number).limit(1)))
 
     def close(self) -> None:
         """Close the database."""

@@ -30,6 +30,8 @@ _CHUNK = 200
 
 _PASSING = frozenset({"40001", "40P01", "53300", "57P01", "57P02", "57P03"})
 """Conflicts of transactions, too many connections, a server that stops, crashed or starts."""
+_FOREIGN = frozenset({"42P01", "42703", "42883"})
+"""A table, a column or a function that is missing."""
 _CLOCK_S = 60.0
 """Seconds by which the clock of a machine that grades may differ from the server's."""
 _CONNECTING: Mapping[str, object] = {
@@ -158,6 +160,11 @@ class PostgresqlDatabase(Database):
             return NotObservedError, (
                 f"{self._holder(_WRITING)} has been writing into it for too long; try again"
             )
+        if sqlstate(error) in _FOREIGN:
+            return (
+                NotObservedError,
+                f"its tables are not as grader made them ({sqlstate(error)}); see its owner",
+            )
         return super()._trouble(error)
 
     def _holder(self, key: int) -> str:
@@ -175,11 +182,11 @@ class PostgresqlDatabase(Database):
         return isinstance(error, OperationalError) and self._trouble(error)[0] is not UsageError
 
     def _transaction(self, connection: Connection) -> str:
-        return str(connection.scalar(text("SELECT pg_current_xact_id()::text")))
+        return str(connection.scalar(text("SELECT txid_current()")))
 
     def _has_committed(self, connection: Connection, transaction: str) -> bool:
         # the lock is ours now, so the transaction has ended
-        status = text("SELECT pg_xact_status(CAST(:transaction AS xid8))")
+        status = text("SELECT txid_status(CAST(:transaction AS bigint))")
         return bool(connection.scalar(status, {"transaction": transaction}) == "committed")
 
     def _keep(self, connection: Connection, number: int) -> str:

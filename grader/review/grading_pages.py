@@ -15,7 +15,7 @@ from grader.review.exhibit import Exhibit, exhibit
 from grader.review.forms import Entered, judgement, read_form, written
 from grader.review.judging import Conflict, Saved, clock
 from grader.review.phrases import add_phrase, phrases_of, retire_phrase
-from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, go, whole
+from grader.review.site import MissingPageError, ReviewRoom, ReviewSite, Visit, go, link, whole
 
 if TYPE_CHECKING:
     from grader.model.rubric import Item
@@ -195,6 +195,7 @@ class GradingPages:
             note += " It counts after the next grader run: rubric, assignment or grader have changed since."
         following = place.index.next_open(item, entry.number)
         visit.session.note = note
+        visit.session.saved = link("a", place.desk.assignment, "q", item.id, entry.number)
         if following is None:
             visit.session.note += " That was the last one of this question."
             return go("a", place.desk.assignment)

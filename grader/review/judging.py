@@ -23,6 +23,7 @@ from grader.gradebook.origin import account, now
 from grader.gradebook.rescore import UNSEEN, items_to_run
 from grader.gradebook.rows import card_text, join, read_card
 from grader.gradebook.tables import ATTEMPTS, AUDIT, EVIDENCE, SCORES
+from grader.review.labels import label
 from grader.review.people import Reviewer
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ class Judging:
                     return Saved(number=newest.number)
                 return Conflict(other=newest)
             number = add_judgement(connection, entry.number, record, suggested=suggested)
-            about = f"{record.item} of submission {entry.number}: {record.points:g} of {record.possible:g}"
+            about = (
+                f"{record.item} of submission {label(entry.number)}: {record.points:g} of {record.possible:g}"
+            )
             add_audit(connection, self._desk.assignment, person, "points", about)
             return Saved(number=number, counts=self._score(connection, entry))
 
@@ -138,7 +141,7 @@ class Judging:
             else:
                 record = replace(earlier.record, by=person.name, at=clock())
             number = add_judgement(connection, entry.number, record, undoes=judgement.number)
-            about = f"{item} of submission {entry.number}: {judgement.record.points:g} taken back"
+            about = f"{item} of submission {label(entry.number)}: {judgement.record.points:g} taken back"
             add_audit(connection, self._desk.assignment, person, "undo", about)
             return Saved(number=number, counts=self._score(connection, entry))
 

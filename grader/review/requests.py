@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select
 from grader.gradebook.origin import now
 from grader.gradebook.tables import REPLIES, REQUESTS, SUBMISSIONS
 from grader.review.judging import add_audit
+from grader.review.labels import label
 
 if TYPE_CHECKING:
     from grader.gradebook.book import Gradebook
@@ -77,7 +78,9 @@ def add_request(
 
     def add(connection: Connection) -> int:
         key = connection.execute(insert(REQUESTS), {**row, "at": now(connection)}).inserted_primary_key
-        add_audit(connection, assignment, person, "request recorded", f"{item} of submission {submission}")
+        add_audit(
+            connection, assignment, person, "request recorded", f"{item} of submission {label(submission)}"
+        )
         return int(key[0]) if key else 0
 
     return book.database.write(add)

@@ -253,11 +253,10 @@ def test_a_table_that_has_not_seen_points_of_a_page_does_not_replace_them(course
 
 
 def test_it_replaces_them_if_it_is_told_to_and_both_are_history(course, table, judged_elsewhere):
-    judged_elsewhere.give(3.0, at="2020-01-01T00:00:00.123+00:00")
     rows = [row | {"points": "1"} for row in judged_elsewhere.rows if row["item"] == "style"]
     assert import_into_book(course, table, rows, "--replace").returncode == 0
-    assert points_rows(course)[-1] == ("Ada", 1.0)
-    assert ("Bob", 3.0) in points_rows(course)
+    # Bob's machine has a clock far ahead
+    assert points_rows(course) == [("Bob", 3.0), ("Ada", 1.0)]
 
 
 def test_what_says_the_same_is_no_conflict(course, table, judged_elsewhere):

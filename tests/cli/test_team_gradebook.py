@@ -1,5 +1,7 @@
 """A team grades a class: several hosts run, record, import, judge and rescore on one PostgreSQL at once."""
 
+# ruff: noqa: F811 - fixtures of another file are arguments here
+
 from __future__ import annotations
 
 import csv
@@ -70,7 +72,7 @@ class Team:
 
 
 @pytest.fixture
-def team(course, location):  # noqa: F811
+def team(course, location):
     course.rubric(STYLE, FILES)
     return Team(course, location)
 

@@ -1,10 +1,13 @@
 """Several hosts on one PostgreSQL: nothing is lost or written twice, whatever the server does meanwhile."""
 
+# ruff: noqa: F811 - fixtures of another file are arguments here
+
 from __future__ import annotations
 
 import os
 import signal
 import traceback
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -17,6 +20,7 @@ from grader.gradebook import postgresql
 from grader.gradebook.book import Gradebook
 from grader.gradebook.history import history
 from grader.gradebook.location import open_database
+from grader.gradebook.rescore import rescore
 from tests.gradebook.test_postgresql import (  # noqa: F401 - fixtures and marks
     book,
     execute,
@@ -31,7 +35,7 @@ TEN = "2024-12-23T10:00:00+00:00"
 END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()"
 
 
-def rows(location, query):  # noqa: F811
+def rows(location, query):
     engine = create_engine(make_url(location), poolclass=NullPool)
     with engine.connect() as connection:
         return connection.execute(text(query)).all()
@@ -69,7 +73,7 @@ def on_hosts(count, work):
 class Cut:
     """Ends all connections of a server's database by a statement that somebody else runs."""
 
-    def __init__(self, location):  # noqa: F811
+    def __init__(self, location):
         self._location = location
 
     def __call__(self, *_):
@@ -78,7 +82,7 @@ class Cut:
 
 
 @pytest.mark.parametrize("level", ["serializable", "repeatable read"])
-def test_a_writer_sees_what_the_one_before_wrote_whatever_the_servers_default(location, tiny, level):  # noqa: F811
+def test_a_writer_sees_what_the_one_before_wrote_whatever_the_servers_default(location, tiny, level):
     name = make_url(location).database
     execute(location, f"ALTER DATABASE {name} SET default_transaction_isolation = '{level}'")
     with Gradebook(location, create=True):
@@ -97,7 +101,7 @@ def test_a_writer_sees_what_the_one_before_wrote_whatever_the_servers_default(lo
 
 
 @pytest.mark.parametrize("statement", range(1, 12))
-def test_a_connection_that_is_lost_before_any_statement_costs_nothing(book, location, tiny, statement):  # noqa: F811
+def test_a_connection_that_is_lost_before_any_statement_costs_nothing(book, location, tiny, statement):
     of = tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0))
     left, cut = [statement], Cut(location)
 
@@ -115,8 +119,8 @@ def test_a_connection_that_is_lost_before_any_statement_costs_nothing(book, loca
 
 @pytest.mark.parametrize("committed", [True, False])
 def test_a_connection_that_is_lost_while_it_commits_leaves_the_grade_once(
-    book,  # noqa: F811
-    location,  # noqa: F811
+    book,
+    location,
     tiny,
     committed,
 ):
@@ -138,7 +142,7 @@ def test_a_connection_that_is_lost_while_it_commits_leaves_the_grade_once(
     assert rows(location, "SELECT count(*) FROM scores") == [(1,)]
 
 
-def test_a_connection_that_went_stale_while_a_class_was_graded_is_made_anew(book, location, keep, tiny):  # noqa: F811
+def test_a_connection_that_went_stale_while_a_class_was_graded_is_made_anew(book, location, keep, tiny):
     keep(tiny.evidence("ann"))
     Cut(location)()
     keep(tiny.evidence("ben"))
@@ -146,7 +150,7 @@ def test_a_connection_that_went_stale_while_a_class_was_graded_is_made_anew(book
     assert [grade.student for grade in book.grades()] == ["ann", "ben"]
 
 
-def test_a_server_that_stays_away_is_a_line(book, location, tiny, monkeypatch):  # noqa: F811
+def test_a_server_that_stays_away_is_a_line(book, location, tiny, monkeypatch):
     monkeypatch.setattr("grader.gradebook.database.RETRY_AFTER_S", (0.0, 0.0))
     name = make_url(location).database
     Cut(location)()
@@ -156,7 +160,7 @@ def test_a_server_that_stays_away_is_a_line(book, location, tiny, monkeypatch): 
     assert "no such database" in line
 
 
-def test_serialization_failures_and_deadlocks_are_tried_again(book, location, tiny):  # noqa: F811
+def test_serialization_failures_and_deadlocks_are_tried_again(book, location, tiny):
     codes = ["40001", "40P01", "57P01", "08006"]
 
     def work(connection):
@@ -169,7 +173,7 @@ def test_serialization_failures_and_deadlocks_are_tried_again(book, location, ti
     assert book.database.write(work) == "done"
 
 
-def test_a_fault_of_ours_is_not_tried_again(book):  # noqa: F811
+def test_a_fault_of_ours_is_not_tried_again(book):
     calls = []
 
     def work(connection):
@@ -180,7 +184,7 @@ def test_a_fault_of_ours_is_not_tried_again(book):  # noqa: F811
     assert len(calls) == 1
 
 
-def test_who_writes_for_too_long_is_named(book, location, monkeypatch):  # noqa: F811
+def test_who_writes_for_too_long_is_named(book, location, monkeypatch):
     play_ada(monkeypatch)
     begin = ("SET LOCAL lock_timeout = 1", *postgresql.PostgresqlDatabase.begin_writing[1:])
     monkeypatch.setattr(postgresql.PostgresqlDatabase, "begin_writing", begin)
@@ -189,7 +193,7 @@ def test_who_writes_for_too_long_is_named(book, location, monkeypatch):  # noqa:
     assert "ada@gpu3 has been writing into it for too long" in line
 
 
-def test_who_posts_is_named(book, location, monkeypatch):  # noqa: F811
+def test_who_posts_is_named(book, location, monkeypatch):
     play_ada(monkeypatch)
 
     def post():
@@ -200,12 +204,12 @@ def test_who_posts_is_named(book, location, monkeypatch):  # noqa: F811
         assert "ada@gpu3 posts from here; wait for it" in line_of(NotObservedError, post)
 
 
-def test_a_host_that_ends_without_a_word_is_asked_after_half_a_minute(book):  # noqa: F811
+def test_a_host_that_ends_without_a_word_is_asked_after_half_a_minute(book):
     with book.database.writing() as connection:
         assert connection.exec_driver_sql("SHOW tcp_keepalives_idle").scalar() in {"30", "0"}  # 0: a socket
 
 
-def test_of_two_hosts_with_one_submission_both_stand_in_the_history_in_order(book, keep, tiny):  # noqa: F811
+def test_of_two_hosts_with_one_submission_both_stand_in_the_history_in_order(book, keep, tiny):
     late = tiny.evidence("ann", run="late", began=TEN)
     early = tiny.evidence("ann", tiny.observe("double", "sha256:w1"), run="early", began=SIX)
     keep(late)
@@ -218,27 +222,27 @@ def test_of_two_hosts_with_one_submission_both_stand_in_the_history_in_order(boo
     assert history(book, "ann") == history(book, "ann", "tiny")
 
 
-def test_history_is_in_the_order_of_the_server_whatever_a_hosts_clock_says(book, keep, tiny, monkeypatch):  # noqa: F811
+def test_history_is_in_the_order_of_the_server_whatever_a_hosts_clock_says(book, keep, tiny, monkeypatch):
     keep(tiny.evidence("ann"))
     monkeypatch.setattr("grader.gradebook.origin.local_time", lambda: "2001-01-01T00:00:00+00:00")
     keep(tiny.evidence("ann", run="e2", began="2024-12-23T11:00:00+00:00"))
     assert [event.details["run"] for event in history(book, "ann")] == ["e1", "e2"]
 
 
-def test_a_host_with_a_wrong_clock_is_told_before_it_grades(location, monkeypatch):  # noqa: F811
+def test_a_host_with_a_wrong_clock_is_told_before_it_grades(location, monkeypatch):
     hour_ago = postgresql.time.time() - 3600
     monkeypatch.setattr(postgresql.time, "time", lambda: hour_ago)
     line = line_of(NotObservedError, partial(Gradebook, location, create=True))
     assert "this machine's clock is 3600 s behind the server's; set it" in line
 
 
-def test_every_row_that_somebody_must_defend_names_person_and_host(book, location, keep, tiny, monkeypatch):  # noqa: F811
+def test_every_row_that_somebody_must_defend_names_person_and_host(book, location, keep, tiny, monkeypatch):
     play_ada(monkeypatch)
     keep(tiny.evidence("ann", tiny.judged(tiny.observe("style", "sha256:w1"), 3.0)))
     assert {event.details["account"] for event in history(book, "ann")} == {"ada@gpu3"}
 
 
-def test_two_hosts_migrate_an_older_gradebook_at_once(location, tiny):  # noqa: F811
+def test_two_hosts_migrate_an_older_gradebook_at_once(location, tiny):
     with Gradebook(location, create=True) as book_of_before:
         of = tiny.evidence("ann")
         book_of_before.record(of, tiny.card(of), how="run")
@@ -249,18 +253,18 @@ def test_two_hosts_migrate_an_older_gradebook_at_once(location, tiny):  # noqa: 
     assert rows(location, "SELECT count(*) FROM before_migration_3.scores") == [(1,)]
 
 
-def test_four_hosts_create_one_gradebook_at_once(location, tiny):  # noqa: F811
+def test_four_hosts_create_one_gradebook_at_once(location, tiny):
     on_hosts(4, partial(record_one, location, tiny))
     assert [name for name, _ in points(location)] == ["s0", "s1", "s2", "s3"]
 
 
-def record_one(location, tiny, number):  # noqa: F811
+def record_one(location, tiny, number):
     of = tiny.evidence(f"s{number}")
     with Gradebook(location, create=True) as book_of_host:
         book_of_host.record(of, tiny.card(of), how="run")
 
 
-def to_version_2(location):  # noqa: F811
+def to_version_2(location):
     """Take from a database what migration 3 added."""
     columns = [f"ALTER TABLE {table} DROP COLUMN account" for table in ("scores", "points", "posts", "audit")]
     execute(
@@ -273,7 +277,7 @@ def to_version_2(location):  # noqa: F811
     )
 
 
-def test_a_host_killed_while_it_writes_holds_nobody_up(book, location, keep, tiny):  # noqa: F811
+def test_a_host_killed_while_it_writes_holds_nobody_up(book, location, keep, tiny):
     pid = os.fork()
     if pid == 0:
         try:
@@ -285,10 +289,53 @@ def test_a_host_killed_while_it_writes_holds_nobody_up(book, location, keep, tin
     assert keep(tiny.evidence("ann"))
 
 
+# psycopg complains of the cursor of a connection that the server has ended
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_rescore_that_loses_its_connection_changes_nothing_and_says_so(book, location, keep, tiny):
+    for number in range(3):
+        keep(tiny.evidence(f"s{number}"))
+    before = points(location)
+    dearer = tiny.rubric(tiny.item("double", 5.0), digest="sha256:r2")
+
+    def apply():
+        for place, _ in enumerate(rescore(book, tiny.judge(dearer), apply=True)):
+            if place == 1:
+                Cut(location)()
+
+    assert "the server cannot be reached" in line_of(NotObservedError, apply)
+    assert points(location) == before
+    assert sum(each.changes for each in rescore(book, tiny.judge(dearer), apply=True)) == 3
+
+
+def test_points_for_one_try_are_not_those_of_the_next_which_another_host_records_meanwhile(
+    book, location, tiny
+):
+    first = tiny.evidence("ann", work="sha256:w1")
+    book.record(first, tiny.card(first), how="run")
+
+    def work(number):
+        with Gradebook(location) as book_of_host:
+            if number:
+                again = tiny.evidence("ann", work="sha256:w2", run="e2", began=TEN.replace("10:", "11:"))
+                book_of_host.record(again, tiny.card(again), how="run")
+                return
+            judged = tiny.judged(tiny.observe("style", "sha256:w1"), 3.0)
+            of = tiny.evidence("ann", tiny.observe("double", "sha256:w1"), judged, work="sha256:w1")
+            with suppress(NotObservedError):  # the other host may have been first
+                book_of_host.record(of, tiny.card(of), how="run")
+
+    on_hosts(2, work)
+    (grade,) = book.grades()
+    assert grade.submission.digest == "sha256:w2"
+    assert grade.card.points.raw == 4.0, "without the points for the try before"
+    digests = {e.details["submission_digest"] for e in history(book, "ann") if e.what == "points"}
+    assert digests <= {"sha256:w1"}
+
+
 # opening
 
 
-def test_a_database_whose_encoding_cannot_hold_every_name_is_refused_with_the_way_out(server):  # noqa: F811
+def test_a_database_whose_encoding_cannot_hold_every_name_is_refused_with_the_way_out(server):
     execute(
         f"postgresql+psycopg:///postgres?{server}",
         "DROP DATABASE IF EXISTS ascii",
@@ -299,7 +346,7 @@ def test_a_database_whose_encoding_cannot_hold_every_name_is_refused_with_the_wa
     assert "createdb -E UTF8 -T template0" in line
 
 
-def test_an_account_with_the_documented_rights_grades_and_cannot_take_rows_out(book, location, tiny):  # noqa: F811
+def test_an_account_with_the_documented_rights_grades_and_cannot_take_rows_out(book, location, tiny):
     name = make_url(location).database
     execute(location, "DROP ROLE IF EXISTS assistant", "CREATE ROLE assistant LOGIN")
     try:
@@ -319,7 +366,7 @@ def test_an_account_with_the_documented_rights_grades_and_cannot_take_rows_out(b
     assert name
 
 
-def test_a_service_of_libpq_is_named_without_what_its_file_says(server, location, tmp_path, monkeypatch):  # noqa: F811
+def test_a_service_of_libpq_is_named_without_what_its_file_says(server, location, tmp_path, monkeypatch):
     url = make_url(location)
     file = tmp_path / "pg_service.conf"
     file.write_text(
