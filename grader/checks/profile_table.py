@@ -52,7 +52,8 @@ class ProfileTableKind(CheckKind):
 
     With `by` a right list of kernels is also held against our own profile of the same program. If the report
     names the same GPU and version of torch, or none, and its kernels or shares are others, it waits for a
-    person. On another machine it only informs; without a profile the item stays open.
+    person. On another machine it only informs, unless no kernel is one of ours: those of the framework are
+    the same everywhere. Without a profile the item stays open.
     """
 
     name: ClassVar[str] = "profile_table"
@@ -170,6 +171,10 @@ def _award(
     if not candidates:
         what = _PLURAL[options.lists]
         return _waits(f"a list of {what} with their shares in percent is not found as text")
+    if len(candidates) == 1 and _rises(candidates[0].rows, options.at_least):
+        return _waits(
+            "its percentages rise to the last line, as running sums do; shares are not found beside them"
+        )
     judged = [(one, list(_requirements(one.rows, options))) for one in candidates]
     right = next((one for one, all_of in judged if all(r.met for r in all_of)), None)
     if right is not None:
@@ -205,6 +210,12 @@ def _sums(rows: Iterable[ListedShare]) -> list[float]:
         total += row.share
         sums.append(total)
     return sums
+
+
+def _rises(rows: Sequence[ListedShare], at_least: float) -> bool:
+    """Tell whether a single column may hold running sums and no shares."""
+    alone = len(rows) > 1 and all(row.running is None for row in rows)
+    return alone and rows[-1].share >= at_least and all(a.share < b.share for a, b in pairwise(rows))
 
 
 def _requirements(rows: Sequence[ListedShare], options: ProfileTableKind.Options) -> Iterator[Requirement]:
@@ -301,6 +312,10 @@ def _held_against(
         return replace(whole, reason=f"{total}, as in our own profile on {ours.facts['gpu']}")
     told = "; ".join(differences[:MOST_SENTENCES])
     if other := _other_machine(facts, ours.facts):
+        if not _in_common(rows, ours.facts["kernels"]):
+            return _waits(
+                f"measured on {other}, and none of its kernels runs in our own profile on {ours.facts['gpu']}"
+            )
         return replace(
             whole, flags=(f"measured on {other}, and not held against {ours.facts['gpu']}: {told}",)
         )
@@ -338,6 +353,12 @@ def _differences(
     for key, share in sorted(ours.items(), key=lambda one: -one[1]):
         if key not in theirs and share > within:
             yield f"“{key}” takes {share:.3g}%, and is not in the report"
+
+
+def _in_common(rows: Sequence[ListedShare], kernels: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether a list has a kernel of ours: those of the framework are the same on all GPUs."""
+    ours = {_key(name) for name, _, _ in kernels}
+    return any(_alike(name, _key(row.name)) for row in rows for name in ours)
 
 
 def _key(name: str) -> str:
