@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from grader.api.check import (
     Award,
     CheckKind,
+    Drawing,
+    MarkedText,
     Observation,
     Outcome,
     Requirement,
+    ValueTable,
     award_given,
     award_requirements,
     from_plain,
@@ -31,6 +34,8 @@ SAME_ACCURACY = 0.005
 """A sentence may round the accuracy that the script printed."""
 WHOLE_PERCENT, CLOCK_S = 1.0, 0.005
 """`time` cuts off the percentage, and prints times in hundredths of a second."""
+MOST_SHOWN = 8000
+"""Characters of an answer that are kept, for the person who reads it."""
 DEVICES = {"cpu": "the CPU", "gpu": "the GPU"}
 
 
@@ -94,6 +99,7 @@ class PrintedRun(CheckKind):
             outcome=Outcome.OBSERVED,
             facts={
                 **{key: answer[key] for key in ("file", "missing", "certain", "why")},
+                "answer": texts[options.label][:MOST_SHOWN],
                 "accuracies": {label: list(accuracies(text)) for label, text in texts.items()},
                 "printed": {label: list(accuracies(text, printed=True)) for label, text in texts.items()},
                 "times": {label: [to_plain(t) for t in run_times(text)] for label, text in texts.items()},
@@ -113,6 +119,26 @@ class PrintedRun(CheckKind):
         if not facts["certain"]:
             requirements.append(Requirement(met=None, missed=str(facts["why"])))
         return award_requirements(requirements, credit="all")
+
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the answer, and what was read in it and in those beside it."""
+        facts = observation.facts
+        if facts.get("answer"):
+            yield MarkedText(title=f"Answer in {facts['file']}", text=str(facts["answer"]), written=True)
+        rows = []
+        for label in facts.get("times", ()):
+            accuracy = ", ".join(f"{one:g}" for one in facts["accuracies"][label])
+            read = (from_plain(RunTime, one, where="times") for one in facts["times"][label])
+            times = ", ".join(map(_in_words, read))
+            if accuracy or times:
+                rows.append((label, accuracy, times))
+        if rows:
+            head = ("question", "accuracy", "elapsed time")
+            yield ValueTable(title="Read in the report", head=head, rows=tuple(rows))
+
+
+def _in_words(time: RunTime) -> str:
+    return f"{time.seconds:g} s{' (printed by time)' if time.printed else ''}"
 
 
 def _output(options: PrintedRun.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
@@ -175,7 +201,7 @@ def _time(options: PrintedRun.Options, facts: Mapping[str, Any]) -> Iterator[Req
             yield Requirement(met=abs(share - one.cpu_percent) <= off, missed=missed)
     elapsed_s = (printed or [time])[0].seconds
     if elapsed_s < options.least_s or (options.most_s and elapsed_s > options.most_s):
-        yield Requirement(met=None, missed=f"the run took {elapsed_s:g} s, as no run of this script does")
+        yield Requirement(met=None, missed=f"no run of this script takes {elapsed_s:g} s")
     others = times.get(options.beside, ())
     if options.beside and others:
         own_s, other_s = elapsed_s, _first(others).seconds

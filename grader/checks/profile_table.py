@@ -16,7 +16,7 @@ from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.cuda_names import is_api_call, is_copy, short_name
 from grader.matching.profile_lists import ListedShare, ProfileList, profile_lists
-from grader.model.drawing import Drawing, ValueTable
+from grader.model.drawing import Drawing, MarkedText, ValueTable
 from grader.model.observation import Observation, Outcome
 from grader.model.options import UsedItem, option
 from grader.model.score import Award
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Listed = Literal["kernels", "api"]
 
+MOST_SHOWN = 8000
+"""Characters of an answer that are kept, for the person who reads it."""
 ALIKE = 6
 """Characters that two names have in common at least where one is a part of the other."""
 MOST_SENTENCES = 3
@@ -123,6 +125,7 @@ class ProfileTableKind(CheckKind):
             outcome=Outcome.OBSERVED,
             facts={
                 **{key: answer[key] for key in ("file", "missing", "certain", "why")},
+                "answer": answer["answer"][:MOST_SHOWN],
                 "lists": [to_plain(one) for one in profile_lists(answer["answer"])],
                 **_machine(documents),
             },
@@ -141,7 +144,10 @@ class ProfileTableKind(CheckKind):
         return _award(options, facts, related)
 
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
-        """Draw the lists as they were read, with the sums that follow from the shares."""
+        """Draw the lists as they were read, with the sums of their shares; without any list, the answer."""
+        facts = observation.facts
+        if (answer := facts.get("answer")) and not any(one.rows for one in _lists(facts)):
+            yield MarkedText(title=f"Answer in {facts['file']}", text=str(answer), written=True)
         for one in _candidates(observation.facts, options.lists):
             rows = [
                 (
@@ -305,7 +311,7 @@ def _held_against(
         return whole
     ours = related.get(options.by)
     if ours is None or ours.facts.get("problem"):
-        reason = f"{total}; {options.by} holds them against our own profile, which needs a GPU"
+        reason = f"{total}; they are held against our own profile, which needs a GPU"
         return replace(whole, fraction=0.0, reason=reason, undecided=True, again=True)
     differences = [*_differences(rows, ours.facts["kernels"], options.within)]
     if not differences:
