@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.api.check import (
     Award,
     CheckKind,
+    Drawing,
+    MarkedText,
     Observation,
     Outcome,
     Requirement,
+    ValueTable,
     award_given,
     award_requirements,
     from_plain,
@@ -27,8 +30,12 @@ if TYPE_CHECKING:
 
 ROUGHLY = 0.02
 """A time in a sentence may be off by so much of it: 13.42 s are 13.5 s for many."""
+SAME_ACCURACY = 0.005
+"""A sentence may round the accuracy that the script printed."""
 WHOLE_PERCENT, CLOCK_S = 1.0, 0.005
 """`time` cuts off the percentage, and prints times in hundredths of a second."""
+MOST_SHOWN = 8000
+"""Characters of an answer that are kept, for the person who reads it."""
 DEVICES = {"cpu": "the CPU", "gpu": "the GPU"}
 
 
@@ -61,6 +68,8 @@ class PrintedRun(CheckKind):
         beside: str = option("The question about the same of the other device.", default="")
         printed_in: str = option("For a time, the question that shows the output of the run.", default="")
         accuracy: float = option("The accuracy that the script prints.", judges=True, default=0.0)
+        least_s: float = option("A person looks at shorter times.", judges=True, default=0.0)
+        most_s: float | None = option("A person looks at longer times.", judges=True, default=None)
 
         def __post_init__(self) -> None:
             """Put the question on one line."""
@@ -90,7 +99,9 @@ class PrintedRun(CheckKind):
             outcome=Outcome.OBSERVED,
             facts={
                 **{key: answer[key] for key in ("file", "missing", "certain", "why")},
+                "answer": texts[options.label][:MOST_SHOWN],
                 "accuracies": {label: list(accuracies(text)) for label, text in texts.items()},
+                "printed": {label: list(accuracies(text, printed=True)) for label, text in texts.items()},
                 "times": {label: [to_plain(t) for t in run_times(text)] for label, text in texts.items()},
             },
             seed=context.seed,
@@ -109,23 +120,54 @@ class PrintedRun(CheckKind):
             requirements.append(Requirement(met=None, missed=str(facts["why"])))
         return award_requirements(requirements, credit="all")
 
+    def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
+        """Draw the answer, and what was read in it and in those beside it."""
+        facts = observation.facts
+        if facts.get("answer"):
+            yield MarkedText(title=f"Answer in {facts['file']}", text=str(facts["answer"]), written=True)
+        rows = []
+        for label in facts.get("times", ()):
+            accuracy = ", ".join(f"{one:g}" for one in facts["accuracies"][label])
+            read = (from_plain(RunTime, one, where="times") for one in facts["times"][label])
+            times = ", ".join(map(_in_words, read))
+            if accuracy or times:
+                rows.append((label, accuracy, times))
+        if rows:
+            head = ("question", "accuracy", "elapsed time")
+            yield ValueTable(title="Read in the report", head=head, rows=tuple(rows))
+
+
+def _in_words(time: RunTime) -> str:
+    return f"{time.seconds:g} s{' (printed by time)' if time.printed else ''}"
+
 
 def _output(options: PrintedRun.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
-    accuracies_by_question = facts["accuracies"]
-    own = accuracies_by_question[options.label]
+    printed = facts.get("printed", facts["accuracies"])  # older evidence does not tell lines of the script
+    own = printed[options.label]
     if not own:
         yield Requirement(met=None, missed="no line “EvalMetric: {'accuracy': …}” is found as text")
         return
-    others = accuracies_by_question.get(options.beside, ())
-    if others:
+    several = _distinct(own, facts["accuracies"][options.label])
+    if len(several) > 1:
+        shown = ", ".join(f"{one:g}" for one in several[:4])
+        yield Requirement(met=None, missed=f"several accuracies are shown ({shown})")
+    stated = facts["accuracies"].get(options.beside, ())
+    if others := printed.get(options.beside) or stated:
         missed = (
             f"the accuracy is {own[-1]:g} on {DEVICES[options.device]} and {others[-1]:g} on the other "
             "device; both scripts classify the same pictures with the same weights"
         )
-        yield Requirement(met=own[-1] == others[-1], missed=missed)
+        certain = len(several) == 1 and len(_distinct(others, stated)) == 1
+        yield Requirement(met=own[-1] == others[-1] or (False if certain else None), missed=missed)
     if options.accuracy:
         missed = f"the accuracy is {own[-1]:g}, and the script prints {options.accuracy:g}"
         yield Requirement(met=own[-1] == options.accuracy or None, missed=missed)
+
+
+def _distinct(printed: Sequence[float], stated: Iterable[float]) -> list[float]:
+    """Return the printed accuracies, and those in sentences that do not round one of them."""
+    others = (one for one in stated if all(abs(one - own) > SAME_ACCURACY for own in printed))
+    return sorted({*printed, *others})
 
 
 def _time(options: PrintedRun.Options, facts: Mapping[str, Any]) -> Iterator[Requirement]:
@@ -157,9 +199,12 @@ def _time(options: PrintedRun.Options, facts: Mapping[str, Any]) -> Iterator[Req
                 f"and {one.cpu_percent}% are printed"
             )
             yield Requirement(met=abs(share - one.cpu_percent) <= off, missed=missed)
+    elapsed_s = (printed or [time])[0].seconds
+    if elapsed_s < options.least_s or (options.most_s and elapsed_s > options.most_s):
+        yield Requirement(met=None, missed=f"no run of this script takes {elapsed_s:g} s")
     others = times.get(options.beside, ())
     if options.beside and others:
-        own_s, other_s = (printed or [time])[0].seconds, _first(others).seconds
+        own_s, other_s = elapsed_s, _first(others).seconds
         cpu_s, gpu_s = (own_s, other_s) if options.device == "cpu" else (other_s, own_s)
         missed = f"the run takes {gpu_s:g} s on the GPU and {cpu_s:g} s on the CPU"
         yield Requirement(met=gpu_s < cpu_s or None, missed=missed)

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 ACCURACY = re.compile(r"accuracy\W{0,6}\s*(?P<value>(?:0?[.,]\d+|1(?:[.,]0+)?|0)(?!\d))", re.IGNORECASE)
+PRINTED_ACCURACY = re.compile(rf"EvalMetric\W{{0,8}}{ACCURACY.pattern}", re.IGNORECASE)
+"""As the script prints it, and no sentence does."""
 _CLOCK = r"(?:(?P<h>\d+):)?(?P<m>\d+):(?P<s>\d{1,2}(?:[.,]\d+)?)"
+_SECONDS = r"\d+(?:[.,]\d+)?"
 _GNU = re.compile(
     rf"(?P<user>[\d.,]+)\s*user\s+(?P<system>[\d.,]+)\s*system\s+{_CLOCK}\s*elapsed\s+(?P<cpu>\d+|\?)\s*%\s*CPU"
 )
@@ -17,11 +20,26 @@ _GNU_USER = re.compile(
 )
 _GNU_CPU = re.compile(r"Percent of CPU this job got:\s*(?P<cpu>\d+)\s*%")
 _SHELL = re.compile(r"\breal\s+(?:(?P<m>\d+)m)?\s?(?P<s>\d+(?:[.,]\d+)?)s?")
+_ZSH = re.compile(
+    rf"(?P<user>{_SECONDS})s user\s+(?P<system>{_SECONDS})s system\s+(?P<cpu>\d+)%\s+cpu\s+"
+    rf"(?:(?:(?P<h>\d+):)?(?P<m>\d+):)?(?P<s>{_SECONDS})\s+total"
+)
+_JUPYTER = re.compile(
+    r"(?:CPU times:.{0,120}?)?Wall time:\s*(?:(?P<h>\d+)\s?h )?(?:(?P<m>\d+)\s?min )?"
+    rf"(?P<s>{_SECONDS})\s?s\b"
+)
+_POWERSHELL = re.compile(
+    rf"Days\s*:.{{0,300}}?TotalSeconds\s*:\s*(?P<s>{_SECONDS}).{{0,60}}?TotalMilliseconds\s*:\s*[\d.,]+"
+)
 _UNIT = re.compile(
-    r"(?<![\w.,:])(?P<n>\d+(?:[.,]\d+)?)\s?(?P<unit>ms|milliseconds?|msecs?|minutes?|mins?|min|seconds?|secs?|sec"
-    r"|Sekunden|segundos?|s|\u79d2)(?![\w/])",
+    rf"(?<![A-Za-z0-9.,:])(?:(?P<m>\d+)\s?(?:minutes?|minuten?|minutos?|mins?|min|m|דקות|分钟|分)"
+    r"(?: and| und| y|,)?\s?)?"
+    rf"(?P<n>{_SECONDS})\s?(?P<unit>ms|milliseconds?|msecs?|minutes?|minuten?|minutos?|mins?|min|seconds?|secs?|sec"
+    r"|Sekunden?|segundos?|secondes?|s|секунд\w*|שניות|שנ'|דקות|毫秒|秒|分钟)(?![A-Za-z0-9/])",
     re.IGNORECASE,
 )
+_SCALES = ((60.0, ("min", "\u05d3\u05e7", "\u5206")), (1e-3, ("ms", "mil", "\u6beb")))
+"""Seconds of a unit that begins so; all others are seconds."""
 _OTHER = re.compile(r"(?:user|sys(?:tem)?|cpu time)\W{0,4}(?:\w+\W{0,3})?$", re.IGNORECASE)
 _ELAPSED = re.compile(r"(?:real|elapsed|wall)(?:[- ]?clock)?(?: time)?\W{0,4}$", re.IGNORECASE)
 _OTHER_BEHIND = re.compile(r"\W{0,3}(?:of )?(?:user|sys(?:tem)?)\b", re.IGNORECASE)
@@ -41,15 +59,19 @@ class RunTime:
     cpu_percent: int | None = None
 
 
-def accuracies(text: str) -> tuple[float, ...]:
-    """Return the accuracies that a program printed, in their order."""
-    return tuple(float(match["value"].replace(",", ".")) for match in ACCURACY.finditer(text))
+def accuracies(text: str, *, printed: bool = False) -> tuple[float, ...]:
+    """Return the accuracies in a text, in their order; with `printed` those in lines of the script alone."""
+    pattern = PRINTED_ACCURACY if printed else ACCURACY
+    return tuple(float(match["value"].replace(",", ".")) for match in pattern.finditer(text))
 
 
 def run_times(text: str) -> tuple[RunTime, ...]:
     """Return all elapsed times in a text: those that programs printed, then those in sentences."""
     text = " ".join(text.split())
-    return (*_printed(text), *_written(text))
+    written = text
+    for pattern in (_ZSH, _JUPYTER, _POWERSHELL):  # their lines have CPU times as well
+        written = pattern.sub(" ; ", written)
+    return (*_printed(text), *_written(written))
 
 
 def _printed(text: str) -> Iterator[RunTime]:
@@ -64,6 +86,14 @@ def _printed(text: str) -> Iterator[RunTime]:
     for match in _SHELL.finditer(text):
         seconds, half = _number(match["s"])
         yield RunTime(seconds=60 * int(match["m"] or 0) + seconds, half=half, printed=True)
+    for match in _ZSH.finditer(text):
+        busy = float(_plain(match["user"])) + float(_plain(match["system"]))
+        yield _clock(match, busy_s=busy, cpu_percent=int(match["cpu"]))
+    for match in _JUPYTER.finditer(text):
+        yield _clock(match)
+    for match in _POWERSHELL.finditer(text):
+        seconds, half = _number(match["s"])
+        yield RunTime(seconds=seconds, half=half, printed=True)
 
 
 def _written(text: str) -> Iterator[RunTime]:
@@ -78,13 +108,14 @@ def _written(text: str) -> Iterator[RunTime]:
             continue
         seconds, half = _number(match["n"])
         unit = match["unit"].lower()
-        scale = 60.0 if unit.startswith("min") else 1e-3 if unit.startswith(("ms", "mil")) else 1.0
-        yield RunTime(seconds=seconds * scale, half=half * scale)
+        scale = next((scale for scale, begins in _SCALES if unit.startswith(begins)), 1.0)
+        minutes = 60.0 * int(match["m"] or 0)
+        yield RunTime(seconds=minutes + seconds * scale, half=half * scale)
 
 
-def _clock(match: re.Match[str], *, busy_s: float | None, cpu_percent: int | None) -> RunTime:
+def _clock(match: re.Match[str], *, busy_s: float | None = None, cpu_percent: int | None = None) -> RunTime:
     seconds, half = _number(match["s"])
-    whole = 3600 * int(match["h"] or 0) + 60 * int(match["m"]) + seconds
+    whole = 3600 * int(match["h"] or 0) + 60 * int(match["m"] or 0) + seconds
     return RunTime(seconds=whole, half=half, printed=True, busy_s=busy_s, cpu_percent=cpu_percent)
 
 

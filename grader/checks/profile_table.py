@@ -16,7 +16,7 @@ from grader.config.points_file import WAITS
 from grader.contracts.check import CheckKind
 from grader.matching.cuda_names import is_api_call, is_copy, short_name
 from grader.matching.profile_lists import ListedShare, ProfileList, profile_lists
-from grader.model.drawing import Drawing, ValueTable
+from grader.model.drawing import Drawing, MarkedText, ValueTable
 from grader.model.observation import Observation, Outcome
 from grader.model.options import SubmittedFile, UsedItem, option
 from grader.model.score import Award
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Listed = Literal["kernels", "api"]
 
+MOST_SHOWN = 8000
+"""Characters of an answer that are kept, for the person who reads it."""
 ALIKE = 6
 """Characters that two names have in common at least where one is a part of the other."""
 MOST_SENTENCES = 3
@@ -52,7 +54,8 @@ class ProfileTableKind(CheckKind):
 
     With `by` a right list of kernels is also held against our own profile of the same program. If the report
     names the same GPU and version of torch, or none, and its kernels or shares are others, it waits for a
-    person. On another machine it only informs; without a profile the item stays open.
+    person. On another machine it only informs, unless no kernel is one of ours: those of the framework are
+    the same everywhere. Without a profile the item stays open.
     """
 
     name: ClassVar[str] = "profile_table"
@@ -122,6 +125,7 @@ class ProfileTableKind(CheckKind):
             outcome=Outcome.OBSERVED,
             facts={
                 **{key: answer[key] for key in ("file", "missing", "certain", "why")},
+                "answer": answer["answer"][:MOST_SHOWN],
                 "lists": [to_plain(one) for one in profile_lists(answer["answer"])],
                 **_machine(documents),
             },
@@ -140,7 +144,10 @@ class ProfileTableKind(CheckKind):
         return _award(options, facts, related)
 
     def show(self, options: Options, observation: Observation) -> Iterator[Drawing]:
-        """Draw the lists as they were read, with the sums that follow from the shares."""
+        """Draw the lists as they were read, with the sums of their shares; without any list, the answer."""
+        facts = observation.facts
+        if (answer := facts.get("answer")) and not any(one.rows for one in _lists(facts)):
+            yield MarkedText(title=f"Answer in {facts['file']}", text=str(answer), written=True)
         for one in _candidates(observation.facts, options.lists):
             rows = [
                 (
@@ -170,6 +177,10 @@ def _award(
     if not candidates:
         what = _PLURAL[options.lists]
         return _waits(f"a list of {what} with their shares in percent is not found as text")
+    if len(candidates) == 1 and _rises(candidates[0].rows, options.at_least):
+        return _waits(
+            "its percentages rise to the last line, as running sums do; shares are not found beside them"
+        )
     judged = [(one, list(_requirements(one.rows, options))) for one in candidates]
     right = next((one for one, all_of in judged if all(r.met for r in all_of)), None)
     if right is not None:
@@ -205,6 +216,12 @@ def _sums(rows: Iterable[ListedShare]) -> list[float]:
         total += row.share
         sums.append(total)
     return sums
+
+
+def _rises(rows: Sequence[ListedShare], at_least: float) -> bool:
+    """Tell whether a single column may hold running sums and no shares."""
+    alone = len(rows) > 1 and all(row.running is None for row in rows)
+    return alone and rows[-1].share >= at_least and all(a.share < b.share for a, b in pairwise(rows))
 
 
 def _requirements(rows: Sequence[ListedShare], options: ProfileTableKind.Options) -> Iterator[Requirement]:
@@ -294,13 +311,17 @@ def _held_against(
         return whole
     ours = related.get(options.by)
     if ours is None or ours.facts.get("problem"):
-        reason = f"{total}; {options.by} holds them against our own profile, which needs a GPU"
+        reason = f"{total}; they are held against our own profile, which needs a GPU"
         return replace(whole, fraction=0.0, reason=reason, undecided=True, again=True)
     differences = [*_differences(rows, ours.facts["kernels"], options.within)]
     if not differences:
         return replace(whole, reason=f"{total}, as in our own profile on {ours.facts['gpu']}")
     told = "; ".join(differences[:MOST_SENTENCES])
     if other := _other_machine(facts, ours.facts):
+        if not _in_common(rows, ours.facts["kernels"]):
+            return _waits(
+                f"measured on {other}, and none of its kernels runs in our own profile on {ours.facts['gpu']}"
+            )
         return replace(
             whole, flags=(f"measured on {other}, and not held against {ours.facts['gpu']}: {told}",)
         )
@@ -338,6 +359,12 @@ def _differences(
     for key, share in sorted(ours.items(), key=lambda one: -one[1]):
         if key not in theirs and share > within:
             yield f"“{key}” takes {share:.3g}%, and is not in the report"
+
+
+def _in_common(rows: Sequence[ListedShare], kernels: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether a list has a kernel of ours: those of the framework are the same on all GPUs."""
+    ours = {_key(name) for name, _, _ in kernels}
+    return any(_alike(name, _key(row.name)) for row in rows for name in ours)
 
 
 def _key(name: str) -> str:

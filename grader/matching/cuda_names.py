@@ -8,11 +8,17 @@ OF_ALL_KERNELS = frozenset({"Kernel", "Kernel2", "device_kernel"})
 """What CUTLASS calls every kernel; the first argument of the template tells them apart."""
 _ARGUMENT = re.compile(r"<\s*([\w:]+)")
 _COPY = re.compile(r"\W*(?:(?:CUDA|GPU|async)\s+)*mem(?:cpy|set|ory cop(?:y|ies))(?![\w(])", re.IGNORECASE)
-_RUNTIME = re.compile(r"\W*cuda[A-Z]\w*")
+_RUNTIME = re.compile(
+    r"\W*cuda(?:Array|Bind|Choose|Configure|Create|Ctx|Destroy|Device|Driver|D3D\d*|EGL|Event|External|Flush|Free|Func"
+    r"|Get|GL|Graph|Graphics|Host|Import|Init|Ipc|Kernel|Launch|Library|Logs|Malloc|Mem|Memcpy|Memset|Mipmapped|Occupancy"
+    r"|Peek|Pointer|Profiler|Runtime|Set|Setup|Signal|Stream|Thread|Unbind|User|VDPAU|Wait)(?![a-z])"
+)
+"""Names of the runtime of CUDA 13, and those that earlier versions had besides."""
 _DRIVER = re.compile(
     r"\W*cu(?:Init|Driver|Device|Ctx|Module|Library|Kernel|Link|Mem(?:cpy|set)?|Array|Mipmapped|Multicast|Pointer|Stream"
     r"|Event|External|Launch|Func|Graph|Occupancy|Tex|Surf|Tensor|Profiler|Get|Import|Green|Coredump)(?![a-z])"
 )
+_CUT_OFF = re.compile(r"\s*(?:\.{2,}|\u2026)$")
 _BRACKETS = {"<": ">", "(": ")", "[": "]"}
 
 
@@ -31,7 +37,7 @@ def short_name(name: str) -> str:
 
     As `grader/subject/observer/kernel_names.py` does of symbols.
     """
-    plain = name.replace("(anonymous namespace)", "_")
+    plain = _CUT_OFF.sub("", name).replace("(anonymous namespace)", "_")
     words = outside_brackets(plain).split()
     base = words[-1].rpartition("::")[2] if words else name
     if base in OF_ALL_KERNELS and (argument := _ARGUMENT.search(plain)):

@@ -50,8 +50,10 @@ _COLUMN = re.compile(
     r"name|kernel|\bapi\b|\bcalls?\b|time|share|percent|%|cumm?ul|running|total", re.IGNORECASE
 )
 _TIME_UNIT = re.compile(r"\b(?:[mnu\u00b5\u03bc]?s|sec\w*|milli\w*)\b", re.IGNORECASE)
-_PERCENTAGE = re.compile(r"%|percent|share", re.IGNORECASE)
-_RUNNING = re.compile(r"cumm?ul|running|sum\b|accum", re.IGNORECASE)
+_PERCENTAGE = re.compile(r"%|percent|share|fraction|proportion", re.IGNORECASE)
+_RUNNING = re.compile(
+    r"cumm?ul|running|sum\b|accum|kumul|laufend|summe|acumul|накоп|нараст|מצטבר|累|राशि|संचयी", re.IGNORECASE
+)
 _DEVICE_SHARE = re.compile(r"self (?:cuda|device|gpu) ?%", re.IGNORECASE)
 _SUM = re.compile(
     r"\W*(?:in )?(?:grand )?(?:total|sum|subtotal|all|together|overall|gesamt|summe|zusammen|suma"
@@ -59,6 +61,14 @@ _SUM = re.compile(
     re.IGNORECASE,
 )
 _OTHERS = re.compile(r"(?:(?:and|the|all|\W) ?){0,3}(?:others?|remaining|rest)(?![\w:<])", re.IGNORECASE)
+_LATEX_CELLS = re.compile(r"\s*(?<!\\)&\s*")
+_LATEX_END = re.compile(r"\s*\\{1,2}\s*(?:\\?(?:hline|midrule|bottomrule|toprule)\s*)*$")
+_LATEX_NAME = re.compile(
+    r"\\verb(?P<q>[|!+])(?P<verbatim>.*?)(?P=q)|\\(?:texttt|textbf|code|lstinline)\{(?P<braced>[^{}]*)\}"
+)
+_LATEX_ESCAPE = re.compile(r"\\([_%&#$])")
+_CSV_CELLS = re.compile(r",(?=\s?\d{1,3}\.\d+\s?%)|(?<=[A-Za-z>)%]),(?=\s?\d{1,3}\s?%)")
+"""Commas before percentages; that of `27,5%` is none, since no point follows its digits."""
 _NO_NAME = re.compile(
     r"(?:the |these |all )?(?:gpu |cuda )?(?:kernels?|apis?|api calls?|calls?|times?|shares?|percent\w*"
     r"|others?|rest|both"
@@ -252,7 +262,8 @@ class _Reader:
     def close(self) -> None:
         """End a list."""
         if self.rows or self.unread:
-            rows = tuple(map(_as_percent, self.rows)) if _fractions(self.rows) else tuple(self.rows)
+            rows = tuple(map(_exchanged, self.rows)) if _runs_first(self.rows) else tuple(self.rows)
+            rows = tuple(map(_as_percent, rows)) if _fractions(rows) else rows
             self.lists.append(ProfileList(rows=rows, section=self.section, unread=tuple(self.unread)))
         self.rows, self.unread, self.fragment = [], [], ""
 
@@ -265,6 +276,12 @@ class _Reader:
 def _cells(line: str) -> str:
     """Return a line with tabs between its cells, whichever way it is drawn."""
     line = line.strip().strip("`").strip()
+    if "&" in line and "\t" not in line and ("\\" in line or line.count("&") > 1):
+        line = _LATEX_NAME.sub(lambda match: match["verbatim"] or match["braced"] or "", line)
+        line = _LATEX_END.sub("", line)
+        line = _LATEX_ESCAPE.sub(r"\1", "\t".join(_LATEX_CELLS.split(line)))
+    elif "\t" not in line and "|" not in line:
+        line = _CSV_CELLS.sub("\t", line)
     if line.count("|") >= 2 or (line.count("|") == 1 and "\t" not in line and "%" in line):
         line = "\t".join(cell.strip() for cell in line.strip("|").split("|"))
     return line.strip()
@@ -279,6 +296,8 @@ def _head(line: str) -> _Head | None:
         titles = [(n, c) for n, c in enumerate(cells) if not _TIME_UNIT.search(c)]
         share = next((n for n, c in titles if _PERCENTAGE.search(c) and not _RUNNING.search(c)), None)
         running = next((n for n, c in titles if _RUNNING.search(c)), None)
+        if running is None and share is not None:  # a title in another language: numbers tell which is which
+            running = next((n for n, c in titles if n > share and _PERCENTAGE.search(c)), None)
         if share is None and running is None and not any(map(_COLUMN.search, cells)):
             return None
         last = any(_DEVICE_SHARE.search(c) for c in cells)
@@ -286,6 +305,25 @@ def _head(line: str) -> _Head | None:
     if len(_COLUMN.findall(line)) < 2 or len(line.split()) > 40 or line.endswith((".", ":")):
         return None
     return _Head(unsigned="%" in line, last=_DEVICE_SHARE.search(line) is not None)
+
+
+def _runs_first(rows: Sequence[ListedShare]) -> bool:
+    """Tell whether the first column has the running sums of the second, whatever their titles say."""
+    total, rounding = 0.0, 1e-6
+    for row in rows:
+        if row.running is None:
+            return False
+        total += row.running
+        rounding += row.running_half
+        if abs(total - row.share) > rounding + row.half:
+            return False
+    return len(rows) > 1
+
+
+def _exchanged(row: ListedShare) -> ListedShare:
+    return replace(
+        row, share=row.running or 0.0, half=row.running_half, running=row.share, running_half=row.half
+    )
 
 
 def _fractions(rows: Sequence[ListedShare]) -> bool:
@@ -313,7 +351,8 @@ def _number(digits: str) -> tuple[float, float]:
 def _named(text: str) -> str:
     """Return a name without what leads to its number: a bullet, `: `, ` - `, ` (`."""
     plain = _BULLET.sub("", text.strip(), count=1).strip(" \t`*:=,;~\u2013\u2014-|")
-    plain = plain[:-1].rstrip(" :-") if plain.endswith("(") else plain
+    if plain.endswith("("):  # `name: 8.44 ms (27.2 %)`
+        plain = _VALUES_BEHIND.sub("", plain[:-1].rstrip()).rstrip(" :=-\u2013\u2014")
     return _VERB.sub("", plain)
 
 

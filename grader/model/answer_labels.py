@@ -53,6 +53,14 @@ _DOTTED = re.compile(r"\s*(?P<number>\d{1,2}(?:\.\d{1,2}){1,2}[a-z]?)\s+(?=\S)")
 _BARE = re.compile(r"[(\[]?(?P<number>\d{1,2}(?:\.\d{1,2})?[a-z]?)[)\].:]?[\s*_]*")
 _IN_HEADING = re.compile(r"\s*(?P<number>\d{1,2}(?:\.\d{1,2}){0,2}[a-z]?)\.?\s+(?=\S)")
 _LETTER = re.compile(r"\(?(?P<number>[a-z])[).:](?![^\W_])[*_]*\s*", re.IGNORECASE)
+_JOINED = re.compile(
+    rf"(?P<ask>(?:{_QUESTION}|{_ANSWER}|[AQ])[\s.#]{{0,3}})?"
+    rf"(?P<numbers>\d{{1,2}}(?:\s?(?:-|,|/|&|\+|and|und|to|bis|y|et|\u548c|\u3001)\s?(?:{_QUESTION}|[AQ])?[\s.#]?\d{{1,2}})+)"
+    r"(?P<end>\s?[.):]|\s|$)",
+    re.IGNORECASE,
+)
+"""Several numbers before one answer: `Questions 4 and 5`, `4-7.`"""
+_RANGE = re.compile(r"(?P<first>\d+)\s?(?:-|to|bis)\s?\D{0,12}?(?P<last>\d+)", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?:#+|//+|%+|--+)\s*")
 _COMPONENT = re.compile(r"\d+|[a-z]")
 
@@ -134,6 +142,20 @@ def glued_label(line: str) -> Label | None:
     if match is None:
         return None
     return Label(path=path_of(match["number"]), form="1.", end=match.end(), doubtful=True)
+
+
+def joined_numbers(line: str, kind: BlockKind) -> frozenset[int]:
+    """Return the numbers that a line begins with, where it has several before one answer."""
+    plain = line[:LABEL_CHARACTERS].translate(_PLAIN)
+    match = _JOINED.match(plain, _lead(plain))
+    if match is None or kind in ("code", "output"):
+        return frozenset()
+    if not (match["ask"] or kind == "heading" or match["end"].strip()):
+        return frozenset()
+    numbers = {int(number) for number in re.findall(r"\d+", match["numbers"])}
+    for span in _RANGE.finditer(match["numbers"]):
+        numbers.update(range(int(span["first"]), int(span["last"]) + 1))
+    return frozenset(numbers)
 
 
 def row_label(cell: str) -> Label | None:

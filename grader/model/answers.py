@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from grader.model.answer_copies import QuestionWords, question_words, words_of
-from grader.model.answer_labels import number_within, part_of
+from grader.model.answer_labels import joined_numbers, number_within, part_of, path_of
 from grader.model.answer_lines import MARKS, DocumentLine, Mark, Targets, lines_of, marks_of, parts_of
 from grader.model.answer_reading import Anchor, read
 from grader.model.document import Document, WrittenAnswer
@@ -277,6 +277,11 @@ class _Sheet:
     def _elsewhere(self, label: str, regions: Mapping[int, Sequence[_Region]]) -> str:
         """Return which other answer may hold a missing one: by its number, or by what only it asks."""
         number = number_within(label)
+        last = path_of(label)[-1]
+        for line in self.lines:
+            joined = joined_numbers(line.text, self.document.blocks[line.block].kind)
+            if last.isdecimal() and int(last) in joined:
+                return f"it may stand under “{' '.join(line.text.split())[:40]}”"
         for target, several in sorted(regions.items()):
             text = "\n".join(region.text for region in several)
             question_words = words_of(self.questions.get(self.targets.labels[target] or "", ""))

@@ -143,7 +143,7 @@ FAMILIES = {"inputs": "exchanged_network", "networks": "drawn_networks"}
 LAUNCHED = Trace(source="cupti", launches=(KERNEL,), launch_count=1)
 
 
-def award(*, trace=None, observed="", wrong="", shares=(0.5, 0.95, 0.7), compared=True):
+def award(*, trace=None, observed="", wrong="", shares=(0.5, 0.95, 0.7), compared=True, **facts):
     def seen(name, **more):
         return Case(name=name, outcome=Outcome.OBSERVED, **more)
 
@@ -156,9 +156,15 @@ def award(*, trace=None, observed="", wrong="", shares=(0.5, 0.95, 0.7), compare
             *(seen("an epoch", quantities={"accuracy": Quantity(value=share)}) for share in shares),
             seen("a batch", agrees={"parameters": True} if compared else {}),
         ),
-        facts={} if trace is None else {WATCHED: to_plain(Watched(trace=trace, wrong=observed))},
+        facts=facts | ({} if trace is None else {WATCHED: to_plain(Watched(trace=trace, wrong=observed))}),
     )
     return checks.Learns().award(checks.Learns.Options(**FAMILIES), observation, {})
+
+
+def test_on_mnist_more_must_be_right_than_on_the_stand_in():
+    assert award(shares=(0.94,)).fraction == 1
+    assert award(shares=(0.94,), on_mnist=True).fraction == 0
+    assert award(shares=(0.96,), on_mnist=True).fraction == 1
 
 
 @pytest.mark.parametrize("trace", [None, LAUNCHED])

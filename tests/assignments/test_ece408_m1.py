@@ -38,10 +38,10 @@ ITEMS = {
 }
 
 
-def award(label, **answers):
+def award(label, items=ITEMS, *, older=False, **answers):
     """The award of one item of a report with these answers in place of right ones."""
     answers = {**ANSWERS, **{key.removeprefix("q"): text for key, text in answers.items()}}
-    keys = {"file": "report.*", "question": label, "text": "?", **ITEMS[label]}
+    keys = {"file": "report.*", "question": label, "text": "?", **items[label]}
     options, problems = decode(printed_run.PrintedRun.Options, keys)
     assert not problems
     labels = [label for label in (label, options.beside, options.printed_in) if label]
@@ -51,8 +51,11 @@ def award(label, **answers):
         "certain": True,
         "why": "",
         "accuracies": {n: printed_times.accuracies(answers[n]) for n in labels},
+        "printed": {n: printed_times.accuracies(answers[n], printed=True) for n in labels},
         "times": {n: [to_plain(time) for time in printed_times.run_times(answers[n])] for n in labels},
     }
+    if older:
+        del facts["printed"]
     stored = Observation(item=label, outcome=Outcome.OBSERVED, facts=json.loads(json.dumps(facts)))
     return printed_run.PrintedRun().award(options, stored, {})
 
@@ -115,6 +118,34 @@ def test_a_gpu_that_is_not_faster_waits_for_a_person_with_both_times():
     assert "19.59 s on the GPU and 13.42 s on the CPU" in slower.reason
 
 
+def test_an_accuracy_in_a_sentence_is_no_output():
+    assert award("4", q4="We got an accuracy 0.8177.").undecided
+
+
+@pytest.mark.parametrize("label", ["4", "6"])
+def test_several_accuracies_wait_for_a_person(label):
+    several = award(label, q4=CPU.replace("0.8177", "0.7212") + "\nso the accuracy: 0.8177")
+    assert several.undecided
+
+
+def test_a_rounded_accuracy_beside_the_printed_one_is_the_same():
+    assert award("4", q4=CPU + "\nThe accuracy: 0.818 is good.").fraction == 1.0
+
+
+@pytest.mark.parametrize("text", ["It took 0.001 s.", "It took 145800 s."])
+def test_times_that_no_run_takes_wait_for_a_person(text):
+    bounds = {"7": {**ITEMS["7"], "least_s": 1, "most_s": 3600}}
+    answers = {"q6": "EvalMetric: {'accuracy': 0.8177}", "q7": text, "q5": "It took 200000 s.", "q4": "-"}
+    odd = award("7", items=bounds, **answers)
+    assert odd.undecided
+    assert "no run of this script takes" in odd.reason
+
+
+def test_evidence_of_before_printed_lines_were_told_apart_is_judged():
+    right = award("4", older=True)
+    assert (right.fraction, right.undecided) == (1.0, False)
+
+
 def test_several_times_without_a_printed_one_wait_for_a_person():
     assert award("5", q4="-", q5="First 20 s, then 13.4 s.").undecided
 
@@ -131,6 +162,15 @@ def test_several_times_without_a_printed_one_wait_for_a_person():
             "Elapsed (wall clock) time (h:mm:ss or m:ss): 0:13.42",
             [13.42],
         ),
+        ("python m1.1.py  19.83s user 3.97s system 177% cpu 13.420 total", [13.42]),
+        ("python m1.1.py  19.83s user 3.97s system 177% cpu 1:13.42 total", [73.42]),
+        ("CPU times: user 19.8 s, sys: 3.97 s, total: 23.8 s\nWall time: 13.4 s", [13.4]),
+        ("CPU times: user 1min 9s, sys: 3.97 s, total: 1min 13s\nWall time: 1min 2.4 s", [62.4]),
+        ("Days : 0\nSeconds : 13\nTotalSeconds : 13.42\nTotalMilliseconds : 13420", [13.42]),
+        ("הריצה ארכה 13.42 שניות.", [13.42]),
+        ("运行时间为13.42秒。", [13.42]),
+        ("1 min 23.4 s", [83.4]),
+        ("2 Minuten und 3 Sekunden", [123.0]),
         ("19.83 s user, 3.97 s system, 13.42 s elapsed", [13.42]),
         ("user time 19.83 s, real time 13.42 s", [13.42]),
         ("real 13.42 s user 19.83 s sys 3.97 s", [13.42]),

@@ -200,6 +200,31 @@ def test_on_another_machine_a_difference_only_informs(facts):
     assert informs.flags
 
 
+def test_on_another_machine_kernels_of_which_none_is_ours_wait():
+    invented = [("first_kernel", 60.0), ("second_kernel", 32.0)]
+    facts = {"gpus": ["V100"], "torch": []}
+    waits = award(table(invented), by="profile", related=OURS, facts=facts)
+    assert waits.undecided
+    assert "none of its kernels runs in our own profile" in waits.reason
+
+
+def test_a_name_that_a_profiler_cut_off_is_that_of_our_kernel():
+    cut = [("sgemm_128x64...", 50.0), ("max_pool_forw\u2026", 30.0), ("elementwise_kernel", 15.0)]
+    assert award(table(cut), by="profile", related=OURS).fraction == 1.0
+
+
+@pytest.mark.parametrize("name", ["cudaComputeEverything", "cudaMakeFast"])
+def test_a_function_that_cuda_does_not_have_waits(name):
+    assert award(table([(name, 60.0), ("cudaLaunchKernel", 35.0)]), lists="api").undecided
+
+
+def test_running_sums_without_shares_wait():
+    rising = award(
+        table([("sgemm_128x64_nn", 50.0), ("max_pool_forward_nchw", 80.0), ("x_kernel", 95.0)], running=False)
+    )
+    assert rising.undecided
+
+
 def test_points_that_a_person_gave_count():
     given = observed(table(KERNELS[:1]))
     by_hand = Observation(

@@ -205,3 +205,45 @@ def test_columns_beside_the_shares_are_not_taken_for_them(text):
 )
 def test_times_are_not_taken_for_shares(text):
     assert not any(one.rows for one in profile_lists(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # LaTeX, as it is written and as a reader of Markdown leaves it
+        "Name & Time & Cumulative \\\\ \\hline\n\\texttt{one\\_kernel} & 60.50\\% & 60.50\\% \\\\\n"
+        "\\texttt{two\\_kernel} & 31.25\\% & 91.75\\% \\\\",
+        "Name & Time (%) & Cumulative (%) \\ \\hline\n\\verb|one_kernel| & 60.50 & 60.50 \\\n"
+        "\\verb|two_kernel| & 31.25 & 91.75 \\",
+        "name,share,running\none_kernel,60.50%,60.50%\ntwo_kernel,31.25%,91.75%",
+        "kernel\tfraction of time\trunning\none_kernel\t0.6050\t0.6050\ntwo_kernel\t0.3125\t0.9175",
+    ],
+)
+def test_lists_of_latex_commas_and_fractions_are_read(text):
+    rows = [row for one in profile_lists(text) for row in one.rows]
+    assert [(row.name, round(row.share, 6), round(row.running, 6)) for row in rows] == [
+        ("one_kernel", 60.5, 60.5),
+        ("two_kernel", 31.25, 91.75),
+    ]
+
+
+def test_times_before_bracketed_percentages_are_no_part_of_a_name():
+    rows = [row for one in profile_lists("1. one_kernel: 8.438 ms (27.2 %)") for row in one.rows]
+    assert [(row.name, row.share) for row in rows] == [("one_kernel", 27.2)]
+
+
+def test_a_decimal_comma_is_no_comma_between_cells():
+    rows = [row for one in profile_lists("one_kernel 27,22% 27,22%") for row in one.rows]
+    assert [(row.share, row.running) for row in rows] == [(27.22, 27.22)]
+
+
+@pytest.mark.parametrize(
+    "head", ["累计 (%)\t占比 (%)\t内核", "Yhteensä (%)\tOsuus (%)\tYdin", "Cumulative\tTime %\tName"]
+)
+def test_running_sums_may_stand_first_in_any_language(head):
+    rows = [
+        row
+        for one in profile_lists(f"{head}\n60.5\t60.5\tone_kernel\n91.75\t31.25\ttwo_kernel")
+        for row in one.rows
+    ]
+    assert [(row.share, row.running) for row in rows] == [(60.5, 60.5), (31.25, 91.75)]

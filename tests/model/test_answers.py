@@ -286,6 +286,24 @@ def test_a_copied_question_without_an_answer_is_surely_missing():
     assert doubts(found) == {}
 
 
+@pytest.mark.parametrize("head", ["## 2-3: both", "## 2 & 3", "## Questions 2, 3", "## Q2/Q3", "## 2 and 3"])
+def test_what_stands_under_several_numbers_is_not_surely_missing(head):
+    made = document(
+        block("1. first"),
+        block(head.removeprefix("## "), kind="heading", level=2),
+        block("something about that"),
+        block("4. fourth"),
+    )
+    answers = answers_by_question(made, {"1": "One?", "2": "Two?", "3": "Three?", "4": "Four?", "5": "Five?"})
+    assert not answers["3"].certain
+
+
+def test_a_number_that_no_heading_names_is_surely_missing():
+    made = document(block("1. first"), block("2-3: both", kind="heading", level=2), block("4. fourth"))
+    answers = answers_by_question(made, {"1": "One?", "2": "Two?", "3": "Three?", "4": "Four?", "5": "Five?"})
+    assert answers["5"].certain
+
+
 def test_an_answer_without_its_number_behind_another_one_is_not_surely_missing():
     stray = "The data are large.\nParallel methods on multiple machines: split the data."
     found = answers_by_question(lines(*numbered(_3=stray)[:3], *numbered()[4:]), QUESTIONS)
