@@ -17,8 +17,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from grader.engines.remote.packs import pack_sizes
-from grader.engines.remote.session import ASK_EVERY_S, GATHER_S, MANY_TASKS, READ_EVERY_S
+from grader.engines.remote.scheduler import Pace
+from grader.engines.remote.session import GATHER_S, MANY_TASKS
 
+PACE = Pace()
 LAUNCH_S = 0.28
 """Seconds between two tasks that Slurm starts: 300 tasks took 91 s on three nodes with 12 GPUs."""
 START_S = 3.0
@@ -67,7 +69,7 @@ def play(submissions: int, gpus: int, seconds: float, at_most: int, launch_s: fl
             known = True
         waiting = min(left, at_most - len(open_ends))
         queued = sum(end > now for end in cluster.free) >= gpus
-        if waiting and (not queued or now % GATHER_S < ASK_EVERY_S[1]):
+        if waiting and (not queued or now % GATHER_S < PACE.ask_every_s[1]):
             each_s = seconds + ORDER_S if known else None
             for size in pack_sizes(waiting, gpus, 1, each_s=each_s, first=8, tasks=MOST_TASKS):
                 durations = [max(1.0, draw.gauss(seconds, SPREAD * seconds)) for _ in range(size)]
@@ -75,7 +77,7 @@ def play(submissions: int, gpus: int, seconds: float, at_most: int, launch_s: fl
                     heapq.heappush(open_ends, end)
             left -= waiting
         share = min(1.0, min(gpus, cluster.tasks) / MANY_TASKS)
-        now += READ_EVERY_S[0] + share * (READ_EVERY_S[1] - READ_EVERY_S[0])
+        now += PACE.read_every_s[0] + share * (PACE.read_every_s[1] - PACE.read_every_s[0])
     return now, cluster
 
 

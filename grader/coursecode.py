@@ -54,3 +54,14 @@ def line_of(error: BaseException, file: str) -> int:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
+
+
+def place_in_course(error: BaseException) -> tuple[Path, int, str] | None:
+    """Return file, line and function of the deepest frame in code of a course; None if there is none."""
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        if str(frame.f_globals.get("__name__", "")).startswith(f"{PACKAGE}."):
+            place = (Path(frame.f_code.co_filename), trace.tb_lineno, frame.f_code.co_name)
+        trace = trace.tb_next
+    return place

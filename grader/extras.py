@@ -20,6 +20,7 @@ EXTRAS: Mapping[str, str] = {
     "cupti-python": "gpu",
     "nvidia-ml-py": "gpu",
     "pytest": "pytest",
+    "ray": "ray",
     "starlette": "review",
     "uvicorn": "review",
     "python-docx": "documents",

@@ -6,10 +6,12 @@ told as they happen, one at a time, from whatever thread. Nothing here can chang
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from grader.markers import hookspec
+from grader.config.problem import place_of, suggestion
+from grader.markers import PROJECT, hookspec
 
 if TYPE_CHECKING:
     from grader.contracts.check import CheckKind, DeferredKind
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from grader.model.observation import Observation
     from grader.model.score import Scorecard
     from grader.model.submission import Submission
+
+PREFIX = "grader_"
+"""Begins the name of every hook."""
 
 
 @hookspec
@@ -108,7 +113,7 @@ def grader_run_started(submission: Submission, total: int) -> None:
 
     When: on the host, before the worker is started.
     Who: progress displays, logs.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
 
 
@@ -118,7 +123,7 @@ def grader_observed(observation: Observation, title: str) -> None:
 
     When: on the host, while the worker goes on, in the order of the evidence.
     Who: progress displays, logs.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
 
 
@@ -128,7 +133,7 @@ def grader_waits(submission: Submission, message: str) -> None:
 
     When: on the host, each time an engine says so.
     Who: progress displays, logs.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
 
 
@@ -138,7 +143,7 @@ def grader_queue_status(message: str) -> None:
 
     When: on the host, each time an engine whose workers run on other machines says so.
     Who: progress displays, logs.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
 
 
@@ -148,5 +153,21 @@ def grader_graded(submission: Submission, evidence: Evidence, scorecard: Scoreca
 
     When: on the host, once per submission that was accepted.
     Who: whatever wants to hear of a grade; it cannot change it any more.
-    Answers: none are expected; all are called. An exception is our bug, and ends the run.
+    Answers: none are expected; all are called. An exception ends the run, and a line names it.
     """
+
+
+def uncalled(plugin: object) -> Iterator[str]:
+    """Yield what of a module nobody would ever call: misspelt hooks, and hooks without their marker."""
+    if not isinstance(plugin, ModuleType):
+        return
+    names = {name for name in globals() if name.startswith(PREFIX)}
+    for name, function in vars(plugin).items():
+        code = getattr(function, "__code__", None)
+        if not name.startswith(PREFIX) or code is None or code.co_filename != plugin.__file__:
+            continue
+        place = place_of(function)
+        if name not in names:
+            yield f"{place}: no hook is called {name}; {suggestion(name, names)}"
+        elif not hasattr(function, f"{PROJECT}_impl"):
+            yield f"{place}: {name} is never called; write @hookimpl above it (from grader.api)"

@@ -12,15 +12,14 @@ from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from grader import api, hookspecs
-from grader.config.problem import import_problem, show_path, suggestion
+from grader.config.problem import import_problem, place_of, show_path, suggestion
 from grader.contracts.check import CheckKind, DeferredKind
-from grader.coursecode import PACKAGE, course_module, line_of, writing_no_bytecode
+from grader.coursecode import PACKAGE, course_module, line_of, place_in_course, writing_no_bytecode
 from grader.errors import CourseError, GraderError
 from grader.markers import PROJECT
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from grader.model.score import Scorecard
     from grader.model.submission import Submission
 
-PREFIX = "grader_"
-"""Begins the name of every hook."""
 BUILTIN = (
     "grader.checks.builtin",
     "grader.reports.builtin",
@@ -77,7 +74,9 @@ class Plugins:
             name = file.parent.name
             self._folders[name] = file.parent
             self._load(f"{PACKAGE}.{name}", partial(course_module, file), show_path(file))
-        if problems := [problem for plugin in self._manager.get_plugins() for problem in _unasked(plugin)]:
+        if problems := [
+            problem for plugin in self._manager.get_plugins() for problem in hookspecs.uncalled(plugin)
+        ]:
             raise CourseError(*problems)
         try:
             self._manager.check_pending()
@@ -106,7 +105,21 @@ class Plugins:
     @cached_property
     def assignments(self) -> Mapping[str, Assignment]:
         """All assignments, by name."""
-        return self._registry("grader_assignments", _assignment)
+        declared = self._registry("grader_assignments", _assignment)
+        if problems := [*self._misnamed(declared)]:
+            raise CourseError(*problems)
+        return declared
+
+    def _misnamed(self, declared: Mapping[str, Assignment]) -> Iterator[str]:
+        """Yield the assignments that have another name than the folder that declares them."""
+        for implementation in self._manager.hook.grader_assignments.get_hookimpls():
+            package, _, folder = implementation.plugin_name.partition(".")
+            if package != PACKAGE or folder in declared:
+                continue
+            answers: Any = implementation.function() or ()
+            if names := [answer.name for answer in answers]:
+                place = place_of(implementation.function)
+                yield f'{place}: name: must be the folder\'s; write name="{folder}" in place of "{names[0]}"'
 
     @cached_property
     def assignment_folders(self) -> Mapping[str, Path]:
@@ -270,26 +283,12 @@ def _imported(deferred: DeferredKind) -> CheckKind:
         raise CourseError(f"check kind {deferred.name}: {error}") from None
     except (Exception, SystemExit) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise CourseError(f"check kind {deferred.name}: {deferred.place}: {problem}") from None
+        place = place_in_course(error)
+        where = f"{show_path(place[0])}:{place[1]}" if place else deferred.place
+        raise CourseError(f"check kind {deferred.name}: {where}: {problem}") from None
     if kind.name != deferred.name:
         raise CourseError(f"check kind {deferred.name}: {deferred.place} is called {kind.name}; write that")
     return kind
-
-
-def _unasked(plugin: object) -> Iterator[str]:
-    """Yield what of a module nobody would ever call: misspelt hooks, and hooks without their marker."""
-    if not isinstance(plugin, ModuleType):
-        return
-    names = {name for name in vars(hookspecs) if name.startswith(PREFIX)}
-    for name, function in vars(plugin).items():
-        code = getattr(function, "__code__", None)
-        if not name.startswith(PREFIX) or code is None or code.co_filename != plugin.__file__:
-            continue
-        place = f"{show_path(Path(code.co_filename))}:{code.co_firstlineno}"
-        if name not in names:
-            yield f"{place}: no hook is called {name}; {suggestion(name, names)}"
-        elif not hasattr(function, f"{PROJECT}_impl"):
-            yield f"{place}: {name} is never called; write @hookimpl above it (from grader.api)"
 
 
 class _NoList(CourseError):
@@ -306,9 +305,7 @@ def _require_list(answers: object, implementation: pluggy.HookImpl) -> None:
         return
     name, function = implementation.plugin_name, implementation.function
     answer = answers.__name__ if isinstance(answers, type) else f"{type(answers).__name__}(…)"
-    where = f"plugin {name}"
-    if name.startswith(f"{PACKAGE}."):
-        where = f"{show_path(Path(function.__code__.co_filename))}:{function.__code__.co_firstlineno}"
+    where = place_of(function) if name.startswith(f"{PACKAGE}.") else f"plugin {name}"
     raise _NoList(f"{where}: {function.__name__} must return a list; write return [{answer}]")
 
 

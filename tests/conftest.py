@@ -28,7 +28,7 @@ ON_ONE_WORKER = (
     *("context/", "cli/test_installed.py", "cli/test_streams.py", "cli/test_unusable_paths.py"),
     *("cli/test_class_report.py", "cli/test_export_lms.py", "cli/test_post", "cli/test_replay.py"),
     "cli/test_rescore.py",
-    "cli/test_slurm.py",
+    *("cli/test_ray.py", "cli/test_slurm.py"),
     *("scaffold/test_workflow_", "subject/standins/cuda_on_cpu/"),
 )
 """Parts of the names of files whose tests share a preparation of 1 to 8 s."""

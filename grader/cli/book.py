@@ -12,19 +12,21 @@ import click
 
 from grader.cli.echo import echo
 from grader.cli.files import PathType
-from grader.errors import UsageError
+from grader.errors import NotObservedError, UsageError
 from grader.extras import install_command
 from grader.markers import hookimpl
 
 if TYPE_CHECKING:
     from grader.config.course import Course
     from grader.contracts.exporter import Grade
-    from grader.gradebook.book import Gradebook
+    from grader.gradebook.book import Gradebook, How
     from grader.model.evidence import Evidence
     from grader.model.score import Scorecard
     from grader.plugins import Plugins
 
 VARIABLE = "GRADER_GRADEBOOK"
+BOOK = "gradebook.db"
+"""The file that is the gradebook if no other is named."""
 
 
 class LocationType(PathType):
@@ -39,7 +41,7 @@ LOCATION = LocationType()
 Location: TypeAlias = Path | str
 GRADEBOOK = click.option(
     "--gradebook",
-    default="gradebook.db",
+    default=BOOK,
     envvar=VARIABLE,
     type=LOCATION,
     show_default=True,
@@ -87,16 +89,33 @@ def grades_of(book: Gradebook, assignment: str) -> Mapping[str, Grade]:
 class Recorder:
     """Listener that records each grade, with the points that people gave in the gradebook."""
 
-    def __init__(self, book: Gradebook, course: Course, plugins: Plugins, rubric: str | None) -> None:
+    def __init__(
+        self, book: Gradebook, course: Course, plugins: Plugins, rubric: str | None, *, how: How = "run"
+    ) -> None:
+        """Take what is recorded of each grade as its origin beside the gradebook."""
         self._book = book
+        self._how = how
         self._course = course
         self._plugins = plugins
         self._rubric = rubric
 
     @hookimpl
     def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
-        """Record a grade."""
-        self._book.record(evidence, scorecard, how="run", judge=self._judge)
+        """Record a grade.
+
+        Raises:
+            NotObservedError: it is graded, but cannot be recorded.
+        """
+        from grader.gradebook.book import OutdatedError
+
+        try:
+            self._book.record(evidence, scorecard, how=self._how, judge=self._judge)
+        except OutdatedError:
+            raise
+        except NotObservedError as error:
+            of = f"{evidence.submission.student}, {evidence.submission.assignment}"
+            later = f"{of}: is graded, but not recorded; add it later by grader record and the results folder"
+            raise NotObservedError(*error.problems, later) from None
 
     def published(self, assignment: str) -> bool:
         """Tell whether the grades of an assignment are published in the gradebook."""

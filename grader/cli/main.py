@@ -16,7 +16,7 @@ import click
 from grader import __version__
 from grader.cli.files import PATH
 from grader.cli.streams import Streams
-from grader.errors import ExitCode, GraderError
+from grader.errors import CourseError, ExitCode, GraderError
 from grader.files import of_the_machine
 
 COMMANDS = {
@@ -132,6 +132,7 @@ def tell(error: BaseException) -> ExitCode:
     """Print an error and return its exit code: lines if a person can fix it, otherwise a traceback."""
     if isinstance(error, OSError):
         error = of_the_machine(error) or error
+    error = _of_the_course(error) or error
     if isinstance(error, GraderError):
         for problem in error.problems:
             click.echo(f"grader: {problem}", err=True)
@@ -141,3 +142,17 @@ def tell(error: BaseException) -> ExitCode:
     traceback.print_exception(error)
     click.echo(f"grader {__version__}: this is a bug of ours; please report the lines above", err=True)
     return ExitCode.BUG
+
+
+def _of_the_course(error: BaseException) -> CourseError | None:
+    """Return the line on an exception that code of the course let through, as that of its own kinds."""
+    from grader.config.problem import show_path
+    from grader.coursecode import place_in_course
+
+    place = None if isinstance(error, GraderError) else place_in_course(error)
+    if place is None:
+        return None
+    file, line, function = place
+    return CourseError(
+        f"{show_path(file)}:{line}: {function}: {type(error).__name__}: {error}; correct the file"
+    )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from grader.cli.book import LOCATION, VARIABLE, Location, Recorder, opened
+from grader.cli.book import BOOK, LOCATION, VARIABLE, Location, Recorder, opened
 from grader.cli.course import open_course
 from grader.cli.echo import SUMS_AS_JSON, echo, echo_json
 from grader.cli.files import PATH
 from grader.errors import UsageError
 from grader.files import obstacle, write_whole
+from grader.model.magnitude import counted
 
 RESULTS = click.option("--results", default="results", type=PATH, show_default=True, help="Results folder.")
 RUBRIC = click.option("--rubric", help="A rubric's name; otherwise the one named like the assignment.")
@@ -58,6 +60,7 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None,
 @command.command("import")
 @click.argument("file", type=PATH)
 @click.option("--by", help="Who gives the points; otherwise your user name.")
+@click.option("--replace", is_flag=True, help="Also replace points that somebody gave since the export.")
 @click.option("--published", is_flag=True, help="Grades are published: show students what waits for that.")
 @click.option(
     "--gradebook",
@@ -79,11 +82,15 @@ def import_(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Save the points of FILE, if nothing in it is wrong, and write scores and pages with them."""
+    """Save the points of FILE, if nothing in it is wrong, and write scores and pages with them.
+
+    A row that would replace points which were given since the table was exported, by another table or in
+    `grader review`, is wrong, unless --replace is there.
+    """
     from getpass import getuser
 
     from grader.cli.judgements import Judgements
-    from grader.cli.points import StoredGrade, graded_submissions
+    from grader.cli.points import StoredGrade, current_points, graded_submissions
     from grader.config.evidence_file import read_evidence
     from grader.config.points_csv import read_table
     from grader.grading.judged import count_points
@@ -118,16 +125,22 @@ def import_(
 
     with ExitStack() as resources:
         files = CourseFiles(course, plugins)
+        book = None
         if gradebook is not None and not judgements.problems:
             book = resources.enter_context(opened(gradebook, create=True))
-            recorder = Recorder(book, course, plugins, rubric)
+            recorder = Recorder(book, course, plugins, rubric, how="record")
             plugins.listen(recorder)
             files = CourseFiles(course, plugins, published=recorder.published)
+        if not judgements.problems:
+            judgements.compare(partial(current_points, book), replace_unseen=options["replace"])
         saved = judgements.save(count)
     if as_json:
         echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})
         return
-    echo(f"{file}: {saved} new judgements saved", err=True)
+    echo(f"{file}: {counted(saved, 'new judgement')} saved", err=True)
+    if saved and gradebook is None and Path(BOOK).is_file():
+        advice = f"put them there by grader record {results}"
+        echo(f"{BOOK}: does not have them; {advice}", err=True)
     for folder in later:
         reason = "the submission, the assignment or grader has changed since it was graded"
         echo(f"{folder}: {reason}; the points count after the next grader run", err=True)

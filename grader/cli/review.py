@@ -119,6 +119,8 @@ def _demo(persons: Sequence[Reviewer], *, host: str, port: int) -> None:
             desk = Desk(ASSIGNMENT, course, Plugins(course.folder))
             fill(book, desk, folder / "results")
             site = ReviewSite(book, {ASSIGNMENT: desk}, results=folder / "results")
+            rubric = course.rubric_for(ASSIGNMENT, None)
+            echo(f"The rubric of the demo is {rubric}; change points there to see what happens.", err=True)
             run(site, persons, host=host, port=port)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -20,6 +21,12 @@ Reader = Callable[[Any, KeyPath, "DecodeState"], Any]
 
 Maker = Callable[[Any, float | None], Reader]
 
+_IMPOSSIBLE = re.compile(r"is out of range|must be in")
+"""What `datetime` says of a day or a time that does not exist, such as 30 February."""
+_IN_MAPPINGS: Mapping[Any, str] = {int: "1", Mapping: "{NAME: …}"}
+"""Values of a mapping that a message gives as an example, by type."""
+_IN_EXAMPLE = 3
+"""Keys of a mapping that a message gives as an example."""
 INVALID: Any = object()
 """The result of a reader that has reported an error."""
 
@@ -165,8 +172,9 @@ def _text_reader(kind: Any, above: float | None) -> Reader:
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         try:
             return parse(data)
-        except (ValueError, OverflowError):
-            return reading.wrong(path, f"must be {describe(kind)}, got {quoted(data)}")
+        except (ValueError, OverflowError) as error:
+            why = f" ({error})" if _IMPOSSIBLE.search(str(error)) else ""
+            return reading.wrong(path, f"must be {describe(kind)}, got {quoted(data)}{why}")
 
     return read
 
@@ -285,10 +293,12 @@ def _mapping_reader(kind: Any, above: float | None) -> Reader:
     if key is not str:
         raise TypeError(f"{kind} cannot be read from plain data; its keys must be text")
     read_value = reader(value, above)
+    inner = _example(value) if is_dataclass(value) else _IN_MAPPINGS.get(get_origin(value) or value, "…")
 
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         if not isinstance(data, Mapping):
-            return reading.wrong(path, f"must be a mapping, got {quoted(data)}")
+            name = data if isinstance(data, str) and data.isidentifier() else "NAME"
+            return reading.wrong(path, f"must be a mapping, got {quoted(data)}; write {{{name}: {inner}}}")
         entries = {name: read_value(entry, (*path, name), reading) for name, entry in data.items()}
         return INVALID if any(entry is INVALID for entry in entries.values()) else entries
 
@@ -300,6 +310,8 @@ def _dataclass_reader(kind: Any, above: float | None) -> Reader:
 
     def read(data: Any, path: KeyPath, reading: DecodeState) -> Any:
         before = len(reading.problems)
+        if not isinstance(data, Mapping) and path:
+            return reading.wrong(path, f"must be a mapping, got {quoted(data)}; write {_example(kind)}")
         values = read_keys(keys, data, path, reading)
         if len(reading.problems) > before:
             return INVALID
@@ -309,6 +321,13 @@ def _dataclass_reader(kind: Any, above: float | None) -> Reader:
             return reading.wrong(path, str(error))
 
     return read
+
+
+def _example(kind: Any) -> str:
+    """Return how a mapping for a dataclass is written: `{rtol: …, atol: …}`."""
+    names = list(keys_of(kind))
+    more = ", …" if len(names) > _IN_EXAMPLE else ""
+    return f"{{{', '.join(f'{name}: …' for name in names[:_IN_EXAMPLE])}{more}}}"
 
 
 def _either(words: list[str]) -> str:

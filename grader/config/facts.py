@@ -5,13 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from grader.config.accepted import unaccepted
 from grader.config.problem import show_path
 
 if TYPE_CHECKING:
     import ast
+
+    from grader.model.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,96 @@ class AssignmentFacts:
     """Other functions of `inputs.py`, each with what makes it a family."""
     problems: tuple[str, ...] = ()
     """Files that are missing or are not Python, as located lines."""
+
+
+def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[str, ...]]:
+    """Return the submitted files that each file of `given/` imports where it begins, by its module's name.
+
+    Those are the files of the reference that the assignment accepts and that are not in `given/` itself. What
+    a file imports by way of others in `given/` counts, and what stands in a function or a `try` does not.
+    """
+    given = {file.stem: file for file in sorted((folder / "given").glob("*.py"))}
+    imports = {module: _imports(file) for module, file in given.items()}
+
+    def submitted(module: str) -> bool:
+        file = f"{module.replace('.', '/')}.py"
+        in_reference = (folder / "reference" / file).is_file() and not (folder / "given" / file).is_file()
+        return in_reference and not unaccepted(file, assignment, folder)
+
+    needed = {}
+    for module in given:
+        reached, pending = {module}, [module]
+        while pending:
+            new = [name for name in imports.get(pending.pop(), ()) if name not in reached]
+            reached.update(new)
+            pending += new
+        files = tuple(f"{name.replace('.', '/')}.py" for name in sorted(reached) if submitted(name))
+        if files:
+            needed[module] = files
+    return needed
+
+
+def parameters_of(folder: Path, function: str) -> tuple[str, Signature] | None:
+    """Return `file:line` and parameters of a function (`module.name`) of the reference or of `given/`.
+
+    They are read from the syntax. None where it does not tell them: a decorator may change them, and a value
+    may be any callable.
+    """
+    import ast
+
+    module, _, name = function.rpartition(".")
+    for place in (folder / "given", folder / "reference"):
+        file = place / f"{module}.py"
+        if not file.is_file():
+            continue
+        try:
+            statements = list(_parsed(file))
+        except Unparsable:
+            return None
+        for statement in reversed(statements):
+            if isinstance(statement, ast.FunctionDef) and statement.name == name:
+                if statement.decorator_list:
+                    return None
+                return f"{show_path(file)}:{statement.lineno}", _signature(statement.args)
+        return None
+    return None
+
+
+def _signature(arguments: ast.arguments) -> Signature:
+    optional = len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
+    names = [entry.arg for entry in (*arguments.posonlyargs, *arguments.args)]
+    kinds: list[Any] = [Parameter.POSITIONAL_ONLY] * len(arguments.posonlyargs)
+    kinds += [Parameter.POSITIONAL_OR_KEYWORD] * len(arguments.args)
+    parameters = [
+        Parameter(name, kind, default=None if index >= optional else Parameter.empty)
+        for index, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    ]
+    if arguments.vararg:
+        parameters.append(Parameter(arguments.vararg.arg, Parameter.VAR_POSITIONAL))
+    for entry, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        value = Parameter.empty if default is None else None
+        parameters.append(Parameter(entry.arg, Parameter.KEYWORD_ONLY, default=value))
+    if arguments.kwarg:
+        parameters.append(Parameter(arguments.kwarg.arg, Parameter.VAR_KEYWORD))
+    return Signature(parameters)
+
+
+def _imports(file: Path) -> tuple[str, ...]:
+    """Return the modules that a file imports at its top; none if it cannot be read."""
+    import ast
+
+    try:
+        statements = _parsed(file)
+    except Unparsable:
+        return ()
+    names: list[str] = []
+    for statement in statements:
+        match statement:
+            case ast.Import(names=imported):
+                names += [entry.name for entry in imported]
+            case ast.ImportFrom(module=str() as module, names=imported, level=0):
+                names += [module, *(f"{module}.{entry.name}" for entry in imported)]
+    return tuple(names)
 
 
 class Unparsable(Exception):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from grader.text import one_line
 
@@ -53,6 +53,12 @@ def show_path(path: Path) -> str:
         return one_line(str(path.absolute().relative_to(Path.cwd())))
     except (ValueError, OSError):
         return one_line(str(path))
+
+
+def place_of(function: Any) -> str:
+    """Return `file:line` of a function of Python."""
+    code = function.__code__
+    return f"{show_path(Path(code.co_filename))}:{code.co_firstlineno}"
 
 
 def closest(name: str, candidates: Iterable[str]) -> str | None:

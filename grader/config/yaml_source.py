@@ -205,13 +205,20 @@ class _Tree:
     def mapping(self, index: int, path: KeyPath) -> tuple[dict[str, Any], int]:
         """Return the entries of a mapping, up to its end; a key that cannot be is reported and left out."""
         entries: dict[str, Any] = {}
+        undashed = False
+        """Whether another entry of the list above seems to have begun without its dash."""
         while not isinstance(self.events[index], yaml.MappingEndEvent):
             event = self.events[index]
             before = len(self.problems)
             key, index = self.build(index, (*path, "?"))
+            repeated = isinstance(key, str) and key in entries
             if len(self.problems) == before and (message := self.objection(key, event, path, entries)):
-                self.wrong((*path, key) if isinstance(key, str) else path, message, event)
-            accepted = len(self.problems) == before
+                begins_entry = repeated and path and isinstance(path[-1], int) and key == next(iter(entries))
+                advice = ", or begin another entry of the list with a dash" if begins_entry else ""
+                if not undashed:
+                    self.wrong((*path, key) if isinstance(key, str) else path, message + advice, event)
+                undashed = undashed or bool(begins_entry)
+            accepted = len(self.problems) == before and not repeated
             if accepted:
                 self.keys[*path, key] = _position(event.start_mark)
             value, index = self.build(index, (*path, key if accepted else "?"))

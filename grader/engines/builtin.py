@@ -10,6 +10,7 @@ from grader.markers import hookimpl
 def grader_engines() -> list[type[Engine]]:
     """This machine's, and one for each kind of cluster."""
     from grader.engines.local import LocalEngine
+    from grader.engines.ray.engine import RayEngine
     from grader.engines.slurm.engine import SlurmEngine
 
-    return [LocalEngine, SlurmEngine]
+    return [LocalEngine, RayEngine, SlurmEngine]

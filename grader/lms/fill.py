@@ -120,7 +120,7 @@ def fill(
     results = [
         unmatched.get(row) or filling.decide(row, students[row], grades.get(students[row])) for row in rows
     ]
-    note = "has a grade, but no row of the file could be matched with certainty"
+    note = "has a grade, but no row of the file is surely theirs; have they left the course?"
     results += [
         RowResult(who=student, outcome=RowOutcome.NO_ROW, note=note)
         for student in sorted(grades)

@@ -90,7 +90,7 @@ def plan(
             lines.append(PlanLine(who=result.who, outcome=result.outcome, now=shown, note=note))
         else:
             lines.append(_line(students[row], desired.get(students[row]), grade, target, rules))
-    note = "has a grade, but nobody there could be matched with certainty"
+    note = "has a grade, but nobody there is surely them; have they left the course?"
     lines += [
         PlanLine(who=student, outcome=RowOutcome.NO_ROW, note=note)
         for student in sorted(grades)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from grader import __version__
 from grader.model.magnitude import counted, number
 from grader.model.score import Standing
-from grader.reports.class_counts import gpu_seconds, items_of, median, speedups_of, standings_of, totals_of
+from grader.reports.class_counts import (
+    Totals,
+    gpu_seconds,
+    items_of,
+    median,
+    speedups_of,
+    standings_of,
+    totals_of,
+)
 from grader.reports.class_drawings import distribution_in_words, ranking
 from grader.reports.class_groups import failures
 from grader.reports.class_lists import MOST, UNTIMED, acts, waiting, where
@@ -70,12 +78,19 @@ def facts(view: ClassView) -> dict[str, str]:
     return {
         "students": str(len(totals.settled) + len(totals.so_far)),
         "submissions": str(len(view.submissions)),
-        "median of final totals": middle,
+        _median_label(totals): middle,
         "grades that are final": str(standings[Standing.FINAL]),
         "provisional": str(standings[Standing.PROVISIONAL]),
         "held": str(standings[Standing.HELD]),
         "GPU minutes": "unknown" if spent is None else f"{spent / 60:.1f}",
     }
+
+
+def _median_label(totals: Totals) -> str:
+    """Return how many totals a median is of, where not all are final yet."""
+    settled = len(totals.settled)
+    some = settled and totals.so_far
+    return f"median of {counted(settled, 'final total')}" if some else "median of final totals"
 
 
 def _notes(view: ClassView) -> list[str]:

@@ -10,8 +10,10 @@ from starlette.responses import HTMLResponse, Response
 
 from grader.gradebook.history import history
 from grader.reports.html import Html
+from grader.review.desk import place_in_order
 from grader.review.files import MOST_BYTES, file_of, picture_type, shown_file, workspace_of
 from grader.review.filters import FILTERS, QUICK, Traits
+from grader.review.labels import label
 from grader.review.page_pictures import PagePictures
 from grader.review.publishing import is_published
 from grader.review.requests import requests_of
@@ -57,6 +59,8 @@ class ClassPages:
             ]
         if visit.session.names:
             matching.sort(key=lambda entry: entry.submission.student)
+        else:  # rows are in the order of recording, which hints at the alphabet
+            matching.sort(key=lambda entry: place_in_order("", entry.submission.student))
         page = whole(visit.query.get("page", "")) or 1
         pages = max(1, -(-len(matching) // PER_PAGE))
         page = min(max(1, page), pages)
@@ -155,7 +159,7 @@ class ClassPages:
         return item is not None and place.index.concerns(entry, item)
 
     def _matches(self, entry: GradedEntry, search: str, *, names: bool) -> bool:
-        if search == str(entry.number):
+        if search == str(label(entry.number)):
             return True
         texts = (entry.submission.student, *entry.submission.students) if names else ()
         return any(search.casefold() in text.casefold() for text in texts)
@@ -167,14 +171,14 @@ def _late(entry: GradedEntry) -> float:
 
 
 def _without_names(view: AudienceView, entry: GradedEntry) -> AudienceView:
-    label = f"Submission {entry.number}"
+    name = f"Submission {label(entry.number)}"
     totals = tuple(
-        replace(total, student=label if len(view.scorecard.totals) == 1 else f"Student {number}")
+        replace(total, student=name if len(view.scorecard.totals) == 1 else f"Student {number}")
         for number, total in enumerate(view.scorecard.totals, start=1)
     )
-    submission = replace(view.evidence.submission, student=label, members=(), archive="", top="", lms_id=None)
+    submission = replace(view.evidence.submission, student=name, members=(), archive="", top="", lms_id=None)
     return replace(
         view,
-        scorecard=replace(view.scorecard, student=label, totals=totals),
+        scorecard=replace(view.scorecard, student=name, totals=totals),
         evidence=replace(view.evidence, submission=submission),
     )

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
 from grader.config.codec import dumps
 from grader.gradebook.judgements import Judgement
-from grader.gradebook.migrations import now
+from grader.gradebook.origin import now
 from grader.gradebook.tables import READINGS, SUBMISSIONS
 from grader.review.judging import add_audit
+from grader.review.labels import label
 
 if TYPE_CHECKING:
     from grader.config.points_file import PointsGiven
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 ONE_OF = 10
 """One of so many judgements is for a second reader."""
+FEW = 5
+"""Fewer judgements than these say nothing about a question."""
 BLOCK = 10
 """Judgements of one point in the drawing over time."""
 
@@ -39,13 +42,18 @@ class Overruled:
     """The mean of what people gave above the suggestion, in points."""
 
     @property
+    def too_few(self) -> bool:
+        """Whether a share of so few says nothing."""
+        return self.total < FEW
+
+    @property
     def share(self) -> float:
         """The share of suggestions that were not taken."""
         return self.changed / self.total
 
 
 def overruled(judgements: Iterable[Judgement]) -> list[Overruled]:
-    """Compare current judgements with what was suggested then, the most overruled question first."""
+    """Compare current judgements with what was suggested then, the most overruled first, too few last."""
     by_item: dict[str, list[Judgement]] = {}
     for each in judgements:
         if each.suggested is not None and not each.record.withdrawn:
@@ -59,7 +67,7 @@ def overruled(judgements: Iterable[Judgement]) -> list[Overruled]:
         )
         for item, all_of_it in by_item.items()
     ]
-    return sorted(rows, key=lambda row: (-row.share, row.item))
+    return sorted(rows, key=lambda row: (row.too_few, -row.share, row.item))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +160,14 @@ def add_reading(
         "criteria": dumps(record.criteria or ()),
         "by": record.by,
         "comment": record.comment,
-        "at": now(),
     }
-    with book.database.writing() as connection:
-        connection.execute(insert(READINGS), row)
-        about = f"{record.item} of submission {entry.number}"
+
+    def add(connection: Connection) -> None:
+        connection.execute(insert(READINGS), {**row, "at": now(connection)})
+        about = f"{record.item} of submission {label(entry.number)}"
         add_audit(connection, assignment, person, "second reading", about)
+
+    book.database.write(add)
 
 
 def for_second_reader(

@@ -70,7 +70,7 @@ def written(record: PointsGiven | None, rows: Sequence[CriterionRow]) -> Entered
     return Entered(
         parts=parts if len(parts) == len(rows) else ("",) * len(rows),
         comment=record.comment,
-        reason=record.reason,
+        reason="" if record.reason == ACCEPTED else record.reason,  # it is said again where it is true again
     )
 
 

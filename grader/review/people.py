@@ -33,6 +33,8 @@ class ReviewSession:
     """Whether names of students are shown."""
     note: str = ""
     """A line for the next page, shown once."""
+    saved: str = ""
+    """The path of the page whose form was saved just now: the browser forgets what was typed there."""
 
 
 class Door:

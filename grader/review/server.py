@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from grader.errors import UsageError
@@ -52,6 +52,10 @@ def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIAp
             return PlainTextResponse("no such file\n", 404)
         return FileResponse(path, headers=_FOR_EVER)
 
+    def alive(request: Request) -> Response:
+        session = request.state.session
+        return JSONResponse({"person": session.person.name, "csrf": session.csrf})
+
     def home(visit: Visit) -> Response:
         names = list(site.places)
         return go("a", names[0]) if len(names) == 1 else site.page("home.html.j2", visit, names=names)
@@ -64,6 +68,7 @@ def application(site: ReviewSite, door: Door, *, host: str, port: int) -> ASGIAp
         routes=[
             Route("/enter", enter),
             Route("/static/{name}", static),
+            Route("/alive", alive),
             route("/", home),
             route(inside, grading.questions),
             route(f"{inside}/q/{{item}}", grading.start),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from grader.reports.pages import environment
 from grader.review.class_index import ClassIndex, GradedEntry
 from grader.review.desk import Desk
 from grader.review.judging import Judging
+from grader.review.labels import label
 from grader.review.mirror import Mirror
 from grader.review.people import ReviewSession
 from grader.review.safety import MOST_BYTES, has_csrf
@@ -89,6 +91,8 @@ class ReviewSite:
     def __init__(self, book: Gradebook, desks: Mapping[str, Desk], *, results: Path | None = None) -> None:
         self.book = book
         self.results = results
+        self.identity = hashlib.sha256(f"{book.database.name}\0{book.created}".encode()).hexdigest()[:12]
+        """Whose drafts a browser shows again: those of this gradebook alone."""
         self._mirror = None if results is None else Mirror(book, results)
         self.places = {
             name: ReviewRoom(desk=desk, index=ClassIndex(book, desk), judging=Judging(book, desk))
@@ -139,6 +143,7 @@ class ReviewSite:
     ) -> Response:
         """Render a template for a person."""
         note, visit.session.note = visit.session.note, ""
+        saved, visit.session.saved = visit.session.saved, ""
         text = (
             environment(TEMPLATES)
             .get_template(name)
@@ -148,6 +153,9 @@ class ReviewSite:
                 teacher=visit.session.person.role == "teacher",
                 assignment=place.desk.assignment if place else "",
                 note=note,
+                saved=saved,
+                book=self.identity,
+                label=lambda entry: label(entry.number),
                 link=link,
                 csrf=lambda: Markup('<input type="hidden" name="csrf" value="{}">').format(
                     visit.session.csrf
@@ -191,7 +199,7 @@ class ReviewSite:
 
 def title_of(entry: GradedEntry, session: ReviewSession) -> str:
     """Return the name of a submission, or its number while names are hidden."""
-    return entry.submission.student if session.names else f"Submission {entry.number}"
+    return entry.submission.student if session.names else f"Submission {label(entry.number)}"
 
 
 def link(*parts: object, **query: object) -> str:

@@ -24,7 +24,16 @@ from grader.review.forms import judgement, read_form
 from grader.review.judging import clock
 from grader.review.publishing import is_published, previews, publish
 from grader.review.requests import StudentRequest, add_reply, add_request, requests_of
-from grader.review.site import ForbiddenPageError, MissingPageError, ReviewRoom, ReviewSite, Visit, go, whole
+from grader.review.site import (
+    ForbiddenPageError,
+    MissingPageError,
+    ReviewRoom,
+    ReviewSite,
+    Visit,
+    go,
+    link,
+    whole,
+)
 
 if TYPE_CHECKING:
     from grader.model.rubric import Item
@@ -82,6 +91,7 @@ class StaffPages:
                 record = judgement(item, entered, by=person.name, at=clock(), digest=entry.submission.digest)
                 add_reading(self._site.book, place.desk.assignment, entry, record, person)
                 others = f"{first.record.by} gave {first.record.points:g}"
+                visit.session.saved = link("a", place.desk.assignment, "second", item.id, entry.number)
                 visit.session.note = f"Read: {record.points:g} of {item.points:g}; {others}."
                 readings = readings_of(self._site.book, place.desk.assignment)
                 sample = for_second_reader(place.index, readings, person.name, place.desk.items)

@@ -24,10 +24,13 @@ def course_files(*, title: str, time_zone: str, ci: str = "") -> dict[str, str]:
         ".gitignore": filled("course/gitignore"),
         ".pre-commit-config.yaml": filled("course/pre-commit-config.yaml"),
     }
-    if ci:
-        path, template = CI[ci]
-        files[path] = filled(template)
-    return files
+    return files | (workflow_file(ci) if ci else {})
+
+
+def workflow_file(ci: str) -> dict[str, str]:
+    """Render the workflow file for one of `CI`, by path."""
+    path, template = CI[ci]
+    return {path: filled(template)}
 
 
 def quoted(text: str) -> str:

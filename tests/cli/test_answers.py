@@ -176,7 +176,7 @@ def test_the_table_holds_what_a_person_needs_and_a_suggestion_is_accepted_by_a_w
 
     row["points"] = "OK"
     done = homework.load(rows)
-    assert (done.returncode, done.stderr) == (0, f"{homework.table}: 1 new judgements saved\n")
+    assert (done.returncode, done.stderr) == (0, f"{homework.table}: 1 new judgement saved\n")
     items = homework.items()
     assert (items["memories"]["points"], items["memories"]["reason"]) == (4, "a person gave 4 of 4")
     (record,) = map(json.loads, (homework.course.results() / "manual.jsonl").read_text().splitlines())

@@ -112,11 +112,21 @@ def test_4_with_a_traceback_if_a_courses_check_kind_breaks_and_the_other_items_a
 
 def test_3_if_judging_breaks_and_the_other_archives_are_graded_still(course):
     checks = course.folder / "assignments/tiny/checks.py"
-    checks.write_text(checks.read_text().replace('reason="it was looked at"', "reason=1 / 0"))
+    checks.write_text(checks.read_text().replace("fraction=1.0", "fraction=2.0"))
     course.rubric({"id": "w", "title": "w", "points": 1, "check": "kills_once", "path": "/nowhere"})
     done = course.run("run", course.submit("ann"), course.submit("ben"))
     assert done.returncode == 3
     assert "this is a bug of ours" in done.stderr
+    assert course.observed("ann") == course.observed("ben") == ["w"]
+
+
+def test_4_if_judging_by_a_kind_of_the_course_breaks_and_the_other_archives_are_graded_still(course):
+    checks = course.folder / "assignments/tiny/checks.py"
+    checks.write_text(checks.read_text().replace('reason="it was looked at"', "reason=1 / 0"))
+    course.rubric({"id": "w", "title": "w", "points": 1, "check": "kills_once", "path": "/nowhere"})
+    done = course.run("run", course.submit("ann"), course.submit("ben"))
+    assert done.returncode == 4
+    assert done.stderr.count("tiny/checks.py:22: award: ZeroDivisionError: division by zero; correct") == 2
     assert course.observed("ann") == course.observed("ben") == ["w"]
 
 

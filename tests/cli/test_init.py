@@ -63,6 +63,22 @@ def test_any_line_of_text_can_be_the_title(init, tmp_path, title):
     assert (tmp_path / "course" / "README.md").read_text(encoding="utf-8").startswith(f"# {title}\n")
 
 
+def test_a_course_that_is_there_gets_a_workflow_file_alone(init, tmp_path):
+    init("course", "--title", "A course")
+    before = {path: path.read_bytes() for path in (tmp_path / "course").rglob("*") if path.is_file()}
+    code, out, _ = init("course", "--ci", "gitlab")
+    assert (code, out) == (0, ["course/.gitlab-ci.yml: written"])
+    after = {path: path.read_bytes() for path in (tmp_path / "course").rglob("*") if path.is_file()}
+    assert after.keys() - before.keys() == {tmp_path / "course/.gitlab-ci.yml"}
+    assert before == {path: after[path] for path in before}
+
+
+def test_a_new_course_needs_a_title(init):
+    code, _, (line,) = init("course")
+    assert code == 2
+    assert "--title: is missing; give the course's name" in line
+
+
 @pytest.mark.parametrize("title", ["", "  ", "two\nlines", "\udcff"])
 def test_what_is_no_line_of_text_is_no_title(init, tmp_path, title):
     code, _, err = init("course", "--title", title)

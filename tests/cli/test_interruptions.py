@@ -290,7 +290,11 @@ def test_a_plugin_that_breaks_as_an_run_begins_leaves_no_seed(course):
             raise RuntimeError("nobody thought of this")
         """,
     )
-    assert course.run("run", course.submit()).returncode == 3
+    done = course.run("run", course.submit())
+    assert done.returncode == 4
+    assert (
+        "zz_breaks/assignment.py:6: grader_run_started: RuntimeError: nobody thought of this" in done.stderr
+    )
     assert not list(course.out.rglob("job*.json"))
 
 

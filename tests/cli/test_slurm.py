@@ -2,56 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
 import select
-import shutil
 import signal
-import subprocess
 import sys
-import time
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-import grader
+from tests.cli.cluster_class import ROOT, WITHIN_S, ClusterClass, essence
+from tests.cuda.played_gpus import play_gpus
 from tests.slurm_cluster import Cluster, missing
 
 pytestmark = [pytest.mark.slurm, pytest.mark.skipif(bool(missing()), reason=missing())]
-
-ROOT = Path(grader.__file__).parent.parent
-WITHIN_S = 600.0
-HOLDS = """
-import os
-import time
-from dataclasses import dataclass
-from pathlib import Path
-
-from grader.contracts.check import CheckKind
-from grader.model.observation import Observation, Outcome
-from grader.model.options import option
-from grader.model.score import Award
-
-class Holds(CheckKind):
-    '''Says that it is there, and waits until it may go on.'''
-
-    name = "holds"
-
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
-        folder: str = option("Where it says so, and what it waits for.")
-
-    def observe(self, options, context):
-        (Path(options.folder) / f"begun-{os.environ['SLURM_JOB_ID']}-{os.getpid()}").touch()
-        while not (Path(options.folder) / "go").exists():
-            time.sleep(0.05)
-        return Observation(item=context.item, outcome=Outcome.OBSERVED, seed=context.seed)
-
-    def award(self, options, observation, related):
-        return Award(fraction=1.0, reason="it was looked at")
-"""
 
 
 @pytest.fixture(scope="session")
@@ -60,100 +23,16 @@ def cluster(tmp_path_factory):
         yield started
 
 
-class Class:
-    """A course, a class for it, and the cluster."""
+class SlurmClass(ClusterClass):
+    """A class on Slurm."""
 
-    def __init__(self, course, cluster, folder):
-        self.course, self.cluster = course, cluster
-        self.holds = folder / "holds"
-        self.holds.mkdir()
-        self.site = folder / "site.yaml"
-        self.settings()
-        course.write("assignments/tiny/checks.py", HOLDS)
-        text = (course.folder / "assignments/tiny/assignment.py").read_text()
-        text = text.replace("Breaks, KillsOnce, Waits", "Holds")
-        course.write("assignments/tiny/assignment.py", text)
+    engine = "slurm"
 
     def settings(self, setup="", **keys):
-        lines = [f"export PYTHONPATH={ROOT}", f"export GRADER_LEASES={os.environ['GRADER_LEASES']}", setup]
-        slurm = {"setup": "\n".join(lines), "cpu": {"cpus": 2, "time": "10m"}, **keys}
-        self.site.write_text(json.dumps({"engines": {"slurm": slurm}}))
+        self.write_settings(setup, {"cpu": {"cpus": 2, "time": "10m"}, **keys})
 
-    def rubric(self, *, holds=True, **keys):
-        from tests.cli.conftest import DOUBLE, SQUARE
-
-        held = {"id": "held", "title": "it is held", "points": 1, "check": "holds", "folder": str(self.holds)}
-        held |= keys
-        self.course.rubric(DOUBLE, SQUARE, *([held] if holds else []))
-
-    @property
-    def environment(self):
-        return {
-            **self.course.environment,
-            **self.cluster.environment,
-            "GRADER_SITE": str(self.site),
-            "PYTHONPATH": str(ROOT),
-        }
-
-    def command(self, *arguments):
-        return [
-            sys.executable,
-            "-P",
-            "-m",
-            "grader",
-            "run",
-            "--engine",
-            "slurm",
-            "--out",
-            str(self.course.out),
-            *arguments,
-        ]
-
-    def run(self, *arguments):
-        return subprocess.run(
-            self.command(*arguments),
-            env=self.environment,
-            cwd=self.course.cwd,
-            capture_output=True,
-            text=True,
-            timeout=WITHIN_S,
-            check=False,
-        )
-
-    @contextmanager
-    def started(self, *arguments):
-        process = subprocess.Popen(
-            self.command(*arguments),
-            env=self.environment,
-            cwd=self.course.cwd,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
-
-    def begun(self):
-        return sorted(file.name for file in self.holds.glob("begun-*"))
-
-    def until(self, what, is_so):
-        ends = time.monotonic() + WITHIN_S
-        while not is_so():
-            assert time.monotonic() < ends, f"not within {WITHIN_S:g} s: {what}; {self.cluster.queue()}"
-            time.sleep(0.05)
-
-    def until_begun(self, count=1):
-        self.until(f"{count} begun", lambda: len(self.begun()) >= count)
-
-    def go(self):
-        (self.holds / "go").touch()
-
-    def runs(self, student):
-        return [record["run"]["id"] for record in self.course.records(student) if record["record"] == "run"]
+    def describe(self):
+        return self.cluster.queue()
 
     def jobs(self):
         """Return the numbers of all jobs that Slurm ever had of us."""
@@ -165,20 +44,10 @@ class Class:
 def hands(course, cluster, tmp_path):
     """Return a class of nobody, on a cluster with nothing to do."""
     cluster.cancel_all()
-    made = Class(course, cluster, tmp_path)
+    made = SlurmClass(course, cluster, tmp_path)
     yield made
     made.go()
     cluster.cancel_all()
-
-
-def essence(course, student):
-    """Return what the evidence and the score of a student say, but for times and seeds."""
-    observed = [
-        (record["observation"]["item"], record["observation"]["outcome"], record["observation"]["digest"])
-        for record in course.records(student)
-        if record["record"] == "observation"
-    ]
-    return sorted(observed), course.points(student)
 
 
 def test_a_class_gets_what_it_gets_on_one_machine_and_nothing_is_left(hands, tmp_path):
@@ -362,28 +231,8 @@ def test_what_slurm_refuses_is_told_in_its_words(hands):
     assert "Slurm refused it" in (refused := hands.run(archive)).stderr + refused.stdout
 
 
-NVML = """
-import os
-
-class NVMLError(Exception): pass
-
-def nvmlInit(): pass
-def nvmlDeviceGetCount(): return 4
-def nvmlDeviceGetHandleByIndex(index): return index
-def nvmlDeviceGetUUID(handle): return f"GPU-{os.environ.get('GRADER_NODE', 'host')}-{handle}"
-def nvmlDeviceGetName(handle): return "NVIDIA H999"
-def nvmlDeviceGetComputeRunningProcesses(handle): return []
-"""
-
-
 def test_items_with_a_gpu_follow_the_others_each_on_a_gpu_that_was_granted_to_it(hands, tmp_path):
-    if shutil.which("cc") is None:
-        pytest.skip("there is no C compiler")
-    played = tmp_path / "played"
-    played.mkdir()
-    (played / "pynvml.py").write_text(NVML)
-    driver = Path(__file__).parents[1] / "cuda" / "fake_driver.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", played / "libcuda.so.1", driver], check=True)
+    played = play_gpus(tmp_path / "played")
     gpu = {"cpus": 1, "kinds": {"H999": "gpu:fake"}}
     hands.settings(setup=f"export PYTHONPATH={ROOT}:{played} LD_LIBRARY_PATH={played}", gpu=gpu, pack=1)
     text = (hands.course.folder / "assignments/tiny/assignment.py").read_text()
@@ -409,23 +258,8 @@ def test_items_with_a_gpu_follow_the_others_each_on_a_gpu_that_was_granted_to_it
     assert len(set(facts)) == len(students), facts
 
 
-def doctor(hands, *arguments):
-    """Return what the doctor says of the machines, by the kind of tasks and the name of a line."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "grader", "doctor", "--engine", "slurm", "--json", *arguments],
-        env=hands.environment,
-        cwd=hands.course.cwd,
-        capture_output=True,
-        text=True,
-        timeout=WITHIN_S,
-        check=False,
-    )
-    findings = json.loads(done.stdout)["findings"]
-    return done.returncode, {(f["about"].partition(",")[0], f["name"]): f for f in findings}
-
-
 def test_the_doctor_looks_at_a_machine_for_each_kind_of_tasks_and_leaves_nothing(hands):
-    code, lines = doctor(hands)
+    code, lines = hands.doctor()
     sandbox = lines["tasks without GPUs", "sandbox"]
     assert (sandbox["works"], sandbox["about"].partition(" on ")[2]) == (True, "n1")
     gpus = lines["tasks with a GPU", "GPUs"]
@@ -443,7 +277,7 @@ def test_a_cluster_without_namespaces_is_told_from_one_with_them_and_its_class_s
         pytest.skip("grader is installed without its tests")
     command = f"{sys.executable} {weak} --no-namespaces {sys.executable}"
     hands.settings(command=command, cpu={"cpus": 1}, pack=1, at_once=1)
-    _, lines = doctor(hands)
+    _, lines = hands.doctor()
     sandbox = lines["tasks without GPUs", "sandbox"]
     assert not sandbox["works"]
     assert "namespaces or stronger is demanded" in sandbox["says"]

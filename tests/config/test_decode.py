@@ -129,8 +129,8 @@ def test_plain_data_becomes_the_dataclass_it_describes() -> None:
         ("parts", [{"name": "n"}, {}], "parts[1].name: missing; give text"),
         ("parts", [{"name": "n", "weight": 0}], "parts[0].weight: must be a number > 0, got 0"),
         ("parts", [{"naem": "n"}], "parts[0].naem: unknown key; did you mean name?"),
-        ("parts", ["n"], 'parts[0]: must be a mapping, got "n"'),
-        ("table", [], "table: must be a mapping, got a list"),
+        ("parts", ["n"], 'parts[0]: must be a mapping, got "n"; write {name: …, weight: …}'),
+        ("table", [], "table: must be a mapping, got a list; write {NAME: …}"),
         ("table", {"k": "v"}, 'table.k: must be a number, got "v"'),
         ("maybe", "1", 'maybe: must be a whole number, got "1"'),
         ("some", [], "some: must be a number, a whole number, text or true or false, got a list"),
@@ -148,6 +148,14 @@ def test_plain_data_becomes_the_dataclass_it_describes() -> None:
             (
                 "due: must be a date and time with its offset from UTC, such as "
                 '2024-12-23T23:59:00+02:00, got "soon"'
+            ),
+        ),
+        (
+            "due",
+            "2030-02-30T23:59:00+01:00",
+            (
+                "due: must be a date and time with its offset from UTC, such as 2024-12-23T23:59:00+02:00, "
+                'got "2030-02-30T23:59:00+01:00" (day is out of range for month)'
             ),
         ),
         ("grace", 15, "grace: must be a duration such as 20s, 15m, 1h30m or 3d, got 15"),

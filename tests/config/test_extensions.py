@@ -52,7 +52,7 @@ def test_mistakes_in_course_yaml_are_all_located(folder: Path) -> None:
         'course.yaml:5:9: extensions.bob.hw3: no assignment is called "hw3"; did you mean hw2?',
     )
     (line,) = problems(folder, "extensions: [alice]\n")
-    assert line == "course.yaml:3:1: extensions: must be a mapping, got a list"
+    assert line == "course.yaml:3:1: extensions: must be a mapping, got a list; write {NAME: {NAME: …}}"
 
 
 def test_extensions_may_be_a_table_that_people_keep_reasons_in(folder: Path) -> None:

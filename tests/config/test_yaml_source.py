@@ -102,7 +102,13 @@ def test_an_alias_stands_for_the_latest_anchor_of_its_name() -> None:
     ("text", "line"),
     [
         ("a: 1\nb: 2\na: 3\n", "f.yaml:3:1: a: given twice, first in line 1; keep one"),
-        ("x:\n- {p: 1, p: 2}", "f.yaml:2:10: x[0].p: given twice, first in line 2; keep one"),
+        ("x: {p: 1, p: 2}", "f.yaml:1:11: x.p: given twice, first in line 1; keep one"),
+        ("x:\n- {o: 0, p: 1, p: 2}", "f.yaml:2:16: x[0].p: given twice, first in line 2; keep one"),
+        (
+            "x:\n- {p: 1, q: 2, p: 2, q: 3}",
+            "f.yaml:2:16: x[0].p: given twice, first in line 2; keep one, "
+            "or begin another entry of the list with a dash",
+        ),
         (
             "a: &q {b: 1}\nc:\n  <<: *q\n",
             "f.yaml:3:3: c.<<: merge keys are not understood here; write the keys out",

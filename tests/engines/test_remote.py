@@ -27,6 +27,7 @@ from grader.engines.remote.node import objection, script
 from grader.engines.remote.options import RemoteOptions
 from grader.engines.remote.packs import pack_sizes
 from grader.engines.remote.scheduler import (
+    Pace,
     SchedulerAwayError,
     SchedulerRefusedError,
     TaskPhase,
@@ -44,6 +45,8 @@ class HereScheduler:
     """A scheduler whose tasks run on this machine, side by side."""
 
     most_tasks = 100
+    carrier = "folder"
+    pace = Pace(read_every_s=(0.05, 0.05), ask_every_s=(0.05, 0.05), first_ask_s=0.0, grace_s=0.5)
 
     def __init__(self):
         self.running = {}
@@ -142,14 +145,6 @@ def scheduler():
     made = HereScheduler()
     yield made
     made.end()
-
-
-@pytest.fixture(autouse=True)
-def _hurry(monkeypatch):
-    monkeypatch.setattr(session_module, "READ_EVERY_S", (0.05, 0.05))
-    monkeypatch.setattr(session_module, "ASK_EVERY_S", (0.05, 0.05))
-    monkeypatch.setattr(session_module, "GRACE_S", 0.5)
-    monkeypatch.setattr(session_module, "FIRST_ASK_S", 0.0)
 
 
 def session_of(scheduler, tmp_path, **settings):
@@ -326,7 +321,7 @@ def test_a_task_that_ends_without_a_word_is_sent_again_and_in_the_end_its_last_l
     orders, scheduler, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(session_module, "SENDS", 2)
-    monkeypatch.setattr(session_module, "GRACE_S", 0.0)
+    scheduler.pace = replace(scheduler.pace, grace_s=0.0)
     scheduler.setup = "echo no such module >&2; exit 1"
     session = session_of(scheduler, tmp_path)
     session.submit(orders.make("ann"))

@@ -81,14 +81,19 @@ def test_a_new_submission_holds_and_the_old_one_is_history(book, keep, tiny):
     assert details == [(4.0, "sha256:w1"), (2.0, "sha256:w2")]
 
 
-def test_who_comes_late_with_an_earlier_run_is_kept_out_with_everything(book, keep, tiny, path):
+def test_who_comes_late_with_an_earlier_run_is_history_alone_and_only_once(book, keep, tiny, path):
     keep(tiny.evidence("ann", work="sha256:w2", run="e2", began=LATER))
-    before = counts(book)
     with pytest.raises(NotObservedError) as kept_out:
         keep(tiny.evidence("ann"))
+    before = counts(book)
+    with pytest.raises(NotObservedError):
+        keep(tiny.evidence("ann"))
+    assert grades(book) == [("ann", 4.0)]
+    assert [event.details["counts"] for event in history(book, "ann")] == [True, False]
     assert kept_out.value.problems == (
         f"{path}: ann, tiny: a later run is recorded already (begun {LATER}, this one "
-        "2024-12-23T10:00:00+00:00); run it with --fresh to make it count",
+        "2024-12-23T10:00:00+00:00), and this one stands in the history alone; "
+        "run it with --fresh to make it count",
     )
     assert counts(book) == before
     keep(tiny.evidence("ben"))

@@ -61,7 +61,7 @@ def test_everyone_who_did_not_get_their_grade_is_named(done, lms):
         "epoe": ("UNCHANGED", "is not assigned this there; assign it first"),
         "dli": ("WRITTEN", ""),
         "Student, Test (99999)": ("NO_GRADE", "is in the file and has no grade"),
-        "zoe": ("NO_ROW", "has a grade, but no row of the file could be matched with certainty"),
+        "zoe": ("NO_ROW", "has a grade, but no row of the file is surely theirs; have they left the course?"),
     }
 
 

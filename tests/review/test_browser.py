@@ -268,3 +268,169 @@ def test_an_enter_that_is_held_down_saves_one_answer(demo, browse):
         )
     assert len(rows(demo)) == 1
     assert newest(demo, first(demo)) == 0
+
+
+# typed and not saved
+
+
+def typed(page) -> list[str]:
+    return [field.input_value() for field in page.locator(".criterion input").all()]
+
+
+@pytest.mark.parametrize("leave", ["n", "v", "reload", "questions"])
+def test_points_that_are_not_saved_come_back_whatever_way_one_leaves(demo, browse, leave):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    here = page.url
+    page.keyboard.press("1")
+    page.keyboard.press("c")
+    page.keyboard.type("Look again")
+    page.keyboard.press("Escape")
+    if leave == "reload":
+        page.reload()
+    elif leave == "questions":
+        with page.expect_navigation():
+            page.click("text=Questions")
+    else:
+        press(page, leave)
+    if leave in {"n", "questions"}:
+        unsaved = page.locator(".unsaved")
+        assert unsaved.inner_text().startswith(
+            "Typed and not saved: 1: on-chip and off-chip memory, Submission "
+        )
+        with page.expect_navigation():
+            unsaved.locator("a").click()
+    assert page.url == here
+    assert typed(page) == ["1", "", "", ""]
+    assert page.input_value("#comment") == "Look again"
+    assert "Not saved: this is what you typed here before." in page.inner_text(".unsaved")
+    page.click("text=Drop it")
+    assert typed(page) == [""] * 4
+    page.reload()
+    assert page.locator(".unsaved").count() == 0
+    assert rows(demo) == []
+    assert browse.complaints == []
+
+
+def test_what_is_saved_is_not_typed_any_more(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    here = page.url
+    press(page, "f", "Enter")
+    page.goto(here)
+    assert page.locator(".unsaved").count() == 0
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_what_a_refused_form_shows_is_not_lost_either(demo, browse):
+    bob, cem = browse.open("Bob"), browse.open("Cem")
+    number = first(demo)
+    for page in (bob, cem):
+        page.goto(f"{demo.address}/a/demo/q/{ITEM}/{number}")
+    press(bob, "f", "Enter")
+    press(cem, "x", "Enter")
+    press(cem, "n")
+    with cem.expect_navigation():
+        cem.click(".unsaved a")
+    assert typed(cem) == ["0", "0", "0", "0"]
+    assert "4 of 4 by Bob" in cem.inner_text(".now")
+
+
+def test_what_one_person_typed_another_one_does_not_get(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    here = page.url
+    page.keyboard.press("1")
+    page.goto(f"{demo.address}/enter?token={demo.tokens['Cem']}")
+    page.goto(here)
+    assert typed(page) == [""] * 4
+    assert page.locator(".unsaved").count() == 0
+
+
+def test_somebody_elses_points_since_are_told_with_the_draft(demo, browse):
+    page = browse.open("Bob")
+    number = first(demo)
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}/{number}")
+    page.keyboard.press("1")
+    demo.visitor("Cem").give(ITEM, number, 0, 0, 0, 0)
+    page.reload()
+    assert "Somebody has given points here since." in page.inner_text(".unsaved")
+    assert "0 of 4 by Cem" in page.inner_text(".now")
+
+
+# the server is away
+
+
+@pytest.mark.parametrize("keys", [("Enter",), ("n",), ("v",), ("u",)])
+def test_without_a_server_the_page_stays_and_says_what_to_do(demo, browse, keys):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    here = page.url
+    page.keyboard.press("f")
+    page.route("**/*", lambda route: route.abort("connectionrefused"))
+    for key in keys:
+        page.keyboard.press(key)
+    line = page.locator(".offline")
+    line.wait_for()
+    assert "The server does not answer, and nothing was sent. Start grader review again" in line.inner_text()
+    assert page.url == here
+    assert typed(page) == ["1", "1", "1", "1"]
+    page.unroute("**/*")
+    press(page, "Enter")  # it is back
+    assert [row[1:3] for row in rows(demo)] == [(4.0, "Bob")]
+
+
+def test_after_a_restart_the_page_goes_on_once_the_new_link_is_open(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    page.keyboard.press("f")
+    demo.door._sessions.clear()  # as a new start would
+    page.keyboard.press("Enter")
+    page.locator(".offline").wait_for()
+    assert "grader review was started again" in page.inner_text(".offline")
+    other = page.context.new_page()
+    other.goto(f"{demo.address}/enter?token={demo.tokens['Bob']}")
+    press(page, "Enter")
+    assert [row[1:3] for row in rows(demo)] == [(4.0, "Bob")]
+
+
+def test_nobody_saves_under_the_name_of_who_opened_another_link_in_this_browser(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    page.keyboard.press("f")
+    page.context.new_page().goto(f"{demo.address}/enter?token={demo.tokens['Cem']}")
+    page.keyboard.press("Enter")
+    page.locator(".offline").wait_for()
+    assert "open as Cem now" in page.inner_text(".offline")
+    assert rows(demo) == []
+
+
+def test_the_keys_open_where_they_are_seen(demo, browse):
+    page = browse.open("Bob", viewport={"width": 1280, "height": 600})
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    page.keyboard.press("?")
+    page.wait_for_function(
+        """() => {
+            const last = document.querySelector(".keys dl").lastElementChild.getBoundingClientRect();
+            const box = document.querySelector(".judging").getBoundingClientRect();
+            return last.bottom <= Math.min(innerHeight, box.bottom) + 1 && last.top >= 0;
+        }"""
+    )
+
+
+def test_too_many_points_name_the_limit(demo, browse):
+    page = browse.open("Bob")
+    page.goto(f"{demo.address}/a/demo/q/{ITEM}")
+    assert page.locator(".limit:visible").count() == 0
+    page.fill("#part-1", "7")
+    assert page.locator(".limit:visible").all_inner_texts() == ["Give 0 to 1."]
+    page.fill("#part-1", "1")
+    assert page.locator(".limit:visible").count() == 0
+
+
+def test_no_word_of_the_audit_is_broken_on_a_phone(demo, browse):
+    everywhere(demo)
+    page = browse.open(viewport={"width": 360, "height": 740})
+    page.goto(f"{demo.address}/a/demo/audit")
+    widths = page.eval_on_selector_all(".audit td", "cells => cells.map(cell => cell.clientWidth)")
+    assert min(widths) > 250

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from grader.review.class_index import ClassIndex
 from grader.review.fairness import in_sample
+from grader.review.labels import label
 from tests.review.test_points import ITEM, first, newest, rows, write_evidence
 
 
@@ -84,12 +87,18 @@ def test_a_second_reader_sees_no_points_of_the_first_and_what_differs_is_listed(
 
 def test_questions_are_listed_by_how_often_suggestions_are_overruled(demo):
     ada = demo.visitor()
-    ada.give(ITEM, first(demo), accept=1)
-    ada.give("q4.sync", first(demo, "q4.sync"), 1.5, 1.5)
+    ada.give("q2.coalescing", first(demo, "q2.coalescing"), 0, 0)
+    for _ in range(5):
+        ada.give(ITEM, first(demo), accept=1)
+        ada.give("q4.sync", first(demo, "q4.sync"), 1.5, 1.5)
     page = demo.texts(ada.get("/a/demo/fairness"))
-    assert page.index("4: __syncthreads in a branch 1 (100 %) 1") < page.index(
-        "1: on-chip and off-chip memory 0 (0 %) 1"
+    rows = (
+        "4: __syncthreads in a branch 5 (100 %) 5",
+        "1: on-chip and off-chip memory 0 (0 %) 5",
+        "too few to say 1 1",  # one of one would be first
     )
+    places = [page.index(row) for row in rows]
+    assert places == sorted(places)
 
 
 def test_a_changed_criterion_is_applied_to_all_that_it_was_given_to(demo, total):
@@ -198,3 +207,48 @@ def test_a_conflict_shows_on_the_page_that_was_open_longest(demo):
     response = demo.visitor("Cem").give(ITEM, number, 0, 0, 0, 0)
     assert response.status_code == 409
     assert "The points were taken back" in response.text
+
+
+def test_accepting_a_suggestion_leaves_no_note_for_the_next_one_who_changes_the_points(demo):
+    ada, number = demo.visitor(), first(demo)
+    ada.give(ITEM, number, accept=1)
+    page = ada.get(f"/a/demo/q/{ITEM}/{number}")
+    assert "the suggestion was accepted" in demo.texts(page), "above the form"
+    assert re.search(r'<textarea id="reason"[^>]*></textarea>', page)
+    ada.give(ITEM, number, 0, 0, 0, 0, after=newest(demo, number))
+    assert rows(demo, "reason")[-1] == ("",)
+
+
+def test_who_saved_on_another_page_is_you(demo):
+    ada, number = demo.visitor(), first(demo)
+    ada.give(ITEM, number, 1, 1, 1, 1)
+    page = demo.texts(ada.give(ITEM, number, 0, 0, 0, 0).text)
+    assert "You were here meanwhile, on another page. You gave 4 of 4" in page
+    assert "Ada was here" not in page
+
+
+def test_numbers_and_order_of_submissions_say_nothing_of_the_alphabet(demo):
+    page = demo.visitor().get("/a/demo/submissions")
+    numbers = [int(number) for number in re.findall(r">Submission (\d+)<", page)]
+    by_name = {e.submission.student: label(e.number) for e in demo.room.index.entries}
+    alphabet = [by_name[student] for student in sorted(by_name)]
+    assert sorted(numbers) == sorted(alphabet)
+    assert len(numbers) == 20
+    assert alphabet not in (numbers, sorted(numbers), sorted(numbers, reverse=True))
+    assert numbers != sorted(numbers)
+    assert f"Submission {numbers[3]}" in demo.visitor().get(f"/a/demo/submissions?search={numbers[3]}")
+
+
+def test_each_row_has_a_label_of_its_own():
+    labels = [label(number) for number in range(1, 99_001)]
+    assert len(set(labels)) == 99_000
+    assert {len(str(each)) for each in labels[:9000]} == {4}
+
+
+def test_lateness_is_in_points(demo):
+    ada = demo.visitor()
+    for entry in demo.room.index.refresh().entries:
+        for item in demo.desk.items:
+            ada.give(item, entry.number, accept=1)
+    page = ada.get("/a/demo/submissions?show=late")
+    assert "Late, points" in page

@@ -11,10 +11,6 @@ from grader.model.options import option
 class RemoteOptions:
     """Keys that all such engines accept."""
 
-    folder: str = option(
-        "A folder that every machine sees under this path; otherwise `.cluster` in the results folder.",
-        default="",
-    )
     setup: str = option(
         "Lines of shell before the worker, such as `module load cuda` or the activation of an environment.",
         default="",

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,18 @@ from grader.machine.lease import Leases
 DOCTOR_S = 300.0
 """Seconds that `grader doctor` may take there."""
 LATE_S = 5.0
-"""A shared folder that shows a new line later than this makes every order wait for it."""
+"""Where a new line shows later than this, every order waits for it."""
 _GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """The way of a line from another machine."""
+
+    carrier: str
+    """What brought it, such as a shared folder."""
+    late_s: float
+    """How many seconds after it was written it could be read here."""
 
 
 def machine_facts() -> dict[str, Any]:
@@ -68,7 +79,7 @@ def _doctor() -> dict[str, Any]:
 
 
 def findings(
-    facts: Mapping[str, Any], batch: Batch, *, machine: str, late_s: float, limit_s: float, least: str
+    facts: Mapping[str, Any], batch: Batch, *, machine: str, arrival: Arrival, limit_s: float, least: str
 ) -> Iterator[EngineFinding]:
     """Judge the facts of a machine for a batch.
 
@@ -76,7 +87,7 @@ def findings(
         facts: of `machine_facts`.
         batch: the batch of the probe, which says what its tasks are given.
         machine: what tasks and which machine, for a heading.
-        late_s: how many seconds after it was written a line of the machine could be read here.
+        arrival: how its lines came here.
         limit_s: how long a task may take, in seconds.
         least: the weakest sandbox that the course demands; empty for none.
     """
@@ -109,7 +120,7 @@ def findings(
             f"{granted} granted, {len(usable)} can be used ({names}{divided}); {VISIBLE}={facts['visible']}",
             ""
             if len(usable) == granted
-            else "see the driver there, gres.conf, and ConstrainDevices of Slurm",
+            else "see the driver there, and which devices the scheduler lets a task use",
         )
     enough = facts["cores"] >= batch.cores
     shared = f", {facts['threads']} of them share a core with another" if facts["threads"] else ""
@@ -119,7 +130,7 @@ def findings(
         "cores",
         enough,
         f"{batch.cores} granted, {facts['cores']} can be used{shared}{confined}",
-        "" if enough else "lower `cpus`, or see to which cores Slurm binds a task",
+        "" if enough else "lower `cpus`, or see to which cores the scheduler binds a task",
     )
     yield finding(
         "leases",
@@ -133,11 +144,12 @@ def findings(
         f"{facts['temporary']}, {facts['temporary_free'] / _GIB:.1f} GiB free",
         "" if facts["temporary_free"] > _GIB else "set TMPDIR in `setup` to a folder with room",
     )
+    in_time = arrival.late_s < LATE_S
     yield finding(
-        "shared folder",
-        late_s < LATE_S,
-        f"a new line of that machine is seen here after {late_s:.1f} s",
-        "" if late_s < LATE_S else "every order waits for that; name a `folder` on a file system without it",
+        arrival.carrier,
+        in_time,
+        f"a new line of that machine is seen here after {arrival.late_s:.1f} s",
+        "" if in_time else f"every order waits for that; see why the {arrival.carrier} is slow",
     )
     yield finding("time limit", True, f"{limit_s / 60:.0f} minutes for a task")
 

@@ -19,30 +19,33 @@ from grader.engines.remote.batch import (
 )
 from grader.engines.remote.journal import TaskJournals
 from grader.engines.remote.ledger import Ledger
-from grader.engines.remote.options import RemoteOptions
-from grader.engines.remote.probe import DOCTOR_S, findings
+from grader.engines.remote.probe import DOCTOR_S, Arrival, findings
 from grader.engines.remote.scheduler import Scheduler, SchedulerAwayError, SchedulerRefusedError
 from grader.engines.remote.stored import OrderStore, Wants, root_for
 from grader.errors import NotObservedError
 
 READ_EVERY_S = 0.1
-ASK_EVERY_S = 5.0
-GRACE_S = 15.0
 
 
 def probe(
-    scheduler: Scheduler, options: RemoteOptions, settings: EngineSettings, name: str
+    scheduler: Scheduler, settings: EngineSettings, name: str, shared: str = ""
 ) -> Iterator[EngineFinding]:
     """Yield what tasks without and with GPUs would have, each on the machine that the scheduler chose.
+
+    Args:
+        scheduler: the scheduler.
+        settings: of the command.
+        name: what the scheduler is called in messages.
+        shared: a folder that all machines share; otherwise `.cluster` of the results folder is used.
 
     Raises:
         UsageError: the shared folder cannot be used.
         NotObservedError: the scheduler does not answer, or the folder cannot be written.
     """
     results = (settings.results or Path.cwd()).absolute()
-    folder = Path(options.folder) if options.folder else results / ".cluster"
+    folder = Path(shared) if shared else results / ".cluster"
     store = OrderStore.at(folder)
-    if options.folder:
+    if shared:
         store = OrderStore.at(root_for(folder, results))
     ledger = Ledger(store, scheduler)
     kinds = [("tasks without GPUs", Wants())]
@@ -84,21 +87,23 @@ def _probed(heading: str, wants: Wants, ledger: Ledger, least: str, name: str) -
     late_s = max(0.0, time.time() - ledger.clock_ahead_s - journals.facts["written_at"])
     machine = f"{heading}, on {journals.node}"
     limit_s = scheduler.limit_s(wants)
-    yield from findings(journals.facts, batch, machine=machine, late_s=late_s, limit_s=limit_s, least=least)
+    arrival = Arrival(scheduler.carrier, late_s)
+    yield from findings(journals.facts, batch, machine=machine, arrival=arrival, limit_s=limit_s, least=least)
 
 
 def _wait(journals: TaskJournals, batch: Batch, folder: Path, scheduler: Scheduler) -> str:
     """Wait for the facts of a probe; return why there are none."""
-    ask_at, over_at = time.monotonic() + 1.0, float("inf")
+    pace = scheduler.pace
+    ask_at, over_at = time.monotonic() + pace.first_ask_s, float("inf")
     while True:
         journals.read()
         if journals.facts:
             return ""
         now = time.monotonic()
-        if now > over_at + GRACE_S:
+        if now > over_at + pace.grace_s:
             return f"its task ended without a word: {last_words(folder, 0) or 'its log is empty'}"
         if now >= ask_at:
-            ask_at = now + ASK_EVERY_S
+            ask_at = now + pace.ask_every_s[0]
             state = scheduler.states().get((batch.name, 0))
             over = state is None or state.phase.is_over
             over_at = min(over_at, now) if over else float("inf")

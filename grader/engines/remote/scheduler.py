@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from grader.engines.remote.batch import Batch
 from grader.engines.remote.stored import Wants
@@ -57,8 +57,26 @@ TaskStates = Mapping[tuple[str, int], TaskState]
 """By the name of the batch and the number of the task."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How often a session looks at journals and asks the scheduler; times are in seconds."""
+
+    read_every_s: tuple[float, float] = (0.5, 5.0)
+    """Between two looks at the journals: the least and, with many tasks, the most."""
+    ask_every_s: tuple[float, float] = (5.0, 15.0)
+    """Between two questions to the scheduler, likewise."""
+    first_ask_s: float = 1.0
+    """From a batch that was sent to the next question."""
+    grace_s: float = 15.0
+    """The last lines of a task may show so late, as on a shared folder."""
+
+
 class Scheduler(Protocol):
     """Queues the tasks of batches, finds machines for them, and starts again what was lost."""
+
+    pace: ClassVar[Pace]
+    carrier: ClassVar[str]
+    """What brings the lines of other machines here, for `grader doctor`."""
 
     @property
     def most_tasks(self) -> int:

@@ -26,18 +26,10 @@ from grader.engines.remote.stored import BatchPlace, OrderStore, StoredOrder, Wa
 from grader.errors import NotObservedError
 from grader.files import obstacle
 
-READ_EVERY_S = (0.5, 5.0)
-"""Seconds between two looks at the journals: the fewest and, with many tasks, the most."""
-ASK_EVERY_S = (5.0, 15.0)
-"""Seconds between two questions to the scheduler, likewise."""
 MANY_TASKS = 500
 """From so many on, journals and scheduler are asked as seldom as may be."""
-FIRST_ASK_S = 1.0
-"""Seconds after a batch was sent until the scheduler is asked."""
 GATHER_S = 60.0
 """Orders are sent after so long even if earlier ones with the same needs still wait for room."""
-GRACE_S = 15.0
-"""A shared folder may show the last lines of another machine so late."""
 SENDS = 4
 """How often an order goes out at most."""
 RESTARTS = 8
@@ -56,6 +48,8 @@ class RemoteSession:
     settings: EngineSettings
     name: str
     """What the scheduler is called in messages."""
+    folder: str = ""
+    """A folder that all machines share; otherwise orders are kept in `.cluster` of the results folder."""
     _ledger: Ledger | None = None
     """None before the first order."""
     _durations: Durations = field(default_factory=Durations)
@@ -114,9 +108,9 @@ class RemoteSession:
         """Open the folder of orders, with those of earlier commands for the same results folder."""
         results = (self.settings.results or order.outbox.parent).absolute()
         root = results / ".cluster"
-        if self.options.folder:
-            OrderStore.at(Path(self.options.folder))
-            root = root_for(Path(self.options.folder), results)
+        if self.folder:
+            OrderStore.at(Path(self.folder))
+            root = root_for(Path(self.folder), results)
         store = OrderStore.at(root)
         self._durations = Durations.read(root)
         for stored in store.all():
@@ -150,10 +144,10 @@ class RemoteSession:
             now = time.monotonic()
             if now >= self._read_at:
                 self._collect(ledger)
-                self._read_at = time.monotonic() + _pause(READ_EVERY_S, ledger)
+                self._read_at = time.monotonic() + _pause(self.scheduler.pace.read_every_s, ledger)
             if now >= self._ask_at:
                 self._ask(ledger)
-                self._ask_at = time.monotonic() + _pause(ASK_EVERY_S, ledger)
+                self._ask_at = time.monotonic() + _pause(self.scheduler.pace.ask_every_s, ledger)
             if ledger.events:
                 break
             if self.settings.detach:
@@ -244,7 +238,7 @@ class RemoteSession:
                 ledger.end(entry, f"{self.name} refused it: {error}")
         else:
             del self._unsent[batch.name]
-            self._ask_at = time.monotonic() + FIRST_ASK_S
+            self._ask_at = time.monotonic() + self.scheduler.pace.first_ask_s
 
     # -- collecting -----------------------------------------------------------------------------------------
 
@@ -310,7 +304,7 @@ class RemoteSession:
                     self._give_up(task, ledger)
             elif task.over_since is None:
                 task.over_since = now
-            elif now - task.over_since > GRACE_S:
+            elif now - task.over_since > self.scheduler.pace.grace_s:
                 self._settle(task, ledger)
         status = queue_status(ledger.tasks, states, sum(map(len, ledger.waiting.values())))
         if status and status != self._status:

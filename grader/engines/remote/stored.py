@@ -45,6 +45,10 @@ class Wants:
     gpu_kinds: tuple[str, ...] = ()
     """Parts of the names of GPUs that it may have; empty for any."""
 
+    def cores_of_task(self, least: int) -> int:
+        """Return the cores of a task: what its programs are timed on and one for the worker, or more."""
+        return max(least, self.cores + 1 if self.cores else 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOrder:
@@ -140,7 +144,7 @@ class OrderStore:
         if job.course not in self._courses:
             source = Path(job.course) / _ASSIGNMENTS
             digest = folder_digest(source)[:32]
-            place = self.root / "courses" / digest
+            place = self.course_folder(digest)
             try:
                 if not place.exists():
                     beside = place.with_name(f".{digest}.{os.getpid()}")
@@ -183,6 +187,10 @@ class OrderStore:
         """Return the folder of an order."""
         return self.root / "orders" / key
 
+    def course_folder(self, digest: str) -> Path:
+        """Return the folder of the copy of a course."""
+        return self.root / "courses" / digest
+
     def read(self, key: str) -> StoredOrder | None:
         """Return an order; None if it was taken back, or never written whole."""
         file = self.folder(key) / _ORDER
@@ -224,7 +232,7 @@ class OrderStore:
 
     def job(self, stored: StoredOrder) -> Job:
         """Return the job of an order with the paths that hold on this machine."""
-        course = self.root / "courses" / stored.course
+        course = self.course_folder(stored.course)
         name = Path(stored.job.assignment_folder).name
         return replace(
             stored.job,

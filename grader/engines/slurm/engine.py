@@ -33,7 +33,7 @@ class SlurmEngine(Engine):
                 "--engine slurm: this command has no results folder; name one that all nodes share by "
                 "engines.slurm.folder of course.yaml or of the site's file"
             )
-        session = RemoteSession(SlurmScheduler(options), options, settings, "Slurm")
+        session = RemoteSession(SlurmScheduler(options), options, settings, "Slurm", options.folder)
         cancel = False
         try:
             yield session
@@ -48,4 +48,4 @@ class SlurmEngine(Engine):
         """Run a probe for each kind of tasks."""
         require_commands()
         options = settings.options or SlurmOptions()
-        return probe(SlurmScheduler(options), options, settings, "Slurm")
+        return probe(SlurmScheduler(options), settings, "Slurm", options.folder)

@@ -51,6 +51,10 @@ class GpuTask:
 class SlurmOptions(RemoteOptions):
     """Keys of `engines: slurm:`."""
 
+    folder: str = option(
+        "A folder that every machine sees under this path; otherwise `.cluster` in the results folder.",
+        default="",
+    )
     account: str = option("The account that is charged; empty for the user's default.", default="")
     nice: int = option("How far behind others its tasks are put (`--nice`).", default=0, above=-1)
     cpu: CpuTask = option("Tasks without GPUs.", default_factory=CpuTask)

@@ -12,10 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from grader.engines.remote.batch import PREFIX, Batch
 from grader.engines.remote.node import NODE, script
 from grader.engines.remote.scheduler import (
+    Pace,
     SchedulerAwayError,
     SchedulerRefusedError,
     TaskPhase,
@@ -63,6 +65,9 @@ def require_commands() -> None:
 class SlurmScheduler:
     """The cluster that Slurm's commands on this machine reach."""
 
+    pace: ClassVar[Pace] = Pace()
+    carrier: ClassVar[str] = "shared folder"
+
     options: SlurmOptions
     _nodes: dict[str, tuple[_Nodes, ...]] = field(default_factory=dict)
     """By partition."""
@@ -88,8 +93,8 @@ class SlurmScheduler:
         return self.options.gpu if wants.gpus else self.options.cpu
 
     def cores(self, wants: Wants) -> int:
-        """Return the cores of a task: what its programs are timed on, one for the worker, or more."""
-        return max(self._task(wants).cpus, wants.cores + 1 if wants.cores else 1)
+        """Return the cores of a task, or more if its programs are timed on more."""
+        return wants.cores_of_task(self._task(wants).cpus)
 
     def limit_s(self, wants: Wants) -> float:
         """Return the time limit of the settings, or the partition's if that is shorter, in seconds."""

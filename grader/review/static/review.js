@@ -19,8 +19,106 @@
   }
   function update() {
     const sum = document.getElementById("sum");
-    fields.forEach((field) => field.classList.toggle("wrong", field.value.trim() !== "" && !right(field)));
+    fields.forEach((field) => {
+      const wrong = field.value.trim() !== "" && !right(field);
+      field.classList.toggle("wrong", wrong);
+      field.setAttribute("aria-invalid", String(wrong));
+      const limit = document.getElementById(field.id.replace("part", "limit"));
+      if (limit) limit.hidden = !wrong;
+    });
     if (sum) sum.textContent = fields.every(right) ? shorten(fields.reduce((total, field) => total + value(field), 0)) : "…";
+    remember();
+  }
+
+  // What is typed and not saved stays in this browser, by gradebook, person and page, until it is saved or dropped.
+  const { book, person } = document.body.dataset;
+  const shelf = `grader-review ${book} ${person} `;
+  const typed = form ? [...form.elements].filter((each) => each.name && !["hidden", "submit"].includes(each.type)) : [];
+  const snapshot = () => JSON.stringify(typed.map((each) => (each.type === "checkbox" ? each.checked : each.value)));
+  const loaded = snapshot();
+  // what a refused form shows is not in the gradebook
+  const rendered = form && form.dataset.unsaved ? null : loaded;
+  const after = () => form.querySelector("[name=after]").value;
+  let remembering = false;
+  const stored = (action) => { try { return action(localStorage); } catch { return null; } };
+
+  function remember() {
+    if (!form || !remembering) return;
+    const now = snapshot();
+    const draft = { values: now, title: document.querySelector("h1").textContent, label: form.dataset.label, after: after(), at: Date.now() };
+    stored((store) => (now === rendered ? store.removeItem(shelf + location.pathname) : store.setItem(shelf + location.pathname, JSON.stringify(draft))));
+  }
+  function show(values) {
+    JSON.parse(values).forEach((each, index) => {
+      if (typed[index].type === "checkbox") typed[index].checked = each;
+      else typed[index].value = each;
+    });
+  }
+  function notice(words, ...rest) {
+    const line = document.createElement("p");
+    line.className = "doubt unsaved";
+    line.setAttribute("role", "status");
+    line.append(words, ...rest);
+    const place = document.querySelector(".judging") || document.getElementById("main");
+    place.prepend(line);
+    return line;
+  }
+  function recall() {
+    if (document.body.dataset.saved) stored((store) => store.removeItem(shelf + document.body.dataset.saved));
+    const drafts = stored((store) => Object.keys(store).filter((key) => key.startsWith(shelf)).map((key) => [key.slice(shelf.length), JSON.parse(store.getItem(key))])) || [];
+    const others = [];
+    drafts.forEach(([path, draft]) => {
+      if (Date.now() - draft.at > 30 * 86_400_000) stored((store) => store.removeItem(shelf + path));
+      else if (path !== location.pathname || !form) others.push([path, draft]);
+      else if (draft.values !== loaded && JSON.parse(draft.values).length === typed.length) {
+        show(draft.values);
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "quiet";
+        button.textContent = "Drop it";
+        const since = draft.after === after() ? "" : "Somebody has given points here since. ";
+        const line = notice(`Not saved: this is what you typed here before. ${since}`, button);
+        button.addEventListener("click", () => { show(loaded); line.remove(); update(); });
+      } else if (rendered !== null) stored((store) => store.removeItem(shelf + path));
+    });
+    if (others.length) {
+      const links = others.sort((first, second) => second[1].at - first[1].at).slice(0, 5).map(([path, draft]) => {
+        const link = document.createElement("a");
+        link.href = path;
+        link.textContent = `${draft.title}, ${draft.label}`;
+        return link;
+      });
+      notice(others.length === 1 ? "Typed and not saved: " : `${others.length} answers are typed and not saved: `, ...links.flatMap((link, index) => (index ? [" · ", link] : [link])));
+    }
+    remembering = true;
+    remember();
+  }
+
+  // A page goes away only if the server answers: otherwise a line says what to do, and everything stays as it is.
+  let line = null;
+  function say(words) {
+    if (!line) {
+      line = document.createElement("p");
+      line.className = "flash offline";
+      line.setAttribute("role", "alert");
+      document.body.append(line);
+    }
+    line.textContent = words;
+    return false;
+  }
+  async function alive() {
+    const again = `open the link that it prints in another tab, then go on here. What you typed stays here.`;
+    let answer;
+    try {
+      answer = await fetch("/alive", { cache: "no-store", signal: AbortSignal.timeout(5000) });
+    } catch {
+      return say(`The server does not answer, and nothing was sent. Start grader review again where it ran (--port ${location.port}), ${again}`);
+    }
+    if (!answer.ok) return say(`grader review was started again, and nothing was sent: ${again}`);
+    const session = await answer.json();
+    if (session.person !== person) return say(`This browser is open as ${session.person} now, and nothing was sent. Open the link of ${person}, then go on here. What you typed stays here.`);
+    all("input[name=csrf]").forEach((field) => { field.value = session.csrf; });
+    return true;
   }
   function fill(values) {
     fields.forEach((field, index) => { field.value = values[index] ?? field.value; });
@@ -51,6 +149,7 @@
     const comment = document.getElementById("comment");
     if (chosen && comment) {
       comment.value = comment.value.trim() ? `${comment.value.trim()}\n${chosen.textContent}` : chosen.textContent;
+      remember();
     }
     setPicking(false);
   }
@@ -62,7 +161,7 @@
     if (form.dataset.sent) return;
     form.requestSubmit(button);
   }
-  const follow = (path) => { if (path) location.assign(path); };
+  const follow = async (path) => { if (path && (await alive())) location.assign(path); };
 
   const keys = {
     n: () => follow(bench && bench.dataset.following),
@@ -101,18 +200,39 @@
   });
   document.addEventListener("submit", (event) => {
     // one press, one change: a second one before the next page comes is dropped
-    if (event.target.dataset.sent) { event.preventDefault(); return; }
-    event.target.dataset.sent = "1";
+    const { target, submitter } = event;
+    if (target.dataset.alive) { delete target.dataset.alive; return; }
+    event.preventDefault();
+    if (target.dataset.sent) return;
+    target.dataset.sent = "1";
+    alive().then((answers) => {
+      if (!answers) { delete target.dataset.sent; return; }
+      target.dataset.alive = "1";
+      target.requestSubmit(submitter);
+    });
   });
   window.addEventListener("pageshow", () => all("form").forEach((each) => delete each.dataset.sent));
   document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href]");
+    if (link && link.origin === location.origin && !event.defaultPrevented && event.button === 0
+        && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) {
+      if (link.hash && link.pathname === location.pathname && link.search === location.search) return;
+      event.preventDefault();
+      follow(link.href);
+      return;
+    }
     const chosen = event.target.closest("[data-phrase]");
     if (chosen) pick(Number(chosen.dataset.phrase));
   });
+  all(".keys").forEach((help) => help.addEventListener("toggle", () => {
+    if (help.open) help.scrollIntoView({ block: "nearest" });
+  }));
   fields.forEach((field, index) => {
     field.addEventListener("focus", () => mark(index));
     field.addEventListener("input", update);
   });
+  if (form) ["input", "change"].forEach((name) => form.addEventListener(name, remember));
+  recall();
   if (fields.length) {
     const empty = fields.findIndex((field) => field.value === "");
     mark(empty < 0 ? 0 : empty);
