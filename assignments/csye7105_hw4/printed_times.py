@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.api import CourseError
 from grader.api.check import (
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from grader.api.check import CheckContext, Drawing
 
 CLAIM = "subject"
+MOST_MATRICES, MOST_READINGS = 16, 400
+"""As in `program`."""
 PROCESSES = ("multiprocessing", "torch.distributed", "torch.multiprocessing", "mpi4py")
 """What programs of several processes import: an observer sees the first process alone."""
 
@@ -77,7 +80,7 @@ class PrintedTimes(CheckKind):
             if call.outcome is not Outcome.OBSERVED:
                 return failed_observation(context, call, options.of, output)
             kept = subject.call(options.powers, case)
-        rows = [one["rows"] for one in kept.value] if kept.outcome is Outcome.OBSERVED else []
+        rows = _rows(kept.value) if kept.outcome is Outcome.OBSERVED else []
         trace = call.trace or Trace(source="none", complete=False, problem="no observer answered")
         file = str(case.args[0])
         return Observation(
@@ -87,7 +90,7 @@ class PrintedTimes(CheckKind):
             facts={
                 WATCHED: to_plain(Watched(trace=trace)),
                 "sum": summed(rows),
-                "readings": call.value["readings"],
+                "readings": _readings(call.value),
                 "processes": [name for name in PROCESSES if name in imports_of(context, file)],
             },
             output=output,
@@ -114,6 +117,27 @@ class PrintedTimes(CheckKind):
         """Draw what the GPU did."""
         del options
         return gpu_drawings(observation)
+
+
+def _rows(value: Any) -> list[Any]:
+    """The rows of each matrix, as `program.powers` gives them, and nothing for what is none of that."""
+    from numpy import ndarray
+
+    rows = [one.get("rows") for one in value if type(one) is dict] if type(value) is list else []
+    arrays = [one for one in rows if type(one) is ndarray and (one.dtype, one.ndim) == ("float64", 2)]
+    return [array for array in arrays if array.shape == arrays[0].shape][:MOST_MATRICES]
+
+
+def _readings(value: Any) -> list[list[Any]]:
+    """The readings of clocks, name, value and when, and nothing for what is none of that."""
+    readings = value.get("readings") if type(value) is dict else None
+    return [
+        reading
+        for reading in (readings if type(readings) is list else [])
+        if type(reading) is list
+        and [type(part) for part in reading] == [str, float, float]
+        and all(map(isfinite, reading[1:]))
+    ][:MOST_READINGS]
 
 
 Judged = tuple[Requirement, str]

@@ -14,6 +14,7 @@ GENEROUS = 5
 STEPS = 2
 """How often the network learns in `split.step`."""
 CLASSES = 1000
+NOWHERE = "no device"
 
 
 def received(parts: Mapping[str, str], weights: Any, pictures: Any, classes: Any) -> dict[str, list[int]]:
@@ -23,6 +24,8 @@ def received(parts: Mapping[str, str], weights: Any, pictures: Any, classes: Any
     crosses into it (the outputs of layers forward, their gradients backward), pictures, classes and losses.
     Whose weights are computed with on another device has to send them there first.
     """
+    # What is left out was sent nowhere.
+    parts = {**dict.fromkeys(weights, NOWHERE), **parts}
     crossing = _crossing(parts, _layers(pictures.shape))
     around = BYTES * STEPS * (pictures.size + 2 * len(classes) * CLASSES) + SCALARS
     limits = {}

@@ -24,9 +24,10 @@ def grader_assignments():
             preloads={
                 "kernels": ("numpy", "ctypes"),
                 "graphs": ("numpy", "ctypes"),
+                "graphs_on_gpu": ("numpy", "ctypes"),
                 "training": ("numpy", "numpy.random", "ctypes"),
             },
-            requires=dict.fromkeys(("graphs", "training"), ("python/dlsys/autodiff.py",)),
+            requires=dict.fromkeys(("graphs", "graphs_on_gpu", "training"), ("python/dlsys/autodiff.py",)),
             build=Build(
                 command=("make", "-O", "-j4", "ARCH={arch}"),
                 products=("build/lib/libc_runtime_api.so",),

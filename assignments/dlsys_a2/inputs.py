@@ -415,6 +415,32 @@ def changing_runs(rng):
         yield case(f"{graph}: runs of 6, 9, 6 and 9 samples", graph, feeds)
 
 
+# For `graphs_on_gpu`, always of the same shapes.
+
+
+def exchanged_value(rng):
+    a, b = rng.normal(size=(2, 70, 50)).astype(np.float32)
+    yield case("a @ b.T", "matmul", [a, b], "gpu", trans_a=False, trans_b=True)
+
+
+def exchanged_gradient(rng):
+    a, b = rng.normal(size=(2, 70, 50)).astype(np.float32)
+    weights = _uniform(rng, 0.5, 2, 70, 70)
+    yield case("a @ b.T", "matmul", [a, b], weights, "gpu", trans_a=False, trans_b=True)
+
+
+# Of few runs: in so many launches nothing can be hidden (LAUNCHES of grader/checks/exchanged.py).
+
+
+def exchanged_runs(rng):
+    yield case("layer: a run of 90 samples", "layer", list(_batches(rng, np.float32, 90)), "gpu")
+
+
+def exchanged_changing_runs(rng):
+    feeds = [{"x": rng.normal(size=(size, 70)).astype(np.float32)} for size in (90, 40)]
+    yield case("answers: runs of 90 and 40 samples", "answers", feeds, "gpu")
+
+
 # Training: pictures as uint8, 784 to a row, and what they show.
 
 

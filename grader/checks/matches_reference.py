@@ -53,10 +53,11 @@ class MatchesReference(CheckKind):
     numba's kernels get the inputs of another call its result must be that call's. What is right for its own
     inputs then was made on the CPU; where it is not clear a person looks.
 
-    Of an operation in CUDA C++ a driver of the course exchanges the inputs (`exchanged_inputs`): what lies on
-    the GPU is not what the host has. Its result must be that of the inputs on the GPU, at most 1/64 of these
-    may be copied to the host, at most 1/64 of the result from it, and no memory of the host may be in reach
-    of kernels. Calls of CUDA of which the records of copies tell nothing leave the item to a person.
+    Of an operation in CUDA C++, or a graph of such, a driver of the course exchanges the inputs
+    (`exchanged_inputs`): what lies on the GPU is not what the host has. Its result must be that of the inputs
+    on the GPU, at most 1/64 of these may be copied to the host, at most 1/64 of the result from it, and no
+    memory of the host may be in reach of kernels. Calls of CUDA of which the records of copies tell nothing
+    leave the item to a person.
     """
 
     name: ClassVar[str] = "matches_reference"
@@ -116,7 +117,7 @@ class MatchesReference(CheckKind):
             "Whether kernels must have made the result; not asked of a simulator.", default=False
         )
         exchanged_inputs: InputsName = option(
-            "A family of inputs, always of the same shapes, that the course's driver of an operation in CUDA "
+            "A family of inputs, always of the same shapes, that the course's driver of operations in CUDA "
             "C++ exchanges on the GPU by its functions `place`, `load` and `run`.",
             default=InputsName(""),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 TOLD = 4
 """How many parts a sentence names."""
+TEXT_AT_MOST = 200
+"""Characters of a part's name, and of its device's."""
 _DRAW, _OTHER_DRAW = 1_000_004, 1_000_005
 """Numbers of draws that no round of timed calls reaches."""
 _CPU = "cpu"
@@ -163,6 +165,10 @@ class Placement(CheckKind):
                 other = with_arrays_of(cases_of(context, family, draw=_OTHER_DRAW)[-1], case)
                 proof = _where(subject.call(function, other, proof="exchange"), case, other, oracle, options)
             output = subject.output
+        if call.outcome is Outcome.OBSERVED and not _names_devices(call.value, options):
+            # The driver does, and what comes out of the program's process is the program's doing.
+            note = f"{function}(): gives no mapping with the devices of its parts under {options.parts!r}"
+            call = replace(call, outcome=Outcome.REFUSED, note=note)
         if call.outcome is not Outcome.OBSERVED:
             return failed_observation(context, call, options.of, output)
         result, parts = _apart(call.value, options)
@@ -230,7 +236,8 @@ def _where(
     """Where the result of a call was made whose devices have the inputs of the noted one."""
     from grader.harness.compare import compare
 
-    result, _ = _apart(call.value, options) if call.outcome is Outcome.OBSERVED else (None, {})
+    usable = call.outcome is Outcome.OBSERVED and _names_devices(call.value, options)
+    result, _ = _apart(call.value, options) if usable else (None, {})
     not_noted, not_own = (
         compare(result, right(oracle, case), options.tolerance).note for case in (noted, exchanged)
     )
@@ -238,18 +245,22 @@ def _where(
     return where_torch_computed(call, not_noted, not_own, inputs, bytes_of(result))
 
 
+def _names_devices(value: Any, options: Placement.Options) -> bool:
+    """Whether the driver names a device for each part, in texts that a person can read."""
+    if not options.parts:
+        return True
+    parts = value.get(options.parts) if type(value) is dict else None
+    return type(parts) is dict and all(
+        type(text) is str and len(text) <= TEXT_AT_MOST for pair in parts.items() for text in pair
+    )
+
+
 def _apart(value: Any, options: Placement.Options) -> tuple[Any, Mapping[str, str]]:
-    """The result, and the devices of its parts, which the course's own driver tells."""
+    """The result, and the devices of its parts, which the course's own driver reports."""
     if not options.parts:
         return value, {}
-    parts = value.get(options.parts) if type(value) is dict else None
-    if type(parts) is not dict or not all(type(device) is str for device in parts.values()):
-        raise CourseError(
-            f"{options.of}: gives no mapping with the devices of its parts under {options.parts!r}; "
-            "return {" + repr(options.parts) + ": {'fc': 'cuda:1', …}, …}"
-        )
     keys = options.compared or tuple(key for key in value if key != options.parts)
-    return {key: value[key] for key in keys if key in value}, parts
+    return {key: value[key] for key in keys if key in value}, value[options.parts]
 
 
 def _idle(works: Sequence[DeviceWork]) -> str:

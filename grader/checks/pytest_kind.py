@@ -86,11 +86,13 @@ class Pytest(CheckKind):
         first = _run(context.subject(RUN_TESTS), options)
         outcome, note = _collected(options, first)
         runs = dict(_runs(options, context, tests)) if outcome is Outcome.OBSERVED else {}
+        if any(run.is_shared for run in (first, *runs.values())) and _run(_tests(context), options).is_shared:
+            raise CourseError("rubric: tests cannot share their processes; take `group` away from this item")
         return Observation(
             item=context.item,
             outcome=outcome,
             note=note,
-            cases=tuple(_case(options, context.files, test, run) for test, run in runs.items()),
+            cases=tuple(_controlled(options, context, test, run) for test, run in runs.items()),
             output=_joined({name: run.output for name, run in runs.items()}, context.limits.output_kb * 1024)
             or first.output,
             seed=context.seed,
@@ -129,6 +131,11 @@ class _Run:
     results: tuple[Result, ...] = ()
     output: str = ""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether something ran in its process before, as the process itself reports."""
+        return self.answer.get("fresh") is False
+
 
 def _run(child: AbstractContextManager[Subject], options: Pytest.Options, test: str = "") -> _Run:
     """Run one test in a child, or without its name collect all of them."""
@@ -138,8 +145,6 @@ def _run(child: AbstractContextManager[Subject], options: Pytest.Options, test: 
         output = subject.output
     call = replace(call, note=call.note.removeprefix("main(): "))
     answer = call.value if type(call.value) is dict else {}
-    if answer.get("fresh") is False:
-        raise CourseError("rubric: tests cannot share their processes; take `group` away from this item")
     try:
         results = read_results(answer["junit"]) if answer.get("junit") else ()
     except Unreadable as error:
@@ -148,9 +153,14 @@ def _run(child: AbstractContextManager[Subject], options: Pytest.Options, test: 
     return _Run(call=call, answer=answer, results=results, output=output)
 
 
+def _tests(context: CheckContext) -> AbstractContextManager[Subject]:
+    """A process of the reference's, which nothing of a student reaches."""
+    return context.reference(RUN_TESTS)
+
+
 def _existing(options: Pytest.Options, context: CheckContext) -> tuple[list[str], str]:
     """The tests of the file, found out where nothing of a student runs; or why they cannot be run here."""
-    run = _run(context.reference(RUN_TESTS), options)
+    run = _run(_tests(context), options)
     skipped = [result for result in run.results if result.status == "skipped"]
     if skipped:
         return [], f"{options.file} skips itself on this machine: {skipped[0].message}"
@@ -183,6 +193,20 @@ def _runs(options: Pytest.Options, context: CheckContext, tests: Iterable[str]) 
             run = _run(context.subject(RUN_TESTS), options, test)
         left_s -= run.call.wall_s
         yield test, run
+
+
+def _controlled(options: Pytest.Options, context: CheckContext, test: str, run: _Run) -> Case:
+    """Judge a test, and where it seems to skip itself, have the reference skip it as well.
+
+    Where a test skipped itself is the word of the program's process.
+    """
+    case = _case(options, context.files, test, run)
+    if not _unseen(case) or case.outcome is not Outcome.OBSERVED:
+        return case
+    control = _case(options, (), test, _run(_tests(context), options, test))
+    if not control.agrees:
+        return case
+    return replace(case, agrees={"passed": False}, note=f"{case.note} (with the reference it does not)")
 
 
 def _case(options: Pytest.Options, files: Iterable[str], test: str, run: _Run) -> Case:

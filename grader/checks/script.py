@@ -60,13 +60,15 @@ class Script(CheckKind):
 
             toolchain(options.programs)
         run = context.run(options.file, options.arguments, options.wall_s)
+        # the word of the program's process, which may be anything
+        status = run.call.value if type(run.call.value) is int else None
         numbers = {name: last_number(text, run.output) for name, text in options.numbers.items()}
         return Observation(
             item=context.item,
             outcome=run.call.outcome,
             note=run.call.note,
             quantities={
-                "exit_status": Quantity(value=run.call.value, taken_by=CLAIM),
+                "exit_status": Quantity(value=status, taken_by=CLAIM),
                 "wall_s": Quantity(value=run.call.wall_s, unit="s"),
                 **{name: Quantity(value=value, taken_by=CLAIM) for name, value in numbers.items()},
             },

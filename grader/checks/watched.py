@@ -103,8 +103,16 @@ def alike(context: CheckContext, family: str, noted: InputCase, first: int) -> I
 
 
 def shapes_of(case: InputCase) -> list[Any]:
-    """The shapes of a case's arguments, None for those that are no arrays."""
-    return [getattr(value, "shape", None) for value in (*case.args, *case.kwargs.values())]
+    """The shapes of a case's arguments, also within lists and dicts; None for what is no array."""
+    return [_shape_of(value) for value in (*case.args, *case.kwargs.values())]
+
+
+def _shape_of(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _shape_of(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_shape_of(part) for part in value]
+    return getattr(value, "shape", None)
 
 
 def where_made(call: Call, not_noted: str, not_own: str) -> tuple[Proven, str]:
@@ -170,6 +178,8 @@ def with_arrays_of(drawn: InputCase, noted: InputCase) -> InputCase:
 
 
 def _arrays_of(drawn: Any, noted: Any) -> Any:
+    if isinstance(drawn, Mapping):
+        return {name: _arrays_of(part, noted[name]) for name, part in drawn.items()}
     if isinstance(drawn, (list, tuple)):
         return type(drawn)(map(_arrays_of, drawn, noted))
     return drawn if hasattr(drawn, "shape") else noted

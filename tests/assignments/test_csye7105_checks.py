@@ -339,6 +339,46 @@ def program(
     return kind.award(found, stored(kind.observe(found, context)), {})
 
 
+UNREADABLE_ROWS = [
+    None,
+    7,
+    [7],
+    [{"rows": "x"}],
+    [{"rows": np.zeros(5)}],
+    [{"rows": np.zeros((5, 3))}, {"rows": np.zeros((5, 4))}],
+    [{"rows": np.array([["a"]] * 5)}],
+]
+UNREADABLE_READINGS = [
+    7,
+    {},
+    {"readings": 7},
+    {"readings": [7, ["x"], ["time", "x", 1.0], ["time", 1e999, 0.0]]},
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "readings"),
+    [
+        *((rows, {"readings": READINGS}) for rows in UNREADABLE_ROWS),
+        *(([], readings) for readings in UNREADABLE_READINGS),
+    ],
+    ids=str,
+)
+def test_what_the_program_makes_of_the_driver_s_words_earns_nothing_and_breaks_nothing(rows, readings):
+    def call(function, case):
+        if function == "powers":
+            return Call(outcome=Outcome.OBSERVED, value=rows)
+        trace = Trace(source="cupti", launches=(*ON_ONE, *ON_TWO), launch_count=len((*ON_ONE, *ON_TWO)))
+        return Call(outcome=Outcome.OBSERVED, value=readings, trace=trace, wall_s=3.0)
+
+    kind = printed_times.PrintedTimes()
+    keys = options(kind, of="program.run", inputs="programs")
+    context = CheckContext(call, files={"matrix_power.py": "import torch"}, output=OUTPUT)
+    observation = kind.observe(keys, context)
+    assert observation.facts["sum"] != "right"
+    assert kind.award(keys, stored(observation), {}).fraction < 1
+
+
 def test_a_right_sum_and_two_times_of_what_the_gpus_did_earn_everything():
     found = program()
     assert (found.fraction, found.reason, found.hint) == (1.0, "3 of 3 requirements are met", "")

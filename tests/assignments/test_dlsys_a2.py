@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from grader.checks.exchanged import bytes_of
 from grader.coursecode import course_module
 from grader.harness.compare import compare
 from grader.harness.tolerance import Tolerance, Tolerances
@@ -55,10 +56,10 @@ ON_GPU = [
     *((f"kernels.{name}", family) for name, families in KERNELS.items() for family in families),
     ("kernels.outside", "all_operations"),
     ("kernels.in_place", "steps_of_training"),
-    ("graphs.value", "values_on_gpu"),
-    ("graphs.gradient", "gradients_on_gpu"),
-    ("graphs.runs", "runs_on_gpu"),
-    ("graphs.runs", "changing_runs_on_gpu"),
+    ("graphs_on_gpu.value", "values_on_gpu"),
+    ("graphs_on_gpu.gradient", "gradients_on_gpu"),
+    ("graphs_on_gpu.runs", "runs_on_gpu"),
+    ("graphs_on_gpu.runs", "changing_runs_on_gpu"),
     ("graphs.overlaps", "runs"),
     ("graphs.overlaps", "changing_runs"),
     ("graphs.allocations", "runs"),
@@ -73,10 +74,10 @@ WIDER = {
     # The mean of many terms of both signs, and products of them, may come out near zero.
     ("kernels.softmax_cross_entropy", "softmax_cross_entropy"): Tolerance(rtol=1e-5, atol=1e-3),
     ("kernels.matrix_elementwise_add_by_const", "matrix_and_constant"): SIGNED,
-    ("graphs.value", "values_on_gpu"): SIGNED,
-    ("graphs.gradient", "gradients_on_gpu"): SIGNED,
-    ("graphs.runs", "runs_on_gpu"): SIGNED,
-    ("graphs.runs", "changing_runs_on_gpu"): SIGNED,
+    ("graphs_on_gpu.value", "values_on_gpu"): SIGNED,
+    ("graphs_on_gpu.gradient", "gradients_on_gpu"): SIGNED,
+    ("graphs_on_gpu.runs", "runs_on_gpu"): SIGNED,
+    ("graphs_on_gpu.runs", "changing_runs_on_gpu"): SIGNED,
 }
 TRAINED = Tolerances(float64=Tolerance(rtol=1e-4, atol=0.0), float32=Tolerance(rtol=1e-3, atol=1e-3))
 
@@ -86,6 +87,7 @@ MODULES = (
     "device_memory",
     "kernels",
     "graphs",
+    "graphs_on_gpu",
     "training",
     "mnist_dlsys",
     "digits",
@@ -265,6 +267,57 @@ def test_a_network_is_run_with_the_arrays_that_lie_on_the_gpu(drivers, exchanged
     assert not compare(got, of_host, tolerances).agrees
 
 
+GRAPHS = {
+    "value": "exchanged_value",
+    "gradient": "exchanged_gradient",
+    "runs": "exchanged_changing_runs",
+}
+
+
+@pytest.fixture(params=GRAPHS)
+def graph(request):
+    """A function of the driver of graphs, and two calls of it: with arrays for the GPU, and for the host."""
+    function = request.param
+    placed, loaded = (
+        list(getattr(inputs, GRAPHS[function])(np.random.default_rng(seed)))[-1] for seed in (0, 1)
+    )
+
+    def called(driver):
+        driver.place(function, *placed.args, **placed.kwargs)
+        driver.load(function, *loaded.args, **loaded.kwargs)
+        oracle = getattr(expected, function)
+        return driver.run(), *(oracle(*one.args, **one.kwargs) for one in (placed, loaded))
+
+    return called
+
+
+def test_a_graph_is_run_with_the_arrays_that_lie_on_the_gpu(drivers, exchanged, graph):
+    got, right, of_host = graph(drivers.graphs_on_gpu)
+    tolerances = Tolerances(float32=SIGNED)
+    assert compare(got, right, tolerances).note == ""
+    assert not compare(got, of_host, tolerances).agrees
+    # Of another run some may have been written over.
+    assert bytes_of(drivers.graphs_on_gpu.rest()) == bytes_of(got)
+
+
+def test_a_graph_that_runs_on_numpy_has_the_results_of_the_host(drivers, exchanged, graph, monkeypatch):
+    """It keeps what is fed when it is built, and puts on the GPU what NumPy makes of it."""
+    run, remembered = drivers.autodiff.Executor.run, {}
+
+    def on_host(self, feed):
+        for node, array in feed.items():
+            remembered.setdefault((node, array.handle.contents.data), array.asnumpy())
+        fed = {node: remembered[node, array.handle.contents.data] for node, array in feed.items()}
+        values = run(drivers.autodiff.Executor(self.eval_node_list), fed)
+        return [drivers.training.ndarray.array(value, ctx=self.ctx) for value in values]
+
+    monkeypatch.setattr(drivers.autodiff.Executor, "run", on_host)
+    got, right, of_host = graph(drivers.graphs_on_gpu)
+    tolerances = Tolerances(float32=SIGNED)
+    assert not compare(got, right, tolerances).agrees
+    assert compare(got, of_host, tolerances).note == ""
+
+
 def test_a_result_that_is_no_array_on_the_gpu_is_refused(drivers, exchanged, monkeypatch):
     monkeypatch.setattr(drivers.autodiff.Executor, "run", lambda self, feed: [np.zeros(1)] * 7)
     placed, loaded = drawn_twice("exchanged_network")
@@ -396,9 +449,12 @@ PLANS_ALWAYS = ("        if feed_shapes != self.feed_shapes:", "        if self.
 @pytest.mark.parametrize(
     ("change", "loses"),
     [
-        (ALIASING, {"graphs.runs runs_on_gpu", "graphs.overlaps runs", "training.losses few_batches_on_gpu"}),
-        (FORGETS_ANSWERS, {"graphs.runs runs_on_gpu", "graphs.overlaps runs"}),
-        (PLANS_ONCE, {"graphs.runs changing_runs_on_gpu", "graphs.allocations changing_runs"}),
+        (
+            ALIASING,
+            {"graphs_on_gpu.runs runs_on_gpu", "graphs.overlaps runs", "training.losses few_batches_on_gpu"},
+        ),
+        (FORGETS_ANSWERS, {"graphs_on_gpu.runs runs_on_gpu", "graphs.overlaps runs"}),
+        (PLANS_ONCE, {"graphs_on_gpu.runs changing_runs_on_gpu", "graphs.allocations changing_runs"}),
         (KEEPS_ONE_PLAN, {"graphs.allocations changing_runs"}),
         (PLANS_ALWAYS, {"graphs.allocations runs", "graphs.allocations changing_runs"}),
     ],

@@ -290,10 +290,23 @@ def test_a_function_that_prepares_is_called_before():
     assert context.called == ["build", "f"]
 
 
-@pytest.mark.parametrize("value", [42, {"loss": 42}, {"parts": [1]}, {"parts": {"fc": 1}}])
-def test_a_driver_that_does_not_tell_of_parts_is_a_mistake_of_the_course(value):
-    with pytest.raises(CourseError, match="gives no mapping with the devices of its parts"):
-        award(trace_of([0.1], [0.1]), value=value, parts="parts", expected="")
+UNREADABLE = [
+    42,
+    {"loss": 42},
+    {"parts": [1]},
+    {"parts": {"fc": 1}},
+    {"parts": {1: "cuda:0"}},
+    {"parts": {"fc": "cuda:" + "1" * 5000}},
+]
+
+
+@pytest.mark.parametrize("value", UNREADABLE, ids=str)
+def test_what_says_nothing_of_parts_is_the_program_s_doing(value):
+    """The driver is in its process, and whatever comes out of that may be the program's."""
+    keys = options(parts="parts", expected="")
+    observation = KIND.observe(keys, CheckContext(returned(value, trace_of([0.1], [0.1]))))
+    assert observation.outcome is Outcome.REFUSED
+    assert observation.note == "f(): gives no mapping with the devices of its parts under 'parts'"
 
 
 def test_a_call_that_does_not_return_is_the_outcome():

@@ -324,6 +324,40 @@ def test_a_skip_of_the_courses_leaves_the_points_open_and_one_of_the_programs_do
     assert found.reason == "0 of 1 tests pass; test_add: the program skipped it: hard"
 
 
+AS_IF_THE_TEST_DID = {
+    "at the place of the test": 'pytest.skip.Exception("hard", _use_item_location=True)',
+    "at a place of no file": 'exec("raise SkipTest(1)", vars(__import__("unittest")))',
+}
+
+
+@pytest.mark.parametrize("raised", AS_IF_THE_TEST_DID.values(), ids=AS_IF_THE_TEST_DID)
+def test_a_skip_that_the_reference_does_not_have_is_the_programs(real_context, raised):
+    """Where a test skipped itself is the word of the program's process."""
+    ops = f"""
+        import pytest
+
+        def add(a, b):
+            raise {raised}
+    """
+    found = award(observe(real_context, ops))
+    assert (found.fraction, found.undecided) == (0.0, False)
+    assert found.reason.endswith("(with the reference it does not)")
+
+
+NOT_FRESH = """
+    import sys
+
+    Encoder = sys.modules["_grader_subject.wire"].Encoder
+    encode = Encoder.encode
+    Encoder.encode = lambda self, value, depth=0: encode(self, value if depth else {"fresh": False}, depth)
+"""
+
+
+def test_a_program_that_claims_to_share_its_process_has_the_reference_against_it(real_context):
+    observation = observe(real_context, RIGHT + NOT_FRESH)
+    assert observation.outcome is Outcome.REFUSED, observation.note
+
+
 def test_a_file_that_skips_itself_even_with_the_reference_waits(real_context):
     tests = "import pytest\npytest.importorskip('no_such_library')\ndef test_a(): pass"
     observation = observe(real_context, RIGHT, tests)

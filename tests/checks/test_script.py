@@ -1,10 +1,13 @@
 """A program is run with the course's files beside it; what it prints is its claim, how it ends is seen."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from grader.checks.script import Script
+from grader.contracts.call import Call
 from grader.errors import NotObservedError
 from grader.model.observation import Observation, Outcome, Quantity
 
@@ -106,3 +109,14 @@ def test_other_bounds_are_judged_on_the_same_evidence():
     assert award(stored).fraction == 0.0
     assert award(stored, replace(OPTIONS, at_least={"accuracy": 90.0})).fraction == 1.0
     assert award(stored, replace(OPTIONS, at_least={}, at_most={"accuracy": 90.0})).fraction == 0.0
+
+
+@pytest.mark.parametrize("value", [True, None, 0.0, [0], {"0": 0}, np.zeros(1)], ids=str)
+def test_a_status_that_is_no_number_is_that_of_no_right_program(value):
+    """It comes out of the program's process, and goes into the record."""
+    call = Call(outcome=Outcome.OBSERVED, value=value, wall_s=1.0)
+    context = SimpleNamespace(item="i", seed="5eed", run=lambda *_: SimpleNamespace(call=call, output=""))
+    options = Script.Options(file="program.py")
+    observation = Script().observe(options, context)
+    assert observation.quantities["exit_status"].value is None
+    assert Script().award(options, observation, {}).fraction == 0

@@ -67,18 +67,37 @@ GRAPHS = {graph.__name__: graph for graph in (layer, long_lived, answers)}
 
 def value(operation, values, device, **options):
     """One operation of fed arrays."""
-    variables = _variables(values)
-    executor = ad.Executor([OPERATIONS[operation](*variables, **options)], ctx=CONTEXTS[device])
-    return _run(executor, dict(zip(variables, values, strict=True)))[0]
+    executor, (feed,) = _of_value(operation, values, device, **options)
+    return _run(executor, feed)[0]
 
 
 def gradient(operation, values, weights, device, **options):
     """The gradient of the sum of `weights` times one operation's value, by each of the fed arrays."""
+    executor, (feed,) = _of_gradient(operation, values, weights, device, **options)
+    return _run(executor, feed)
+
+
+def _of_value(operation, values, device, **options):
+    variables = _variables(values)
+    executor = ad.Executor([OPERATIONS[operation](*variables, **options)], ctx=CONTEXTS[device])
+    return executor, [dict(zip(variables, values, strict=True))]
+
+
+def _of_gradient(operation, values, weights, device, **options):
     variables = _variables(values)
     weighted = ad.Variable("weights")
     total = OPERATIONS[operation](*variables, **options) * weighted
     executor = ad.Executor(ad.gradients(total, variables), ctx=CONTEXTS[device])
-    return _run(executor, {**dict(zip(variables, values, strict=True)), weighted: weights})
+    return executor, [{**dict(zip(variables, values, strict=True)), weighted: weights}]
+
+
+def _of_runs(graph, feeds, device):
+    variables, executor = _executor(graph, device)
+    return executor, [{variables[name]: array for name, array in feed.items()} for feed in feeds]
+
+
+PREPARED = {"value": _of_value, "gradient": _of_gradient, "runs": _of_runs}
+"""By a function's name: its executor, and what each run of it is fed, from its arguments."""
 
 
 def shape_of(operation, shapes, **options):
@@ -95,8 +114,8 @@ def shape_of(operation, shapes, **options):
 
 def runs(graph, feeds, device):
     """Run one executor with one set of fed arrays, by name, after the other: what each run gives."""
-    variables, executor = _executor(graph, device)
-    return [_run(executor, {variables[name]: array for name, array in feed.items()}) for feed in feeds]
+    executor, feeds = _of_runs(graph, feeds, device)
+    return [_run(executor, feed) for feed in feeds]
 
 
 def overlaps(graph, feeds):
