@@ -14,6 +14,7 @@ from .attributes import attribute
 from .elements import Element, ElementArray
 from .expressions import Expressions, combine, handlers_of
 from .frames import Frame, Function
+from .generators import Surroundings, step_by_step
 from .libraries import Library
 from .refusals import NotFollowed, Refused, Unknown, shown
 
@@ -56,6 +57,8 @@ class Statements:
         """File and line of each statement that ran."""
         self.place: tuple[str, int] | None = None
         """Where the evaluation ended that raised."""
+        self._raised: list[Exception] = []
+        """What the program itself raised."""
         self._load = load
         self._ends_s = time.process_time() + CPU_S
         self._kinds = handlers_of(self)
@@ -80,11 +83,14 @@ class Statements:
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.expressions.evaluate(function.node.body, frame)
+            surroundings = None
             if _yields(function.node):
                 frame.yielded = []
+                surroundings = Surroundings(function, frame)
             left = self.run(function.node.body, frame)
-            if frame.yielded is not None:
-                return iter(frame.yielded)
+            if frame.yielded is not None and surroundings is not None:
+                surroundings.must_be_as_before()
+                return step_by_step(frame.yielded, surroundings)
             return left.value if isinstance(left, Return) else None
         finally:
             region.depth -= function.compiled
@@ -217,11 +223,12 @@ class Statements:
         if node.exc is None:
             raise NotFollowed("raises again what it caught")
         error = self.expressions.evaluate(node.exc, frame)
-        raise (
-            error
-            if isinstance(error, Exception) or _is_exception(error)
-            else TypeError("raises what is no exception")
-        )
+        if _is_exception(error):
+            error = error()
+        if not isinstance(error, Exception):
+            raise TypeError("raises what is no exception")
+        self._raised.append(error)
+        raise error
 
     def _on_Try(self, node: ast.Try, frame: Frame) -> Left:
         if not frame.module.region.importing:
@@ -239,13 +246,21 @@ class Statements:
             )
             if handler is None:
                 raise
+            if not frame.module.region.importing and not self._is_plain(error):
+                raise NotFollowed(f"catches a {type(error).__name__} that it does not raise itself") from None
             self.place = None
             if handler.name:
                 frame.store(handler.name, error)
             left = self.run(handler.body, frame)
+            if handler.name:
+                frame.delete(handler.name)
         finally:
             final = self.run(node.finalbody, frame)
         return final or left
+
+    def _is_plain(self, error: Exception) -> bool:
+        """Tell whether an error is the same where the program runs: others may come from our arrays alone."""
+        return isinstance(error, IndexError | StopIteration) or any(error is own for own in self._raised)
 
     def _must_not_fail(self, node: ast.Try) -> None:
         """Refuse an import that succeeds here and may fail elsewhere."""
