@@ -1,4 +1,4 @@
-"""What runs where a file is imported and is not followed: whether it may change what its names stand for."""
+"""Calls that run where a file is imported and are not followed: which may give its names another meaning."""
 
 from __future__ import annotations
 

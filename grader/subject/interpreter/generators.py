@@ -15,8 +15,8 @@ DEPTH = 8
 """How deeply lists of lists are compared."""
 
 
-class Surroundings:
-    """What a generator is given, and the names that it reads: with the contents of lists and arrays."""
+class GeneratorInputs:
+    """Arguments of a generator and the names that it reads, with the contents of lists and arrays."""
 
     def __init__(self, function: Function, frame: Frame) -> None:
         self._frame = frame
@@ -55,13 +55,13 @@ def _state_of(value: Any, depth: int) -> Any:
     return id(value)
 
 
-def step_by_step(values: list[Any], surroundings: Surroundings) -> Iterator[Any]:
+def step_by_step(values: list[Any], inputs: GeneratorInputs) -> Iterator[Any]:
     """Yield the values of a generator.
 
     Raises:
         NotFollowed: what it read has changed since.
     """
     for value in values:
-        surroundings.must_be_as_before()
+        inputs.must_be_as_before()
         yield value
-    surroundings.must_be_as_before()
+    inputs.must_be_as_before()

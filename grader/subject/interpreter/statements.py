@@ -14,7 +14,7 @@ from .attributes import attribute
 from .elements import Element, ElementArray
 from .expressions import Expressions, combine, handlers_of
 from .frames import Frame, Function
-from .generators import Surroundings, step_by_step
+from .generators import GeneratorInputs, step_by_step
 from .libraries import Library
 from .refusals import NotFollowed, Refused, Unknown, shown
 
@@ -83,14 +83,14 @@ class Statements:
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.expressions.evaluate(function.node.body, frame)
-            surroundings = None
+            inputs = None
             if _yields(function.node):
                 frame.yielded = []
-                surroundings = Surroundings(function, frame)
+                inputs = GeneratorInputs(function, frame)
             left = self.run(function.node.body, frame)
-            if frame.yielded is not None and surroundings is not None:
-                surroundings.must_be_as_before()
-                return step_by_step(frame.yielded, surroundings)
+            if frame.yielded is not None and inputs is not None:
+                inputs.must_be_as_before()
+                return step_by_step(frame.yielded, inputs)
             return left.value if isinstance(left, Return) else None
         finally:
             region.depth -= function.compiled
