@@ -27,6 +27,14 @@ _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
 }
+_IN_PLACE: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.iadd,
+    ast.Sub: operator.isub,
+    ast.Mult: operator.imul,
+    ast.BitAnd: operator.iand,
+    ast.BitOr: operator.ior,
+    ast.BitXor: operator.ixor,
+}
 _UNARY: Mapping[type, Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -72,6 +80,13 @@ def combine(operation: ast.operator, left: Any, right: Any) -> Any:
     if isinstance(operation, ast.Mod) and isinstance(left, str):
         return Reading("a text that it put together", NotFollowed)
     return function(left, right)
+
+
+def combine_in_place(operation: ast.operator, left: Any, right: Any) -> Any:
+    """Apply an operator as `+=` does: lists, sets and dictionaries are changed, and no new ones made."""
+    if type(left) in (list, set, dict) and (function := _IN_PLACE.get(type(operation))):
+        return function(left, right)
+    return combine(operation, left, right)
 
 
 def handlers_of(evaluator: object) -> dict[type, Callable[..., Any]]:

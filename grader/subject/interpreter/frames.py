@@ -104,7 +104,7 @@ class Frame:
 class Function:
     """A function or lambda of the submission; called as any other."""
 
-    __slots__ = ("_evaluate", "_local", "cached", "compiled", "defaults", "frame", "name", "node")
+    __slots__ = ("_evaluate", "_local", "around", "cached", "compiled", "defaults", "frame", "name", "node")
 
     def __init__(
         self,
@@ -121,6 +121,8 @@ class Function:
         self.frame = frame
         self.defaults = defaults
         self.compiled = compiled
+        self.around: Any = None
+        """What it read around it when it was called first; of a function that is `cached`."""
         self.cached = False
         """Whether it gives again what it gave for the same arguments."""
         self._evaluate = evaluate

@@ -1,4 +1,4 @@
-"""Generators of the submission, evaluated at once where nothing tells that from step by step."""
+"""Inputs of generators and cached functions: a change of them tells when, and how often, these run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ DEPTH = 8
 """How deeply lists of lists are compared."""
 
 
-class GeneratorInputs:
-    """Arguments of a generator and the names that it reads, with the contents of lists and arrays."""
+class FunctionInputs:
+    """Arguments of a function and the names that it reads, with the contents of lists and arrays."""
 
     def __init__(self, function: Function, frame: Frame) -> None:
         self._frame = frame
@@ -26,13 +26,22 @@ class GeneratorInputs:
             node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         } - self._given.keys()
         if any(isinstance(node, ast.Global | ast.Nonlocal) for node in nodes):
-            raise NotFollowed(f"has {function.name}, a generator, change names of others")
+            raise NotFollowed(
+                f"has {function.name}, a generator or a cached function, change names of others"
+            )
         self._state = self._look()
+
+    @property
+    def around(self) -> list[Any]:
+        """Something that differs once the names around the function stand for something else."""
+        return self._state[len(self._given) :]
 
     def must_be_as_before(self) -> None:
         """Refuse a program that changes them while a generator of it goes on, or in the generator."""
         if self._look() != self._state:
-            raise NotFollowed("changes what one of its generators reads, or has it change something")
+            raise NotFollowed(
+                "changes what a generator, or a cached function, reads, or has it change something"
+            )
 
     def _look(self) -> list[Any]:
         values = list(self._given.values())
@@ -51,11 +60,11 @@ def _state_of(value: Any, depth: int) -> Any:
         parts = (*value.keys(), *value.values()) if isinstance(value, dict) else tuple(value)
         return id(value), [_state_of(part, depth - 1) for part in parts]
     if isinstance(value, Iterator):
-        raise NotFollowed("gives a generator an iterator, which others may go on with")
+        raise NotFollowed("gives a generator, or a cached function, an iterator, which others may go on with")
     return id(value)
 
 
-def step_by_step(values: list[Any], inputs: GeneratorInputs) -> Iterator[Any]:
+def step_by_step(values: list[Any], inputs: FunctionInputs) -> Iterator[Any]:
     """Yield the values of a generator.
 
     Raises:

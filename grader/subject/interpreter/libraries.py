@@ -131,7 +131,7 @@ def libraries(region: Region) -> Mapping[str, Library]:
         "os": {"cpu_count": _cores(region)},
         "time": dict.fromkeys(("time", "perf_counter", "monotonic", "process_time"), _reading),
         "timeit": {"default_timer": _reading},
-        "copy": {"copy": _copied, "deepcopy": _copied},
+        "copy": {"copy": _copied, "deepcopy": _copied_deeply},
     }
     return {name: Library(name, table) for name, table in members.items()}
 
@@ -195,8 +195,8 @@ def native(value: Any) -> Any:
 def _empty(region: Region) -> Callable[..., ElementArray]:
     """Return `numpy.empty`, whose memory holds numbers that a program cannot know."""
 
-    def empty(shape: Any, dtype: Any = float, **options: Any) -> ElementArray:
-        del options
+    def empty(shape: Any, dtype: Any = float, order: str = "C") -> ElementArray:
+        del order
         data = np.zeros(native(shape), native(dtype))
         data[...] = unwritten(data.dtype, region.machine)
         if data.dtype.kind != "b":
@@ -209,9 +209,12 @@ def _empty(region: Region) -> Callable[..., ElementArray]:
 def _empty_like(region: Region) -> Callable[..., ElementArray]:
     empty = _empty(region)
 
-    def empty_like(like: Any, dtype: Any = None, **options: Any) -> ElementArray:
+    def empty_like(
+        like: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+    ) -> ElementArray:
+        del order, subok
         data = np.asarray(native(like))
-        return empty(data.shape, data.dtype if dtype is None else dtype, **options)
+        return empty(data.shape if shape is None else shape, data.dtype if dtype is None else dtype)
 
     return empty_like
 
@@ -308,8 +311,17 @@ def _reading() -> Reading:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, ElementArray):
+        must_all_be_written([value])
         return ElementArray(value.data.copy(), value.region)
-    return type(value)(map(_copied, value)) if type(value) in (list, tuple) else value
+    return value.copy() if type(value) in (list, dict, set) else value
+
+
+def _copied_deeply(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied_deeply, value))
+    if type(value) in (dict, set):
+        raise NotFollowed(f"copies a {type(value).__name__} deeply")
+    return _copied(value)
 
 
 _BUILTINS: dict[str, Any] = {

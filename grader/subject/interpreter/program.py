@@ -105,8 +105,9 @@ class Module:
         for node in _outside_of_functions(statement):
             if not isinstance(node, ast.Try):
                 continue
-            for part in (*node.handlers, *node.orelse):
-                self._program.doubts.add(frame, part)
+            for part in (*node.body, *node.handlers, *node.orelse):
+                if part not in node.body:
+                    self._program.doubts.add(frame, part)
                 for name in {name for inner in _outside_of_functions(part) for name in bound_names(inner)}:
                     value = self.bindings.get(name)
                     if isinstance(value, bool | int | float | str | list | dict | set | None):

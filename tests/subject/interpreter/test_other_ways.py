@@ -101,8 +101,40 @@ NUMBERS = {
     "a row of such memory": (
         "D = np.zeros((1, 4), np.int64)\n    D[0] = np.empty(4, np.int64)\n    other = int(D[0, 3] == 7)"
     ),
+    "an error that NumPy alone raises": (
+        "other = 1\n    try:\n        A.item()\n        other = 0\n    except ValueError: pass"
+    ),
+    "such an error in a `finally`": (
+        "def zero():\n        number = 1\n        try:\n            A.item()\n            number = 0\n"
+        "        finally: return number\n    other = zero()"
+    ),
+    "a list in a list that grows": ("D = [[]]\n    E = D[0]\n    D[0] += [1]\n    other = len(E)"),
+    "a set of two names": "D = E = set()\n    D |= {1}\n    other = len(E)",
+    "a list of two names": "D = E = [1]\n    D *= 2\n    other = len(E) - 1",
+    "a copy of a list": (
+        "import copy\n    D = [[]]\n    E = copy.copy(D)\n    D[0].append(1)\n    other = len(E[0])"
+    ),
+    "a copy of a dictionary": (
+        "import copy\n    D = {}\n    E = copy.copy(D)\n    D[0] = 1\n    other = 1 - len(E)"
+    ),
+    "a function that runs once": (
+        "from functools import cache\n    D = []\n    def grow():\n        D.append(1)\n        return 0\n"
+        "    kept = cache(grow)\n    kept()\n    kept()\n    other = 2 - len(D)"
+    ),
+    "a function that gives what it gave": (
+        "from functools import cache\n    D = []\n    def length(): return len(D)\n"
+        "    kept = cache(length)\n    kept()\n    D.append(1)\n    other = 1 - kept()"
+    ),
     "a flat array that goes on": (
         "D = np.zeros(2).flat\n    for d in D: break\n    other = 2 - len([d for d in D])"
+    ),
+}
+IMPORTED = {
+    "an error that NumPy alone raises": (
+        "other = 1\ntry:\n np.zeros(3).item()\n other = 0\nexcept ValueError: pass"
+    ),
+    "such an error in a function": (
+        "def zero():\n try:\n  np.zeros(3).item()\n  return 0\n except ValueError: return 1\nother = zero()"
     ),
 }
 NAMES = {
@@ -151,6 +183,11 @@ def test_so_is_a_number_that_depends_on_an_import(follow):
 @pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
 def test_no_number_may_decide_whether_elements_or_arrays_are_computed_with(follow, number):
     assert follow(f"def f(A, B):\n    {number}{OF_ANY_KIND}", large=LARGE)
+
+
+@pytest.mark.parametrize("number", IMPORTED.values(), ids=IMPORTED)
+def test_nor_one_that_is_made_where_the_file_is_imported(follow, number):
+    assert follow(f"{number}\ndef f(A, B):{OF_ANY_KIND}", large=LARGE)
 
 
 def test_rows_far_down_are_followed_as_well(follow):
@@ -245,8 +282,8 @@ def test_habits_where_a_file_is_imported_change_nothing(follow, habit):
         "   if B[i, j] > C[i, j]: C[i, j] = B[i, j]\n return C.copy()",
         "def f(A, B):\n if str(A.dtype) != 'int64': raise TypeError('%s' % A.dtype)\n"
         " return [[a if a > b else b for a, b in zip(*r)] for r in zip(A, B)]",
-        "def larger(a, b):\n try:\n  if a < 0: raise ValueError('negative')\n except ValueError: return a\n"
-        " return max(a, b)\ndef f(A, B): return [list(map(larger, *r)) for r in zip(A, B)]",
+        "def f(A, B):\n C = [[]]\n for r in zip(A, B):\n  C[-1] += [a if a > b else b for a, b in zip(*r)]\n"
+        "  C += [[]]\n return C[:-1]",
     ],
     ids=[
         "a generator",
