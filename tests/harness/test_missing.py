@@ -29,6 +29,9 @@ def submission(*dropped: str, files: tuple[str, ...] = ("other.py",), top: str =
         (("utils (1).py",), "utils (1).py was: it must be called utils.py"),
         (("utils - Copy.py",), "utils - Copy.py was: it must be called utils.py"),
         (("utils-2.py",), "utils-2.py was: it must be called utils.py"),
+        (("utils.py.txt",), "utils.py.txt was: it must be called utils.py"),
+        (("utils_final_v2.py",), "utils_final_v2.py was: it must be called utils.py"),
+        (("util.py", "other.py"), "util.py was: it must be called utils.py"),
         (("Utils.PY",), "Utils.PY was: it must be called utils.py"),
         (
             ("a/b/utils.py", "a/Utils.py", "readme.md"),
@@ -43,6 +46,15 @@ def test_what_was_probably_meant_is_named(dropped, meant, top):
     assert observation.facts == {
         MISSING_FILE: f"utils.py was not handed in{', but ' if meant else ''}{meant}"
     }
+
+
+def test_of_two_names_the_nearer_one_is_named():
+    observation = without_file(
+        "one", "matmul_functions.py", submission("mathmul-functions.py", "matmul functions.py", "matrices.py")
+    )
+    assert observation.facts[MISSING_FILE].endswith(
+        "but matmul functions.py was: it must be called matmul_functions.py"
+    )
 
 
 def test_a_file_in_a_folder_is_named_with_it():
