@@ -35,7 +35,7 @@ class Properties(CheckKind):
     With the default limits an honest program is refused less than once in a million: an array by its mean or
     variance with a probability of 6e-9 (the uniform distribution is strictly sub-Gaussian; Chernoff), by its
     distance of Kolmogorov and Smirnov of 2e-9 (Massart's bound, and the distribution near 0), by turning
-    points of 1e-10, a case by dependence of 1e-11. For 18 arrays in five cases that is 2e-7. Small arrays
+    points of 1e-10, a case by dependence of 5e-11. For 18 arrays in five cases that is 2e-7. Small arrays
     prove little, so a family should bring a large one.
     """
 

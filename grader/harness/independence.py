@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import gcd
 
 import numpy as np
 
@@ -17,6 +19,9 @@ from grader.harness.distributions import Uniform
 
 LEAST = 64
 """Arrays of fewer values prove nothing about the order of their values."""
+
+_MULTIPLES = 3
+"""Values are held against so many multiples of others."""
 
 _FEW = 16
 """Fewer values may be spaced evenly by chance."""
@@ -63,22 +68,31 @@ NONE = SharedDraws(pairs=0, expected=0.0, z=0.0)
 def dependence(positions: np.ndarray) -> Dependence:
     """Return how much values depend on those a fixed number of places behind, for the worst such number.
 
-    With z = exp(2 pi i u) the sums over z[j] conj(z[j + l]) and z[j] z[j + l] are those of independent
-    phases, for the pairs j, j + l form paths; so |S|^2 / pairs exceeds t for one l with a probability of at
-    most 32 exp(-0.99 t) (Chernoff's bound with I0(x) <= exp(x^2 / 4) in 32 directions). One sum finds
-    u[j + l] = u[j] + c, as rows that are shifted, repeated or counted up, the other u[j + l] = c - u[j], as
-    signs that are turned. For all l together they are computed by Fourier transforms (Wiener and Khinchin).
+    With z = exp(2 pi i u) the sums over z[j]^a conj(z[j + l])^b and z[j]^a z[j + l]^b are those of
+    independent phases, for the pairs j, j + l form paths; so |S|^2 / pairs exceeds t for one l, a and b with a
+    probability of at most 32 exp(-0.99 t) (Chernoff's bound with I0(x) <= exp(x^2 / 4) in 32 directions). With a = b = 1
+    one sum finds u[j + l] = u[j] + c, as rows that are shifted, repeated or counted up, the other
+    u[j + l] = c - u[j], as signs that are turned; with other numbers up to `_MULTIPLES` they find values that
+    are multiples of earlier ones, as from a chaotic map. For all l together they are computed by Fourier
+    transforms (Wiener and Khinchin).
     """
     n = positions.size
     if n < LEAST:
         return Dependence(statistic=0.0, apart=0)
     length = 1 << (2 * n - 1).bit_length()
-    spectrum = np.fft.fft(np.exp(2j * np.pi * positions), length)
-    # of a real sequence the transform backwards is the conjugate of the one forwards
-    alike = _squared(np.fft.rfft(_squared(spectrum))[:n] / length)
-    opposite = _squared(np.fft.ifft(spectrum * np.roll(spectrum[::-1], 1))[:n])
-    alike[0] = 0.0  # every value with itself
-    statistics = np.maximum(alike, opposite) / np.arange(n, 0, -1)
+    spectra = [
+        np.fft.fft(np.exp(2j * np.pi * times * positions), length) for times in range(1, 1 + _MULTIPLES)
+    ]
+    worst = np.zeros(n)
+    for (a, first), (b, second) in product(enumerate(spectra, start=1), repeat=2):
+        if gcd(a, b) == 1:  # else it is a multiple of another pair
+            mirrored = np.conj(np.roll(second[::-1], 1))  # that of the conjugate values
+            for other in (second, mirrored):
+                sums = _squared(np.fft.ifft(np.conj(first) * other)[:n])
+                if a != b or other is second:
+                    sums[0] = 0.0  # every value with itself, or its own multiple
+                np.maximum(worst, sums, out=worst)
+    statistics = worst / np.arange(n, 0, -1)
     apart = int(statistics.argmax())
     return Dependence(statistic=float(statistics[apart]), apart=apart)
 

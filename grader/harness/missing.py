@@ -68,7 +68,7 @@ def meant(file: str, others: Iterable[str], accepted: Iterable[str] = ()) -> tup
         near = same if len(same) == 1 else []
     if not near:
         return None
-    nearest = min(near, key=lambda path: (len(path.parts), str(path)))
+    nearest = min(near, key=lambda path: (-_likeness(path, needed), len(path.parts), str(path)))
     place = "in the top folder" if needed.parent == PurePosixPath() else f"in {needed.parent}/"
     must = [f"be called {needed.name}"] if nearest.name != needed.name else []
     must += [f"lie {place}"] if nearest.parent != needed.parent else []
@@ -95,6 +95,11 @@ def _resembles(path: PurePosixPath, needed: PurePosixPath) -> bool:
             wanted in parts or _holds(stem, wanted) or SequenceMatcher(None, stem, wanted).ratio() >= _ALIKE
         )
     return stem in (wanted, needed.name.casefold()) and path.suffix.casefold() in _OTHER_ENDINGS
+
+
+def _likeness(path: PurePosixPath, needed: PurePosixPath) -> float:
+    """Return difflib's ratio of two names, 1 where they differ in what a copy's name is given alone."""
+    return SequenceMatcher(None, _plain(path), _plain(needed)).ratio()
 
 
 def _holds(stem: str, wanted: str) -> bool:

@@ -42,10 +42,10 @@ def test_turning_points_are_nearly_normal(rng):
 
 
 def test_dependence_of_independent_values_is_exponential_for_each_distance(rng):
-    """So the largest of 2 n is near log(2 n), and exceeds log(2 n) + 4 about once in 55 times."""
+    """So the largest of 14 n is near log(14 n) + 0.6, and exceeds log(14 n) + 4 about once in 55 times."""
     worst = np.array([dependence(piece).statistic for piece in pieces(rng, count=600)])
-    assert abs(worst.mean() - math.log(2 * SIZE)) < 1.0
-    assert np.mean(worst > math.log(2 * SIZE) + 4) < 0.05
+    assert abs(worst.mean() - math.log(14 * SIZE)) < 1.0
+    assert np.mean(worst > math.log(14 * SIZE) + 4) < 0.05
 
 
 def test_evenness_has_kolmogorovs_distribution(rng):
@@ -72,8 +72,10 @@ def test_evenly_spaced_values_are_as_near_as_can_be(rng):
         (lambda u: 1 - u, 50),
         (lambda u: (u + 0.2113) % 1, 50),
         (lambda u: (0.7 - u) % 1, 50),
+        (lambda u: 2 * u % 1, 50),
+        (lambda u: (0.4 - 3 * u) % 1, 50),
     ],
-    ids=["the same", "the opposite", "moved", "moved and turned"],
+    ids=["the same", "the opposite", "moved", "moved and turned", "doubled", "three times, turned"],
 )
 def test_a_copy_is_found_with_its_distance(rng, behind, apart):
     values = rng.random(1000)
@@ -82,6 +84,14 @@ def test_a_copy_is_found_with_its_distance(rng, behind, apart):
     result = dependence(values)
     assert result.apart == 1000
     assert result.statistic == pytest.approx(1000, rel=0.2)
+
+
+def test_values_of_a_chaotic_map_depend_on_the_one_before(rng):
+    values = [rng.random()]
+    while len(values) < 1000:
+        values.append((3 * values[-1] + 0.1) % 1)
+    result = dependence(np.array(values))
+    assert (result.apart, result.statistic) == (1, pytest.approx(999))
 
 
 def test_few_values_prove_nothing_of_their_order():

@@ -51,6 +51,12 @@ def test_what_was_probably_meant_is_named(dropped, meant, top):
     }
 
 
+def test_of_two_names_the_nearer_one_is_named():
+    names = ("mathmul-functions.py", "matmul functions.py", "matrices.py")
+    observation = without_file("one", "matmul_functions.py", submission(*names))
+    assert "but matmul functions.py was: " in observation.facts[MISSING_FILE]
+
+
 def test_the_only_python_file_is_named_where_none_was_accepted():
     observation = without_file("one", "utils.py", submission("main.py", "a.md", files=("answers.md",)))
     meant = "main.py was: if it is meant, it must be called utils.py"

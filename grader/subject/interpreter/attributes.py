@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .elements import Element, ElementArray, FlatElements, Region, wrapped
-from .libraries import Conversion, Library, native
-from .refusals import Reading, Refused, Unknown
+from .elements import Element, ElementArray, FlatElements, Region, storage, wrapped
+from .libraries import Conversion, Library, must_all_be_written, native
+from .refusals import NotFollowed, Reading, Refused, Unknown
 from .tables import METHODS, REARRANGING
 
 
 def _list_of(array: ElementArray) -> Callable[[], Any]:
     def tolist() -> Any:
         array.region.touch("reads elements")
+        must_all_be_written([array])
         return _nested(array.data, array.region)
 
     return tolist
@@ -32,6 +33,10 @@ def _rearranged(name: str) -> Callable[[ElementArray], Callable[..., Any]]:
 
     def method_of(array: ElementArray) -> Callable[..., Any]:
         def method(*args: Any, **options: Any) -> Any:
+            if name == "fill":
+                array.region.stores[id(storage(array.data))] += 1
+            elif name in ("astype", "copy", "flatten"):
+                must_all_be_written([array])
             return wrapped(getattr(array.data, name)(*native(args), **native(options)), array.region)
 
         return method
@@ -107,7 +112,7 @@ def attribute(value: Any, name: str) -> Any:
 
 def _other_attribute(value: Any, name: str) -> Any:
     if name == "format" and type(value) is str:  # its fields can name attributes that stand in no table
-        return lambda *args, **fields: Reading("a text that it put together")
+        return lambda *args, **fields: Reading("a text that it put together", NotFollowed)
     if name == "py_func" and hasattr(value, "python_twin"):
         return value.python_twin()
     if name == "from_iterable" and value is itertools.chain:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import operator
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .refusals import Refused
+from .refusals import NotFollowed, Refused
 
+UNWRITTEN = random.SystemRandom().randrange(2**20, 2**30)
+"""What new memory holds where a program is followed first: no number that it can know."""
 LONG = 64
 """So many values of a range are a long loop."""
 WAY_OUT = "loops over single elements, as A[i, j], are what counts"
@@ -23,7 +26,7 @@ class MachineNumbers:
 
     cores: int
     unwritten: int
-    """The elements of new memory; where it is not 0, floats are NaN."""
+    """The elements of new memory, as far as their type holds it."""
 
 
 class Region:
@@ -40,14 +43,29 @@ class Region:
         """How often compiled code was called from outside."""
         self.shuffles = False
         """Whether long loops are followed in another order, because only the first of it is followed."""
-        self.machine = MachineNumbers(cores=1, unwritten=99)
+        self.machine = MachineNumbers(cores=1, unwritten=UNWRITTEN)
         """What the machine shows to a function."""
+        self.stores: Counter[int] = Counter()
+        """How often something was stored in an array, by the identity of its storage."""
+        self.new: dict[int, np.ndarray[Any, Any]] = {}
+        """Arrays that began as new memory, by their identity."""
 
     def order(self, values: Any) -> Any:
         """Return what a loop goes over, a long range perhaps in another order."""
         if not self.shuffles or not isinstance(values, range) or len(values) < LONG:
             return values
         return random.SystemRandom().sample(values, len(values))
+
+    def must_be_written(self, data: Any, whole: Any) -> None:
+        """Refuse elements of an array that hold what new memory holds: earlier calls may have left that.
+
+        `data` are the elements that are read and `whole` is the array that they are of.
+        """
+        new = self.new.get(id(storage(whole)))
+        if new is None or self.shuffles or not self.machine.unwritten:
+            return
+        if np.any(data == unwritten(new.dtype, self.machine)):
+            raise NotFollowed("reads elements of np.empty that nothing was stored in")
 
     def touch(self, what: str) -> None:
         """Take note that the program does something with single elements.
@@ -92,6 +110,10 @@ class Element:
     def __format__(self, specification: str) -> str:
         self.region.touch("prints an element")
         return format(self.number, specification)
+
+    def __round__(self, digits: Any = None) -> Element:
+        self.region.touch("computes with elements")
+        return Element(round(self.number, digits), self.region)
 
     def __repr__(self) -> str:
         self.region.touch("prints an element")
@@ -167,12 +189,16 @@ class ElementArray:
         if isinstance(selected, np.ndarray):
             return ElementArray(selected, self.region)
         self.region.touch("reads elements")
+        self.region.must_be_written(selected, self.data)
         return Element(selected, self.region)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         place = _plain_index(index)
         if not isinstance(self.data[place], np.ndarray):
             self.region.touch("stores elements")
+        if isinstance(value, ElementArray):
+            self.region.must_be_written(value.data, value.data)
+        self.region.stores[id(storage(self.data))] += 1
         self.data[place] = plain(value)
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -187,9 +213,22 @@ class ElementArray:
 
 
 class FlatElements(ElementArray):
-    """All elements of an array in a row, which NumPy takes for no array."""
+    """All elements of an array in a row, which NumPy takes for no array.
 
-    __slots__ = ()
+    NumPy's own goes on, where it is looped over again, behind the element that it gave last.
+    """
+
+    __slots__ = ("begun",)
+
+    def __init__(self, data: np.ndarray[Any, Any], region: Region) -> None:
+        super().__init__(data, region)
+        self.begun = False
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.begun:
+            raise NotFollowed("loops over one .flat of an array again")
+        self.begun = True
+        return super().__iter__()
 
 
 def _refuse_whole(self: ElementArray, *args: Any) -> NoReturn:
@@ -224,6 +263,21 @@ def _plain_index(index: Any) -> Any:
     if isinstance(index, bool) or (type(index) is Element and isinstance(index.number, np.bool_)):
         raise Refused("takes a truth value for an index")
     return operator.index(index)
+
+
+def storage(data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the array whose memory an array shares."""
+    while isinstance(data.base, np.ndarray):
+        data = data.base
+    return data
+
+
+def unwritten(dtype: np.dtype[Any], machine: MachineNumbers) -> Any:
+    """Return what new memory of a type holds."""
+    if dtype.kind == "b":
+        return np.bool_(False)
+    bits = 8 * dtype.itemsize - 1
+    return dtype.type(machine.unwritten % 2 ** min(bits, 30) if dtype.kind in "iu" else machine.unwritten)
 
 
 def plain(value: Any) -> Any:

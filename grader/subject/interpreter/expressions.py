@@ -10,8 +10,8 @@ from typing import Any
 from .attributes import attribute
 from .elements import Element, ElementArray
 from .frames import NO_DEFAULT, Frame, Function
-from .libraries import Decorator
-from .refusals import NotFollowed, Reading, Refused, shown
+from .libraries import Conversion, Decorator
+from .refusals import NotFollowed, Reading, Refused, Unknown, shown
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -26,6 +26,14 @@ _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
     ast.BitXor: operator.xor,
+}
+_IN_PLACE: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.iadd,
+    ast.Sub: operator.isub,
+    ast.Mult: operator.imul,
+    ast.BitAnd: operator.iand,
+    ast.BitOr: operator.ior,
+    ast.BitXor: operator.ixor,
 }
 _UNARY: Mapping[type, Callable[[Any], Any]] = {
     ast.USub: operator.neg,
@@ -47,6 +55,19 @@ _COMPARED: Mapping[type, Callable[[Any, Any], Any]] = {
 }
 
 
+_SINGLE = (type(None), bool, type(Ellipsis))
+"""The types of values that `is` compares alike everywhere."""
+
+
+def _must_be_comparable(operation: ast.cmpop, left: Any, right: Any) -> None:
+    """Refuse comparisons of what is another object here than where the program runs."""
+    if isinstance(operation, ast.Is | ast.IsNot):
+        if not isinstance(left, _SINGLE) and not isinstance(right, _SINGLE):
+            raise NotFollowed("compares by `is` what may be one object or two")
+    elif any(callable(value) and not isinstance(value, Conversion | Unknown) for value in (left, right)):
+        raise NotFollowed("compares functions")
+
+
 def combine(operation: ast.operator, left: Any, right: Any) -> Any:
     """Apply an operator to two values.
 
@@ -56,7 +77,16 @@ def combine(operation: ast.operator, left: Any, right: Any) -> Any:
     function = _BINARY.get(type(operation))
     if function is None:
         raise Refused("multiplies whole arrays by @")
+    if isinstance(operation, ast.Mod) and isinstance(left, str):
+        return Reading("a text that it put together", NotFollowed)
     return function(left, right)
+
+
+def combine_in_place(operation: ast.operator, left: Any, right: Any) -> Any:
+    """Apply an operator as `+=` does: lists, sets and dictionaries are changed, and no new ones made."""
+    if type(left) in (list, set, dict) and (function := _IN_PLACE.get(type(operation))):
+        return function(left, right)
+    return combine(operation, left, right)
 
 
 def handlers_of(evaluator: object) -> dict[type, Callable[..., Any]]:
@@ -160,6 +190,7 @@ class Expressions:
         left = self.evaluate(node.left, frame)
         for operation, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.evaluate(comparator, frame)
+            _must_be_comparable(operation, left, right)
             value = _COMPARED[type(operation)](left, right)
             if len(node.ops) > 1 and not value:
                 break
@@ -230,7 +261,10 @@ class Expressions:
         return set(self._comprehended(node.elt, node.generators, frame))
 
     def _on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Iterator[Any]:
-        return self._comprehended(node.elt, node.generators, frame)
+        # As in Python what it goes over first is evaluated at once, and everything else later.
+        first = frame.module.region.order(self.evaluate(node.generators[0].iter, frame))
+        inner = Frame(frame.module, frame, comprehended=True)
+        return self._clauses(node.elt, node.generators, inner, iter(first))
 
     def _on_DictComp(self, node: ast.DictComp, frame: Frame) -> dict[Any, Any]:
         pair = ast.Tuple(elts=[node.key, node.value], ctx=ast.Load())
@@ -241,12 +275,20 @@ class Expressions:
     ) -> Iterator[Any]:
         return self._clauses(element, clauses, Frame(frame.module, frame, comprehended=True))
 
-    def _clauses(self, element: ast.expr, clauses: list[ast.comprehension], frame: Frame) -> Iterator[Any]:
+    def _clauses(
+        self,
+        element: ast.expr,
+        clauses: list[ast.comprehension],
+        frame: Frame,
+        values: Iterator[Any] | None = None,
+    ) -> Iterator[Any]:
         if not clauses:
             yield self.evaluate(element, frame)
             return
         first, *rest = clauses
-        for value in frame.module.region.order(self.evaluate(first.iter, frame)):
+        if values is None:
+            values = iter(frame.module.region.order(self.evaluate(first.iter, frame)))
+        for value in values:
             if frame.module.region.depth and not frame.compiled:
                 raise Refused("has compiled code go on with a generator of plain Python")
             self.assign(first.target, value, frame)
@@ -256,7 +298,7 @@ class Expressions:
     def _on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> str | Reading:
         parts = [self.evaluate(part, frame) for part in node.values]
         if any(isinstance(part, Reading) for part in parts):
-            return Reading("a text that it put together")
+            return Reading("a text that it put together", NotFollowed)
         return "".join(parts)
 
     def _on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> str | Reading:
@@ -266,7 +308,8 @@ class Expressions:
             return format(value, specification)
         if type(value) not in (str, int, float, bool, type(None)) or isinstance(specification, Reading):
             return Reading("a text that it put together")  # what is printed of it is no result
-        return format(repr(value) if node.conversion == ord("r") else value, specification)
+        texts: dict[int, Callable[[Any], Any]] = {ord("r"): repr, ord("a"): ascii, ord("s"): str}
+        return format(texts.get(node.conversion, _itself)(value), specification)
 
     def _on_Yield(self, node: ast.Yield, frame: Frame) -> None:
         values = frame.yielded
@@ -277,6 +320,10 @@ class Expressions:
         values = frame.yielded
         if values is not None:
             values.extend(self.evaluate(node.value, frame))
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _must_be_written_out(decorator: ast.Call) -> None:

@@ -33,7 +33,7 @@ class Names(Protocol):
 class Frame:
     """The names of one call of a function, or of a file."""
 
-    __slots__ = ("compiled", "comprehended", "elsewhere", "module", "names", "outer", "yielded")
+    __slots__ = ("compiled", "comprehended", "elsewhere", "local", "module", "names", "outer", "yielded")
 
     def __init__(
         self,
@@ -50,6 +50,8 @@ class Frame:
         self.compiled: bool = outer is not None and outer.compiled
         """Whether it is that of a function that numba compiles, or of one that stands in such a function."""
         self.names: dict[str, Any] = module.bindings if of_module else {}
+        self.local: frozenset[str] = frozenset()
+        """The names that a function binds somewhere: before it does, they stand for nothing."""
         self.yielded: list[Any] | None = None
         """What a generator gave so far; None in other functions."""
         self.elsewhere: dict[str, dict[str, Any]] = {}
@@ -67,6 +69,8 @@ class Frame:
                 return frame.elsewhere[name][name]
             if name in frame.names:
                 return frame.names[name]
+            if name in frame.local:
+                raise UnboundLocalError(f"name {name!r} is used before it is bound")
             frame = frame.outer
         return self.module.namespace(name)
 
@@ -100,7 +104,7 @@ class Frame:
 class Function:
     """A function or lambda of the submission; called as any other."""
 
-    __slots__ = ("_evaluate", "cached", "compiled", "defaults", "frame", "name", "node")
+    __slots__ = ("_evaluate", "_local", "around", "cached", "compiled", "defaults", "frame", "name", "node")
 
     def __init__(
         self,
@@ -117,9 +121,12 @@ class Function:
         self.frame = frame
         self.defaults = defaults
         self.compiled = compiled
+        self.around: Any = None
+        """What it read around it when it was called first; of a function that is `cached`."""
         self.cached = False
         """Whether it gives again what it gave for the same arguments."""
         self._evaluate = evaluate
+        self._local = local_names(node)
 
     def compiled_twin(self) -> Function:
         """Return the same, as a function that numba compiles."""
@@ -133,6 +140,7 @@ class Function:
         """Evaluate the body with these arguments."""
         frame = Frame(self.frame.module, self.frame)
         frame.compiled |= self.compiled
+        frame.local = self._local
         self._bind(frame.names, list(args), keywords)
         value = self._evaluate(self, frame)
         if self.cached and isinstance(value, list | dict | set | ElementArray):
@@ -168,6 +176,33 @@ class Function:
             raise TypeError(f"{self.name}() got an unexpected argument {next(iter(more))}")
         if missing := allowed - names.keys():
             raise TypeError(f"{self.name}() misses the argument {min(missing)}")
+
+
+def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """Return the names that a function binds itself, also in comprehensions by `:=`."""
+    if isinstance(node, ast.Lambda):
+        return frozenset()
+    names: set[str] = set()
+    elsewhere: set[str] = set()
+    pending: list[ast.AST] = [*node.body]
+    while pending:
+        part = pending.pop()
+        match part:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.ExceptHandler(name=str(name)):
+                names.add(name)
+            case ast.alias(name=name, asname=other) if name != "*":
+                names.add(other or name.partition(".")[0])
+            case ast.Global(names=declared) | ast.Nonlocal(names=declared):
+                elsewhere.update(declared)
+        if isinstance(part, ast.FunctionDef | ast.ClassDef):
+            names.add(part.name)
+            pending += part.decorator_list
+        elif isinstance(part, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            # its targets are its own
+            pending += (inner for inner in ast.walk(part) if isinstance(inner, ast.NamedExpr))
+        elif not isinstance(part, ast.Lambda):
+            pending += ast.iter_child_nodes(part)
+    return frozenset(names - elsewhere)
 
 
 _NONE = object()

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from . import tables
-from .elements import Element, ElementArray, FlatElements, Region, plain, wrapped
-from .refusals import Reading, Refused, Unknown
+from .elements import Element, ElementArray, FlatElements, Region, plain, unwritten, wrapped
+from .refusals import NotFollowed, Reading, Refused, Unknown
 
 NUMPY, NUMBA, CUDA = "numpy", "numba", "numba.cuda"
 
@@ -59,12 +59,13 @@ class Conversion:
         return number
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether it is the same type, as in `A.dtype == np.int64`."""
-        kind = other.kind if isinstance(other, Conversion) else other
-        return kind is self.kind or (isinstance(kind, np.dtype) and bool(kind == np.dtype(self.kind)))
+        """Tell whether it is the type of an array's elements, as in `A.dtype == np.int64`."""
+        if not isinstance(other, np.dtype):
+            raise NotFollowed("compares types with something else than the dtype of an array")
+        return bool(other == np.dtype(self.kind))
 
     def __hash__(self) -> int:
-        return hash(self.kind)
+        raise NotFollowed("looks up a type")
 
     def __getitem__(self, index: Any) -> Conversion:
         """Return the type of an array of such numbers, in a signature of numba's."""
@@ -100,11 +101,11 @@ def libraries(region: Region) -> Mapping[str, Library]:
     numpy |= {"empty": _empty(region), "empty_like": _empty_like(region), "ndenumerate": _ndenumerate}
     numpy |= {"fromiter": _from_iterable(region)}
     numpy |= {name: Kind(np_kind) for name, np_kind in tables.NUMPY_KINDS.items()}
-    compiles = dict.fromkeys(("njit", "jit", "vectorize"), Decorator())
+    compiles = {name: Decorator() for name in ("njit", "jit", "vectorize")}
     numba = {
         **numba_types,
         **compiles,
-        "prange": range,
+        "prange": _prange,
         "set_num_threads": _nothing,
         "get_num_threads": _cores(region),
     }
@@ -130,7 +131,7 @@ def libraries(region: Region) -> Mapping[str, Library]:
         "os": {"cpu_count": _cores(region)},
         "time": dict.fromkeys(("time", "perf_counter", "monotonic", "process_time"), _reading),
         "timeit": {"default_timer": _reading},
-        "copy": {"copy": _copied, "deepcopy": _copied},
+        "copy": {"copy": _copied, "deepcopy": _copied_deeply},
     }
     return {name: Library(name, table) for name, table in members.items()}
 
@@ -162,9 +163,20 @@ def _isinstance(value: Any, kinds: Any) -> bool:
 
 def _array_function(function: Callable[..., Any], region: Region) -> Callable[..., Any]:
     def make(*args: Any, **options: Any) -> Any:
+        if function.__name__ not in tables.OF_SHAPE:
+            must_all_be_written((*args, *options.values()))
         return wrapped(function(*native(args), **native(options)), region)
 
     return make
+
+
+def must_all_be_written(values: Any) -> None:
+    """Refuse arrays that are copied before all of their elements were stored."""
+    for value in values:
+        if isinstance(value, ElementArray):
+            value.region.must_be_written(value.data, value.data)
+        elif type(value) in (list, tuple):
+            must_all_be_written(value)
 
 
 def native(value: Any) -> Any:
@@ -181,14 +193,14 @@ def native(value: Any) -> Any:
 
 
 def _empty(region: Region) -> Callable[..., ElementArray]:
-    """Return `numpy.empty`, whose memory holds numbers that no right answer holds."""
+    """Return `numpy.empty`, whose memory holds numbers that a program cannot know."""
 
-    def empty(shape: Any, dtype: Any = float, **options: Any) -> ElementArray:
-        del options
+    def empty(shape: Any, dtype: Any = float, order: str = "C") -> ElementArray:
+        del order
         data = np.zeros(native(shape), native(dtype))
+        data[...] = unwritten(data.dtype, region.machine)
         if data.dtype.kind != "b":
-            unwritten = region.machine.unwritten
-            data[...] = unwritten if data.dtype.kind in "iu" or not unwritten else np.nan
+            region.new[id(data)] = data
         return ElementArray(data, region)
 
     return empty
@@ -197,9 +209,12 @@ def _empty(region: Region) -> Callable[..., ElementArray]:
 def _empty_like(region: Region) -> Callable[..., ElementArray]:
     empty = _empty(region)
 
-    def empty_like(like: Any, dtype: Any = None, **options: Any) -> ElementArray:
+    def empty_like(
+        like: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+    ) -> ElementArray:
+        del order, subok
         data = np.asarray(native(like))
-        return empty(data.shape, data.dtype if dtype is None else dtype, **options)
+        return empty(data.shape if shape is None else shape, data.dtype if dtype is None else dtype)
 
     return empty_like
 
@@ -240,6 +255,25 @@ def _number_function(function: Callable[..., Any], region: Region) -> Callable[.
     return compute
 
 
+def _prange(*args: Any) -> range:
+    return range(*args)
+
+
+def _text(value: Any) -> Any:
+    """Play `str`, of values whose text is the same here."""
+    if isinstance(value, np.dtype):
+        return str(value)
+    return Conversion(str)(value) if type(value) in (Element, str, int, float, bool) else _put_together()
+
+
+def _representation(value: Any) -> Any:
+    return repr(value) if type(value) in (str, int, float, bool) else _put_together()
+
+
+def _put_together() -> Reading:
+    return Reading("a text that it put together", NotFollowed)
+
+
 def _nothing(*args: Any, **options: Any) -> None:
     del args, options
 
@@ -277,16 +311,25 @@ def _reading() -> Reading:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, ElementArray):
+        must_all_be_written([value])
         return ElementArray(value.data.copy(), value.region)
-    return type(value)(map(_copied, value)) if type(value) in (list, tuple) else value
+    return value.copy() if type(value) in (list, dict, set) else value
+
+
+def _copied_deeply(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied_deeply, value))
+    if type(value) in (dict, set):
+        raise NotFollowed(f"copies a {type(value).__name__} deeply")
+    return _copied(value)
 
 
 _BUILTINS: dict[str, Any] = {
     **{name: getattr(builtins, name) for name in tables.PYTHON},
     **tables.EXCEPTIONS,
     **{kind.__name__: Conversion(kind) for kind in (int, float, bool, complex)},
-    "str": Conversion(str),
-    "repr": Conversion(str),
+    "str": _text,
+    "repr": _representation,
     "isinstance": _isinstance,
     "print": _nothing,
 }

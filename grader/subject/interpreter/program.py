@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .at_import import binds_a_name_of_pythons, may_change_names
 from .doubts import Doubts, contents_of
 from .elements import Region
 from .frames import Frame, Function
@@ -29,6 +30,7 @@ _REACHES_OUT = frozenset(
     }
 )
 """At the level of a file they may change what its names stand for."""
+_OF_FILE = ("__name__", "__file__", "__doc__")
 _REACHES_FAR = frozenset(
     {
         *("delattr", "eval", "exec", "globals", "setattr", "vars", "import_module"),
@@ -61,6 +63,10 @@ class Module:
         frame = Frame(self, of_module=True)
         for statement in tree.body:
             self._program.statements.begin()
+            for node in _outside_of_functions(statement):
+                for name in binds_a_name_of_pythons(bound_names(node)):
+                    if not isinstance(statement, ast.ClassDef):
+                        self._program.note(self.file, statement.lineno, f"binds {name}")
             before = dict(self.bindings)
             try:
                 self._program.statements.run([statement], frame)
@@ -99,8 +105,9 @@ class Module:
         for node in _outside_of_functions(statement):
             if not isinstance(node, ast.Try):
                 continue
-            for part in (*node.handlers, *node.orelse):
-                self._program.doubts.add(frame, part)
+            for part in (*node.body, *node.handlers, *node.orelse):
+                if part not in node.body:
+                    self._program.doubts.add(frame, part)
                 for name in {name for inner in _outside_of_functions(part) for name in bound_names(inner)}:
                     value = self.bindings.get(name)
                     if isinstance(value, bool | int | float | str | list | dict | set | None):
@@ -146,6 +153,7 @@ class Module:
 
     def _forget(self, statement: ast.stmt, why: str, refusal: type[Refused]) -> None:
         """Make the names that a statement binds unknown; note what may change others."""
+        noted = len(self._program.notes)
         for node in _outside_of_functions(statement):
             for name in bound_names(node):
                 self.bindings[name] = Unknown(f"{name}, which cannot be followed here ({why})", refusal)
@@ -162,6 +170,10 @@ class Module:
                 self._program.note(
                     self.file, node.lineno, f"cannot be followed where it is imported: {shown(node)}"
                 )
+        nodes = _outside_of_functions(statement) if len(self._program.notes) == noted else ()
+        for what in filter(None, (may_change_names(node, self.bindings) for node in nodes)):
+            self._program.note(self.file, statement.lineno, what)
+            break
 
     def _configures(self, function: ast.expr) -> bool:
         """Tell whether a call may change the environment, or what numba takes from it."""
@@ -216,7 +228,7 @@ def _named(node: ast.Name | ast.Attribute) -> str:
 
 
 def _reaches_out(name: str) -> bool:
-    return name in _REACHES_OUT or name.startswith("__")
+    return name in _REACHES_OUT or (name.startswith("__") and name not in _OF_FILE)
 
 
 def bound_names(node: ast.AST) -> Iterator[str]:

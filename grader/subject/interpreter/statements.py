@@ -12,11 +12,14 @@ import numpy as np
 
 from .attributes import attribute
 from .elements import Element, ElementArray
-from .expressions import Expressions, combine, handlers_of
+from .expressions import Expressions, combine_in_place, handlers_of
 from .frames import Frame, Function
+from .generators import FunctionInputs, step_by_step
 from .libraries import Library
 from .refusals import NotFollowed, Refused, Unknown, shown
 
+_ALIKE = (IndexError, StopIteration, ImportError, ModuleNotFoundError)
+"""Errors that are raised here where they are raised elsewhere; of imports `_must_not_fail` takes care."""
 CPU_S = 10.0
 """How long one evaluation may compute; small inputs take milliseconds."""
 
@@ -80,11 +83,18 @@ class Statements:
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.expressions.evaluate(function.node.body, frame)
-            if _yields(function.node):
-                frame.yielded = []
+            yields = _yields(function.node)
+            frame.yielded = [] if yields else None
+            inputs = FunctionInputs(function, frame) if yields or function.cached else None
+            if inputs and function.cached:
+                function.around = function.around or [inputs.around]
+                if function.around != [inputs.around]:
+                    raise NotFollowed(f"changes what {function.name} reads, which gives what it gave before")
             left = self.run(function.node.body, frame)
-            if frame.yielded is not None:
-                return iter(frame.yielded)
+            if inputs:
+                inputs.must_be_as_before()
+            if inputs and frame.yielded is not None:
+                return step_by_step(frame.yielded, inputs)
             return left.value if isinstance(left, Return) else None
         finally:
             region.depth -= function.compiled
@@ -146,16 +156,12 @@ class Statements:
         if isinstance(target, ast.Subscript):
             container = self.expressions.evaluate(target.value, frame)
             index = self.expressions.evaluate(target.slice, frame)
-            container[index] = combine(
-                node.op, container[index], self.expressions.evaluate(node.value, frame)
-            )
+            value = container[index]
+            container[index] = combine_in_place(node.op, value, self.expressions.evaluate(node.value, frame))
             return
         before = self.expressions.evaluate(target, frame)
         value = self.expressions.evaluate(node.value, frame)
-        if isinstance(before, list) and isinstance(node.op, ast.Add):
-            before += value
-            return
-        self.expressions.assign(target, combine(node.op, before, value), frame)
+        self.expressions.assign(target, combine_in_place(node.op, before, value), frame)
 
     def _on_If(self, node: ast.If, frame: Frame) -> Left:
         return self.run(node.body if self.expressions.evaluate(node.test, frame) else node.orelse, frame)
@@ -217,13 +223,15 @@ class Statements:
         if node.exc is None:
             raise NotFollowed("raises again what it caught")
         error = self.expressions.evaluate(node.exc, frame)
-        raise (
-            error
-            if isinstance(error, Exception) or _is_exception(error)
-            else TypeError("raises what is no exception")
-        )
+        if _is_exception(error):
+            error = error()
+        if not isinstance(error, Exception):
+            raise TypeError("raises what is no exception")
+        raise error
 
     def _on_Try(self, node: ast.Try, frame: Frame) -> Left:
+        if frame.names is not frame.module.bindings:
+            self._must_fail_alike(node, frame)
         if not frame.module.region.importing:
             self._must_not_fail(node)
         left: Left = None
@@ -243,9 +251,22 @@ class Statements:
             if handler.name:
                 frame.store(handler.name, error)
             left = self.run(handler.body, frame)
+            if handler.name:
+                frame.delete(handler.name)
         finally:
             final = self.run(node.finalbody, frame)
         return final or left
+
+    def _must_fail_alike(self, node: ast.Try, frame: Frame) -> None:
+        """Refuse to have errors decide that our arrays raise and NumPy's do not, or the other way round."""
+        for handler in node.handlers:
+            kinds = () if handler.type is None else self.expressions.evaluate(handler.type, frame)
+            kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+            if not kinds or not all(kind in _ALIKE for kind in kinds):
+                raise NotFollowed("catches errors, and which ones there are may differ here")
+        leaves = (ast.Return, ast.Break, ast.Continue)
+        if any(isinstance(part, leaves) for statement in node.finalbody for part in ast.walk(statement)):
+            raise NotFollowed("leaves a `finally`, whatever error there was")
 
     def _must_not_fail(self, node: ast.Try) -> None:
         """Refuse an import that succeeds here and may fail elsewhere."""

@@ -16,6 +16,10 @@ ARRAY_FUNCTIONS = _words("""
     eye identity ndindex shape ndim size reshape ravel transpose append concatenate stack vstack hstack
 """)
 """NumPy's, which make arrays, copy them and rearrange what they hold."""
+OF_SHAPE = _words("""
+    zeros_like ones_like full_like shape ndim size reshape ravel transpose ascontiguousarray asarray
+""")
+"""Those that read no elements, or give an array that shares its memory."""
 NUMPY_TYPES: dict[str, type] = {
     name: getattr(np, name)
     for name in _words("""

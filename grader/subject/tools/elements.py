@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..interpreter.elements import MachineNumbers, plain, wrapped
+from ..interpreter.elements import UNWRITTEN, MachineNumbers, plain, wrapped
 from ..interpreter.frames import Function
 from ..interpreter.program import Program
 from ..interpreter.refusals import NotFollowed, Refused, Unknown
@@ -27,7 +27,7 @@ RESULT_DEPTH = 16
 BEGIN_S = 0.2
 """How long the beginning of a large call is followed: some thousand elements."""
 _MACHINES = (
-    MachineNumbers(cores=1, unwritten=99),
+    MachineNumbers(cores=1, unwritten=UNWRITTEN),
     MachineNumbers(cores=max(2, os.cpu_count() or 1), unwritten=0),
 )
 _COMPUTES = (ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.AugAssign)

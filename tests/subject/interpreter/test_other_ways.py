@@ -56,6 +56,106 @@ NUMBERS = {
     "an import that fails": (
         "other = 1\n    try:\n        import not_installed\n        other = 0\n    except ImportError: pass"
     ),
+    "a generator that nobody began": (
+        "begun = []\n    def begin():\n        begun.append(1)\n        yield 1\n"
+        "    begin()\n    other = 1 - len(begun)"
+    ),
+    "a generator that reads a list later": (
+        "begun = []\n    def begin(begun):\n        yield 0\n        yield len(begun)\n"
+        "    steps = begin(begun)\n    next(steps)\n    begun.append(1)\n    other = next(steps)"
+    ),
+    "a generator that reads a name later": (
+        "number = 0\n    def begin():\n        yield number\n    steps = begin()\n"
+        "    number = 1\n    other = next(steps)"
+    ),
+    "a generator that reads an array later": (
+        "D = np.zeros(1, np.int64)\n    def begin(D):\n        yield int(D[0])\n    steps = begin(D)\n"
+        "    D[0] = 1\n    other = next(steps)"
+    ),
+    "a generator of another generator": (
+        "def begin(steps):\n        yield next(steps)\n    steps = iter([0, 1])\n"
+        "    begin(steps)\n    other = next(steps)"
+    ),
+    "the name of an error that was caught": (
+        "other = 1\n    try: raise ValueError\n    except ValueError as error: pass\n"
+        "    try: other = 0 * (error is None)\n    except NameError: pass"
+    ),
+    "a name before it is bound": (
+        "def zero():\n        try: return numba_cores * 0\n        except NameError: return 1\n"
+        "        numba_cores = 1\n    numba_cores = 1\n    other = zero()"
+    ),
+    "an error of an element alone": (
+        "other = 1\n    try: divmod(A[0, 0], 1)\n    except TypeError: other = 0"
+    ),
+    "a type of two names": "other = int(np.float64 is np.double)",
+    "a loop's function of two names": "other = int(prange is not range)",
+    "functions that are compared": "other = int(prange != range)",
+    "types that are looked up": "other = len({np.float64: 0, numba.float64: 1}) - 1",
+    "quotes around a text": "other = min(1, len(repr('a')) // 3)",
+    "the text of a function": "other = int('class' in '%s' % range)",
+    "the text of a type": "other = int('class' in str(np.int64))",
+    "memory that was in use before": (
+        "old = np.full(4, 7)\n    del old\n    other = int(np.empty(4, np.int64)[3] == 7)"
+    ),
+    "a copy of such memory": "other = int(np.empty(4, np.uint8).copy()[3] == 7)",
+    "a row of such memory": (
+        "D = np.zeros((1, 4), np.int64)\n    D[0] = np.empty(4, np.int64)\n    other = int(D[0, 3] == 7)"
+    ),
+    "an error that NumPy alone raises": (
+        "other = 1\n    try:\n        A.item()\n        other = 0\n    except ValueError: pass"
+    ),
+    "such an error in a `finally`": (
+        "def zero():\n        number = 1\n        try:\n            A.item()\n            number = 0\n"
+        "        finally: return number\n    other = zero()"
+    ),
+    "a list in a list that grows": ("D = [[]]\n    E = D[0]\n    D[0] += [1]\n    other = len(E)"),
+    "a set of two names": "D = E = set()\n    D |= {1}\n    other = len(E)",
+    "a list of two names": "D = E = [1]\n    D *= 2\n    other = len(E) - 1",
+    "a copy of a list": (
+        "import copy\n    D = [[]]\n    E = copy.copy(D)\n    D[0].append(1)\n    other = len(E[0])"
+    ),
+    "a copy of a dictionary": (
+        "import copy\n    D = {}\n    E = copy.copy(D)\n    D[0] = 1\n    other = 1 - len(E)"
+    ),
+    "a function that runs once": (
+        "from functools import cache\n    D = []\n    def grow():\n        D.append(1)\n        return 0\n"
+        "    kept = cache(grow)\n    kept()\n    kept()\n    other = 2 - len(D)"
+    ),
+    "a function that gives what it gave": (
+        "from functools import cache\n    D = []\n    def length(): return len(D)\n"
+        "    kept = cache(length)\n    kept()\n    D.append(1)\n    other = 1 - kept()"
+    ),
+    "a flat array that goes on": (
+        "D = np.zeros(2).flat\n    for d in D: break\n    other = 2 - len([d for d in D])"
+    ),
+}
+IMPORTED = {
+    "an error that NumPy alone raises": (
+        "other = 1\ntry:\n np.zeros(3).item()\n other = 0\nexcept ValueError: pass"
+    ),
+    "such an error in a function": (
+        "def zero():\n try:\n  np.zeros(3).item()\n  return 0\n except ValueError: return 1\nother = zero()"
+    ),
+}
+NAMES = {
+    "a patch": (
+        "from unittest.mock import patch\npatch('work.range', lambda n: (slice(None),), create=True).start()"
+    ),
+    "another dictionary of Python's functions": (
+        "__builtins__ = {'range': lambda n: (slice(None),), 'max': np.maximum}"
+    ),
+    "another file's functions as Python's": "import other as __builtins__",
+    "code in a text": (
+        "import timeit\ntimeit.timeit('work.max = np.maximum', 'import work, numpy as np', number=1)"
+    ),
+    "code for an interpreter": (
+        "import code\ncode.InteractiveInterpreter().runsource('import work; work.max = 1')"
+    ),
+    "the names of the file": "locals().update(max=np.maximum)",
+    "an object of a class": "class Change:\n def __init__(self):\n  print('changes')\nChange()",
+    "a decorator": "import code\n@code.interact\ndef g(): pass",
+    "a metaclass": "class Meta(type): pass\nclass Change(metaclass=Meta): pass",
+    "a configuration of numba's": "numba.core.config.reload_config()",
 }
 
 
@@ -83,6 +183,11 @@ def test_so_is_a_number_that_depends_on_an_import(follow):
 @pytest.mark.parametrize("number", NUMBERS.values(), ids=NUMBERS)
 def test_no_number_may_decide_whether_elements_or_arrays_are_computed_with(follow, number):
     assert follow(f"def f(A, B):\n    {number}{OF_ANY_KIND}", large=LARGE)
+
+
+@pytest.mark.parametrize("number", IMPORTED.values(), ids=IMPORTED)
+def test_nor_one_that_is_made_where_the_file_is_imported(follow, number):
+    assert follow(f"{number}\ndef f(A, B):{OF_ANY_KIND}", large=LARGE)
 
 
 def test_rows_far_down_are_followed_as_well(follow):
@@ -142,3 +247,51 @@ def f(A, B):
     return C
 """
     assert follow(habits + work, large=LARGE) == ""
+
+
+@pytest.mark.parametrize("change", NAMES.values(), ids=NAMES)
+def test_what_may_change_names_where_a_file_is_imported_is_shown_to_a_person(follow, change):
+    assert follow(f"def f(A, B):{LOOPS}") == ""
+    assert "work.py:" in follow(f"{change}\ndef f(A, B):{LOOPS}", other="def range(n): return [slice(None)]")
+
+
+@pytest.mark.parametrize(
+    "habit",
+    [
+        "import logging\nlog = logging.getLogger(__name__)",
+        "import os, sys\nsys.path.append(os.path.dirname(os.path.abspath(__file__)))",
+        "import os\nN = int(os.environ.get('N', '5'))",
+        "from collections import namedtuple\nPoint = namedtuple('Point', 'x y')",
+        "rng = np.random.default_rng(4)\nM = rng.integers(0, 9, (3, 3))",
+        "__author__ = 'A'\n__all__ = ['f']",
+    ],
+)
+def test_habits_where_a_file_is_imported_change_nothing(follow, habit):
+    assert follow(f"{habit}\ndef f(A, B):{LOOPS}") == ""
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        "def steps(A, B):\n for i in range(5):\n  for j in range(4): yield i, j, A[i, j], B[i, j]\n"
+        "def f(A, B):\n C = np.empty_like(A)\n for i, j, a, b in steps(A, B): C[i, j] = max(a, b)\n return C",
+        "def f(A, B):\n C = np.empty(A.shape, np.uint8)\n places = np.ndindex(A.shape)\n while True:\n"
+        "  try: p = next(places)\n  except StopIteration: return C.astype(int)\n"
+        "  C[p] = int(max(A[p], B[p]))",
+        "def f(A, B):\n C = np.empty_like(A)\n for i in range(5):\n  C[i] = A[i]\n  for j in range(4):\n"
+        "   if B[i, j] > C[i, j]: C[i, j] = B[i, j]\n return C.copy()",
+        "def f(A, B):\n if str(A.dtype) != 'int64': raise TypeError('%s' % A.dtype)\n"
+        " return [[a if a > b else b for a, b in zip(*r)] for r in zip(A, B)]",
+        "def f(A, B):\n C = [[]]\n for r in zip(A, B):\n  C[-1] += [a if a > b else b for a, b in zip(*r)]\n"
+        "  C += [[]]\n return C[:-1]",
+    ],
+    ids=[
+        "a generator",
+        "an iterator that ends",
+        "elements read again",
+        "the text of a dtype",
+        "its own error",
+    ],
+)
+def test_loops_written_otherwise_count(follow, loops):
+    assert follow(loops) in ("", "('work.py', 9)")
