@@ -106,7 +106,22 @@ class Plugins:
     @cached_property
     def assignments(self) -> Mapping[str, Assignment]:
         """All assignments, by name."""
-        return self._registry("grader_assignments", _assignment)
+        declared = self._registry("grader_assignments", _assignment)
+        if problems := [*self._misnamed(declared)]:
+            raise CourseError(*problems)
+        return declared
+
+    def _misnamed(self, declared: Mapping[str, Assignment]) -> Iterator[str]:
+        """Yield the assignments that have another name than the folder that declares them."""
+        for implementation in self._manager.hook.grader_assignments.get_hookimpls():
+            package, _, folder = implementation.plugin_name.partition(".")
+            if package != PACKAGE or folder in declared:
+                continue
+            answers: Any = implementation.function() or ()
+            if names := [answer.name for answer in answers]:
+                code = implementation.function.__code__
+                place = f"{show_path(Path(code.co_filename))}:{code.co_firstlineno}"
+                yield f'{place}: name: must be the folder\'s; write name="{folder}" in place of "{names[0]}"'
 
     @cached_property
     def assignment_folders(self) -> Mapping[str, Path]:

@@ -27,7 +27,7 @@ from grader.config.decode import describe
 from grader.config.rubric import load_rubric
 from grader.contracts.sandbox import Promise
 from grader.model import assignment, evidence, observation, score, submission
-from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
+from grader.model.options import FunctionName, InputsName, OracleName, SubmittedFile, UsedItem
 from grader.model.rubric import Rubric
 from grader.plugins import Plugins
 from grader.reports import score_json
@@ -44,7 +44,9 @@ NAMES = {
     FunctionName: "a function of the submission",
     InputsName: "a function of `inputs.py`",
     OracleName: "a function of `expected.py`",
+    SubmittedFile: "a file that `accepts` lets in",
     UsedItem: "an item in `uses`",
+    tuple[SubmittedFile, ...]: "a list of files that `accepts` lets in",
     tuple[OracleName, ...]: "a list of functions of `expected.py`",
     cases.AssignmentName | None: "an assignment",
     cases.RubricName | None: "a rubric",

@@ -24,19 +24,36 @@ def course(folder: Path) -> Reader:
     return reader
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
-def test_the_guide_to_cpp_makes_an_assignment_that_passes_verify(tmp_path: Path):
-    reader = course(tmp_path)
-    verified = ""
-    for step in steps("how-to/compile.md", until="## What else there is to know"):
+def follow(reader: Reader, page: str) -> str:
+    """Write the files of a page's whole assignment and type its commands; what the last one printed."""
+    printed = ""
+    for step in steps(page, until="## What else there is to know"):
         if step.file:
             reader.writes(step)
         else:
             done = reader.types(step.text)
             assert done.returncode == 0, f"{step.text}\n{done.stdout}{done.stderr}"
-            verified = done.stdout
-    assert "2 submissions and 1 reference: 3 as expected" in verified
+            printed = done.stdout
+    return printed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
+def test_the_guide_to_programs_makes_an_assignment_that_passes_verify(tmp_path: Path):
+    assert "1 submission and 1 reference: 2 as expected" in follow(course(tmp_path), "how-to/programs.md")
+
+
+@pytest.mark.slow
+def test_the_guide_to_pytorch_makes_an_assignment_that_passes_verify(tmp_path: Path):
+    pytest.importorskip("torch")
+    assert "1 submission and 1 reference: 2 as expected" in follow(course(tmp_path), "how-to/pytorch.md")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("g++") and shutil.which("make")), reason="needs g++ and make")
+def test_the_guide_to_cpp_makes_an_assignment_that_passes_verify(tmp_path: Path):
+    reader = course(tmp_path)
+    assert "2 submissions and 1 reference: 3 as expected" in follow(reader, "how-to/compile.md")
     # it is the library that decides, and not the driver
     broken = reader.cwd / "assignments/heat/reference/heat.cpp"
     broken.write_text(broken.read_text().replace("/ 4;", "/ 5;"))

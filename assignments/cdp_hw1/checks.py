@@ -248,11 +248,23 @@ def _epoch(
     training: Any,
     test: Any,
 ) -> Case:
-    """Learn from every batch once, and count what is right of the test set."""
+    """Learn from every batch once, and count what is right of the test set.
+
+    Raises:
+        Unusable: a sum is NaN, and with it every later one: the rest of the training would be in vain.
+    """
+    from numpy import isnan
+
     from .data import inputs
+    from .training import Unusable
 
     for number, (rows, labels) in enumerate(batches, epoch * len(batches)):
         sums = network.step(inputs(training.pictures[rows]), labels)
+        if isnan(sums[-1]).any():
+            raise Unusable(
+                f"the network computes NaN (not a number) from step {number + 1} on; do sigmoid and "
+                "sigmoid_prime give a number for every number?"
+            )
         if number in compared:
             functions.compare(number + 1, sums)
     accuracy = float((network.predict(inputs(test.pictures)) == test.labels).mean())

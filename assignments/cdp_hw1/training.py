@@ -69,7 +69,8 @@ def drawn_weights(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
     """The matrices that `random_weights` gave, in float32.
 
     Raises:
-        Unusable: there are not as many, or one has another shape, or nothing in it was drawn.
+        Unusable: there are not as many, or one has another shape, or holds NaN or infinity, or nothing in it
+            was drawn.
     """
     shapes = list(pairwise(sizes))
     values = in_list("random_weights", value, len(shapes))
@@ -78,6 +79,7 @@ def drawn_weights(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
             numbers("random_weights", matrix, shape).astype(np.float32)
             for matrix, shape in zip(values, shapes, strict=True)
         ]
+    _check_finite("random_weights", matrices)
     if any(matrix.min() == matrix.max() for matrix in matrices):
         raise Unusable("random_weights gives one number at every place of a matrix")
     return matrices
@@ -87,7 +89,8 @@ def zero_biases(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
     """The vectors that `zeros_biases` gave for layers 1 to L, in float32; one for layer 0 is left out.
 
     Raises:
-        Unusable: there are not as many, or one cannot be added to the rows of its layer.
+        Unusable: there are not as many, or one cannot be added to the rows of its layer, or holds NaN or
+            infinity.
     """
     count = len(sizes) - 1
     vectors = list(value)[-count:] if isinstance(value, list | tuple) else value
@@ -98,6 +101,7 @@ def zero_biases(value: object, sizes: Sequence[int]) -> list[np.ndarray]:
                 biases.append(np.broadcast_to(_floats(vector).astype(np.float32), (1, size)).copy())
         except ValueError:
             raise Unusable(f"zeros_biases gives no vector of length {size} where one belongs") from None
+    _check_finite("zeros_biases", biases)
     return biases
 
 
@@ -146,6 +150,16 @@ def in_list(name: str, value: object, count: int) -> Sequence[object]:
     if not isinstance(value, list | tuple) or len(value) != count:
         raise Unusable(f"{name} does not give a list of {count}")
     return value
+
+
+def _check_finite(name: str, arrays: Sequence[np.ndarray]) -> None:
+    """Refuse NaN and infinities, with which nothing is learnt however long it takes.
+
+    Raises:
+        Unusable: there are some.
+    """
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise Unusable(f"{name} gives NaN or infinity, or a number beyond single precision")
 
 
 def _floats(value: object) -> np.ndarray:

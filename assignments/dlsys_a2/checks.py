@@ -36,10 +36,13 @@ SHAPES = [(784, 256), (256, 100), (100, 10), (256,), (100,), (10,)]
 """Of the course's network: weights, then biases."""
 A_STEP = Tolerances(float32=Tolerance(rtol=1e-2, atol=3e-3))
 """Of a batch of the course's step: near zero a relu may go either way for a few of 1000 pictures."""
+FROM_DRAWN = Tolerances(float32=Tolerance(rtol=1e-3, atol=1e-3))
+"""Of a step from drawn parameters; a relu that goes the other way for one picture is a third of that."""
 SLOPES = Tolerance(rtol=1e-2, atol=0.5)
 """Of gradients, sums over 1000 pictures; for the same reason."""
 _OBSERVED_DRAWS = (1_000_201, 1_000_202)
 NO_PARAMETERS = "the network's parameters are no longer arrays of the course's shapes"
+UNCOMPARED = "no batch of the training could be computed again: its parameters grow beyond single precision"
 FINITE_AGAIN = "the network's parameters are numbers again after they were NaN or infinite"
 Look = Callable[[Case, Any], Case]
 """What is seen in a value that came back: a case as it is, with more in it."""
@@ -50,11 +53,12 @@ class Learns(CheckKind):
 
     On a GPU if the item has one, on NumPy otherwise. A driver trains in the student's process: nothing that
     it says is believed, and no expected value is there. First it trains networks whose layers and operations
-    are drawn from the seed: losses and parameters must be the oracle's. Then the course's network learns as
-    the course says. After each epoch, and after single batches at epochs that are drawn, its parameters
-    leave the process: the batch is computed again outside, and what the network takes other pictures for is
-    computed from the parameters, and counted. The best epoch counts: the course's steps are large, and now
-    and then one of a right program goes too far.
+    are drawn from the seed: losses and parameters must be the oracle's. Then the course's network takes a
+    step from parameters that are drawn outside, and learns as the course says. After each epoch, and after
+    single batches at epochs that are drawn, its parameters leave the process: the batch is computed again
+    outside, and what the network takes other pictures for is computed from the parameters, and counted. The
+    best epoch counts: the course's steps are large, and now and then one of a right program goes too far.
+    An epoch from which the next step leads to infinity does not count, for that step proves nothing.
 
     On a GPU a batch of the course's network is observed once more, with other arrays on the GPU than on the
     host: losses and gradients must be those of the arrays on the GPU, which hardly anything may leave.
@@ -122,10 +126,15 @@ class Learns(CheckKind):
         wrong = next((case for case in observation.cases if not all(case.agrees.values())), None)
         if wrong:
             return Award(fraction=0.0, reason=f"{wrong.name}: {wrong.note}")
+        if not any(case.agrees.get("parameters") for case in observation.cases):
+            return Award(fraction=0.0, reason=UNCOMPARED)
         share = max(
-            float(case.quantities["accuracy"].value or 0.0)
-            for case in observation.cases
-            if "accuracy" in case.quantities
+            (
+                float(case.quantities["accuracy"].value or 0.0)
+                for case in observation.cases
+                if "accuracy" in case.quantities
+            ),
+            default=0.0,
         )
         told = f"{share:.2%} of the other pictures are right"
         if share < options.at_least:
@@ -160,16 +169,24 @@ def _steps(options: Learns.Options, context: CheckContext) -> Iterator[tuple[str
         look = partial(_compared, context.expected("drawn")(*network.args), options.tolerance)
         yield "drawn", replace(network, kwargs={"device": device}), look
     training, others = load(int(context.seed, 16))
+    rng = default_rng(int(context.seed, 16))
+
+    def batch() -> list[Any]:
+        begin = int(rng.integers(len(training.labels) - BATCH))
+        return [array[begin : begin + BATCH] for array in training]
+
+    parameters = [rng.normal(scale=0.1, size=shape).astype("float32") for shape in SHAPES]
+    samples = batch()
+    after = context.expected("batch")(parameters, *samples)
+    yield "step", case("a step from drawn parameters", parameters, *samples, device), partial(_stepped, after)
     yield "begin", case(f"{len(training.labels)} pictures", *training, device=device), _as_it_is
     learning = _Learning(context, others.pictures, others.labels)
-    rng = default_rng(int(context.seed, 16))
-    compared = {1, int(rng.integers(1, options.epochs + 1))}
+    compared = {1, int(rng.integers(2, options.epochs + 1))}
     for epoch in range(1, options.epochs + 1):
-        yield "epoch", case(f"epoch {epoch}"), learning.epoch
+        samples = batch()
+        yield "epoch", case(f"epoch {epoch}"), partial(learning.epoch, samples)
         if epoch in compared:
-            begin = int(rng.integers(len(training.labels) - BATCH))
-            batch = [array[begin : begin + BATCH] for array in training]
-            yield "batch", case(f"a batch after epoch {epoch}", *batch), partial(learning.batch, batch)
+            yield "batch", case(f"a batch after epoch {epoch}", *samples), partial(learning.batch, samples)
 
 
 class _Learning:
@@ -181,10 +198,12 @@ class _Learning:
         self._labels = labels
         self._parameters: list[Any] = []
 
-    def epoch(self, seen: Case, value: Any) -> Case:
-        """Count what the network takes the other pictures for after an epoch."""
+    def epoch(self, samples: list[Any], seen: Case, value: Any) -> Case:
+        """Count what the network takes the other pictures for, if a step with `samples` can follow."""
         if wrong := self._take(value):
             return replace(seen, agrees={"parameters": False}, note=wrong)
+        if self._after(samples) is None:
+            return seen
         answers = self._context.expected("classes")(self._parameters, self._pictures)
         measured = {
             "loss": Quantity(value=value[0], taken_by="subject"),
@@ -196,34 +215,58 @@ class _Learning:
         """Compute a batch again, from the parameters that the network had before."""
         from grader.api.values import compare
 
-        before = self._parameters
+        after = self._after(samples)
         if wrong := self._take(value):
             return replace(seen, agrees={"parameters": False}, note=wrong)
-        if not _are_finite(before):
-            return seen  # an earlier step went too far, which is no wrong one
-        after = self._context.expected("batch")(before, *samples)
-        if not _are_finite(after):
-            return seen  # this one goes too far
+        if after is None:
+            return seen  # a step goes too far, this one or an earlier one, which is no wrong one
         compared = compare(self._parameters, after, A_STEP)
         note = f"the parameters after one more batch: {compared.note}" if compared.note else ""
         return replace(seen, agrees={"parameters": compared.agrees}, note=note)
 
+    def _after(self, samples: list[Any]) -> Any:
+        """Return the parameters after one more step; None if single precision does not hold them."""
+        if not _are_finite(self._parameters):
+            return None
+        after = self._context.expected("batch")(self._parameters, *samples)
+        return after if _are_finite(after) else None
+
     def _take(self, value: Any) -> str:
         """Take the parameters of a loss and parameters; what is wrong with them, empty if nothing is."""
-        from numpy import errstate, ndarray
-
-        if type(value) is not tuple or len(value) != 2 or type(value[0]) is not float:
-            return NO_PARAMETERS
-        arrays = value[1]
-        if type(arrays) is not list or any(type(array) is not ndarray for array in arrays):
-            return NO_PARAMETERS
-        if [array.shape for array in arrays] != SHAPES or any(array.dtype.kind != "f" for array in arrays):
+        parameters = _parameters_of(value)
+        if parameters is None:
             return NO_PARAMETERS
         were_finite = not self._parameters or _are_finite(self._parameters)
-        with errstate(over="ignore"):
-            self._parameters = [array.astype("float32") for array in arrays]
+        self._parameters = parameters
         # no step leads from NaN, or from infinity, to a number
         return "" if were_finite or not _are_finite(self._parameters) else FINITE_AGAIN
+
+
+def _parameters_of(value: Any) -> list[Any] | None:
+    """Return the parameters of a loss and parameters, float32; None if it is anything else."""
+    from numpy import errstate, ndarray
+
+    if type(value) is not tuple or len(value) != 2 or type(value[0]) is not float:
+        return None
+    arrays = value[1]
+    if type(arrays) is not list or any(type(array) is not ndarray for array in arrays):
+        return None
+    if [array.shape for array in arrays] != SHAPES or any(array.dtype.kind != "f" for array in arrays):
+        return None
+    with errstate(over="ignore"):
+        return [array.astype("float32") for array in arrays]
+
+
+def _stepped(after: Any, seen: Case, value: Any) -> Case:
+    """Compare the parameters after a step from drawn ones with the oracle's."""
+    from grader.api.values import compare
+
+    parameters = _parameters_of(value)
+    if parameters is None:
+        return replace(seen, agrees={"step": False}, note=NO_PARAMETERS)
+    compared = compare(parameters, after, FROM_DRAWN)
+    note = f"the parameters afterwards: {compared.note}" if compared.note else ""
+    return replace(seen, agrees={"step": compared.agrees}, note=note, symptom=compared.symptom)
 
 
 def _are_finite(arrays: Iterable[Any]) -> bool:

@@ -33,7 +33,15 @@ from grader.model.drawing import (
     ValueTable,
 )
 from grader.model.observation import Case, Fault, Observation, Outcome, Quantity
-from grader.model.options import FunctionName, InputsName, ModuleName, OracleName, UsedItem, option
+from grader.model.options import (
+    FunctionName,
+    InputsName,
+    ModuleName,
+    OracleName,
+    SubmittedFile,
+    UsedItem,
+    option,
+)
 from grader.model.score import Award
 from grader.model.trace import DeviceWork, Launch, Trace, Transfer
 
@@ -84,6 +92,7 @@ __all__ = [
     "Requirement",
     "Run",
     "Subject",
+    "SubmittedFile",
     "Tolerance",
     "Tolerances",
     "Trace",

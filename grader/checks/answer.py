@@ -35,8 +35,8 @@ class AnswerKind(CheckKind):
     answer is wrong until a person says so. A question without an answer earns nothing at once, if it is
     certain that there is none.
 
-    Text that no reader sees is in no answer, and text that speaks to the grader earns nothing; both are
-    shown to a person.
+    Text that no reader sees is in no answer. An answer that speaks to whoever grades it is suggested
+    nothing and decides nothing. A flag shows both to a person.
     """
 
     name: ClassVar[str] = "answer"

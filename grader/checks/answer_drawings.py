@@ -27,6 +27,8 @@ def doubt_about(options: AnswerOptions, observation: Observation) -> str:
     if not observation.facts["certain"]:
         return str(observation.facts["why"])
     suggestion = suggestion_for(options, observation)
+    if suggestion.to_the_grader:
+        return f"it speaks to the grader: {suggestion.to_the_grader}"
     if options.decides and suggestion.meets_all and suggestion.unaccounted:
         return f'it says "{suggestion.unaccounted}" besides, which may be wrong'
     return ""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from grader.checks.judged import JudgedOptions
 from grader.checks.questions import tidy_questions
-from grader.model.options import option
+from grader.model.options import SubmittedFile, option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions(JudgedOptions):
     """The YAML keys of `answer`."""
 
-    file: str = option("The documents; `*` stands for anything, as in answers.*.")
+    file: SubmittedFile = option("The documents; `*` stands for anything, as in answers.*.")
     question: int | str = option("The number or label of the question, such as 8 or 2b.")
     text: str = option("The question as the students read it; a copy of it is no part of an answer.")
     questions: Mapping[str, str] = option(

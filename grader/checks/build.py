@@ -33,6 +33,7 @@ class BuildKind(CheckKind):
     """
 
     name: ClassVar[str] = "build"
+    builds: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

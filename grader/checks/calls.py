@@ -12,7 +12,7 @@ from typing import Any
 from grader.contracts.call import Call, InputCase
 from grader.contracts.context import CheckContext, Subject
 from grader.errors import CourseError
-from grader.model.observation import Case, Observation, Outcome, Quantity
+from grader.model.observation import NOT_IMPORTED, Case, Observation, Outcome, Quantity
 
 Look = Callable[[InputCase, tuple[Call, ...]], Case]
 """What a kind makes of the calls of one case, all of which returned."""
@@ -20,6 +20,8 @@ Look = Callable[[InputCase, tuple[Call, ...]], Case]
 MOST_TIMED_OUT = 3
 """Calls of one item that may miss their limit of time, before its other cases are called no more."""
 NOT_CALLED = "not called: an earlier call did not end in time"
+_IMPORTING = re.compile(r"^importing ([^\s:]+): ")
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'(?!.* left out, because)")
 _SYNTAX_ERROR = re.compile(r"[^\s:]+:\d+: ")
 """The note on a syntax error begins with its place, perhaps in a file that the imported one imports."""
 
@@ -65,6 +67,7 @@ def observe_calls(
     output: list[str] = []
     tracebacks: dict[str, str] = {}
     outcome, note, symptom = Outcome.OBSERVED, "", None
+    facts: dict[str, Any] = {}
     pending, timed_out = deque(cases), 0
 
     while pending and outcome is Outcome.OBSERVED:
@@ -78,9 +81,9 @@ def observe_calls(
                     tracebacks[case.name] = last.traceback
                 if last.outcome is Outcome.NOT_OBSERVED or (not looked and _hopeless(subject, calls)):
                     outcome, note, symptom = last.outcome, last.note, last.symptom
-                    if last is subject.imported and not _SYNTAX_ERROR.match(note):
-                        why = note.removeprefix(f"importing {module}.py: ")
-                        note = f"{module}.py could not be imported: {why}"
+                    if last is subject.imported:
+                        facts[NOT_IMPORTED] = _lacked(note)
+                        note = note if _SYNTAX_ERROR.match(note) else _not_imported(module, note)
                     break
                 looked.append(_case(function, case, calls, look))
                 timed_out += last.outcome is Outcome.TIMED_OUT
@@ -96,7 +99,7 @@ def observe_calls(
         note=note,
         symptom=symptom,
         cases=tuple(looked) if outcome is Outcome.OBSERVED else (),
-        facts={"tracebacks": tracebacks} if tracebacks else {},
+        facts=facts | ({"tracebacks": tracebacks} if tracebacks else {}),
         output="".join(output),
         seed=context.seed,
     )
@@ -118,6 +121,19 @@ def failed_observation(
         output=output,
         seed=context.seed,
     )
+
+
+def _lacked(note: str) -> str:
+    """Return the module that a failed import lacks; empty if it failed for another reason."""
+    lacked = _NO_MODULE.search(note)
+    return lacked[1] if lacked else ""
+
+
+def _not_imported(module: str, note: str) -> str:
+    """Return the note on a failed import as a sentence about the file that failed."""
+    if place := _IMPORTING.match(note):
+        return f"{place[1]} could not be imported: {note[place.end() :]}"
+    return f"{module}.py could not be imported: {note}"
 
 
 def _hopeless(subject: Subject, calls: tuple[Call, ...]) -> bool:

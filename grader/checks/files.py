@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
 from grader.checks.requirements import Requirement, award_requirements
@@ -13,8 +13,8 @@ from grader.checks.tools import BLANK, read_report
 from grader.contracts.check import CheckKind
 from grader.harness.missing import meant
 from grader.intake.junk import junk_part
-from grader.model.observation import Case, Observation, Outcome, Quantity
-from grader.model.options import option
+from grader.model.observation import MISSING_FILE, Case, Observation, Outcome, Quantity
+from grader.model.options import SubmittedFile, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Files(CheckKind):
     class Options:
         """The YAML keys."""
 
-        required: tuple[str, ...] = option(
+        required: tuple[SubmittedFile, ...] = option(
             "Files that must be there; `*` and `?` stand for anything, and one file that fits is enough."
         )
         pdf: Literal["named", "opened"] = option(
@@ -75,12 +75,15 @@ class Files(CheckKind):
                     return opened
                 case = opened
             cases.append(case)
+        facts: dict[str, Any] = {"extra": list(extra)}
+        if absent := [case.note for case in cases if not case.returned]:
+            facts[MISSING_FILE] = "; ".join(absent)
         return Observation(
             item=context.item,
             outcome=Outcome.OBSERVED,
             cases=tuple(cases),
             quantities={"size": Quantity(value=sum(sizes.values()), unit="bytes")},
-            facts={"extra": list(extra)},
+            facts=facts,
             seed=context.seed,
         )
 
@@ -114,7 +117,7 @@ def _look(pattern: str, sizes: Mapping[str, int], extra: tuple[str, ...]) -> Cas
     return Case(
         name=pattern,
         outcome=Outcome.OBSERVED,
-        agrees={"there": bool(present), "filled": filled},
+        agrees={"there": True, "filled": filled} if present else {"there": False},
         returned=", ".join(present),
         note=note,
     )

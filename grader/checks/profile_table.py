@@ -18,7 +18,7 @@ from grader.matching.cuda_names import is_api_call, is_copy, short_name
 from grader.matching.profile_lists import ListedShare, ProfileList, profile_lists
 from grader.model.drawing import Drawing, ValueTable
 from grader.model.observation import Observation, Outcome
-from grader.model.options import UsedItem, option
+from grader.model.options import SubmittedFile, UsedItem, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ProfileTableKind(CheckKind):
     class Options:
         """The YAML keys."""
 
-        file: str = option("The report; `*` stands for anything, as in report.*.")
+        file: SubmittedFile = option("The report; `*` stands for anything, as in report.*.")
         question: int | str = option("The number or label of the question, such as 1 or 2b.")
         text: str = option("The question as the students read it; a copy of it is no part of an answer.")
         questions: Mapping[str, str] = option(

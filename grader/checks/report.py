@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from grader.checks.by_hand import award_given
+from grader.checks.report_figures import BESIDE, ReportedFigure, figures_beside, judged_figures
 from grader.checks.report_ratios import ReportRatios, claim_key, either
 from grader.checks.requirements import Requirement, award_requirements
 from grader.checks.tools import BLANK, REPORT, read_report, refusal
 from grader.contracts.check import CheckKind
+from grader.model.drawing import Drawing, ValueTable
 from grader.model.observation import Observation, Outcome, Quantity
-from grader.model.options import UsedItem, option
+from grader.model.options import SubmittedFile, UsedItem, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -115,6 +117,11 @@ class ReportKind(CheckKind):
     With `measured`, a claim is also held against the ratio that another item measured, where it was measured
     on right results and not in a simulator. Reports are written on other machines: a claim that is far off
     waits for a person, who reads both figures, unless the rubric says that it is lost.
+
+    With `figures`, what the report says of launches, accuracies and shares is held against the evidence of
+    other items. It may say nothing of them. What is not as measured waits for a person with both figures;
+    more threads in a block than a GPU allows and an accuracy above 100 % are lost. Single times are of other
+    machines: staff read them in a table beside ours, and nothing waits for them.
     """
 
     name: ClassVar[str] = "report"
@@ -126,7 +133,7 @@ class ReportKind(CheckKind):
     class Options:
         """The YAML keys."""
 
-        file: str = option(
+        file: SubmittedFile = option(
             "The report; `*` stands for anything, as in hw1.*, and the first that fits counts."
         )
         terms: tuple[str, ...] = option("Terms that must occur; a|b is either.", default=())
@@ -135,6 +142,9 @@ class ReportKind(CheckKind):
         )
         measured: tuple[MeasuredTime, ...] = option(
             "Ratios that are held against measured ones as well.", judges=True, default=()
+        )
+        figures: tuple[ReportedFigure, ...] = option(
+            "Figures that it may hold, and the items whose evidence they are held against.", default=()
         )
         tolerance: float = option(
             "How far a claimed ratio may be off, as a share of it; rounding is allowed for besides.",
@@ -166,7 +176,8 @@ class ReportKind(CheckKind):
         if file is None:
             return context.missing(options.file)
         ratios = [[claim_key(r), r.claim, *r.of, r.part, r.elsewhere] for r in options.ratios]
-        contents = read_report(context, file, options.terms, ratios)
+        figures = [[one.key, one.what, one.of, one.part, one.elsewhere] for one in options.figures]
+        contents = read_report(context, file, options.terms, ratios, figures)
         if isinstance(contents, Observation):
             return contents
         if "problem" in contents:
@@ -196,13 +207,33 @@ class ReportKind(CheckKind):
             *_terms(options, facts),
             *ratios.judged(),
             *ratios.beyond(),
+            *judged_figures(options.figures, facts, related),
         ]
         flags = (*ratios.unexplained(), *hidden)
         return award_requirements(requirements, credit=options.credit, flags=flags)
 
+    def show_beside(
+        self, options: Options, observation: Observation, related: Mapping[str, Observation]
+    ) -> Iterable[Drawing]:
+        """Draw the report's times and figures beside ours, for staff."""
+        facts = observation.facts
+        if "times" not in facts:
+            return
+        ratios = ReportRatios(options.ratios, options.measured, options.tolerance, facts, related)
+        if rows := tuple(ratios.beside()):
+            yield ValueTable(title="Times of the report", head=BESIDE, rows=rows, for_staff=True)
+        yield from figures_beside(options.figures, facts, related)
+
 
 def _required(options: ReportKind.Options) -> bool:
-    requirements = (options.terms, options.ratios, options.pages, options.pictures, options.min_words)
+    requirements = (
+        options.terms,
+        options.ratios,
+        options.pages,
+        options.pictures,
+        options.min_words,
+        options.figures,
+    )
     return any(requirements)
 
 

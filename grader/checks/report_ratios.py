@@ -19,6 +19,8 @@ CONTRADICTS = 1.25
 """A ratio that is nearer to its times was rounded, or taken from other runs: that is for a person to say."""
 ROUGHLY = 0.1
 """How far off a ratio may be that is "about" something, as a share of it."""
+MOST_SHOWN = 4
+"""Times or claims of one name in one row of a table."""
 THOUSANDS = (1e-6, 1e-3, 1.0, 1e3, 1e6)
 """Factors by which a ratio is off where a unit of time was read wrongly."""
 
@@ -109,6 +111,26 @@ class ReportRatios:
                 ratio = next(ratio for ratio in self._ratios if ratio.of == rule.of)
                 difference = self._beyond(ratio, rule, self._measured(ratio))
                 yield Requirement(met=not difference, missed=f"it {difference}")
+
+    def beside(self) -> Iterator[tuple[str, str, str]]:
+        """Yield for each name and ratio what the report says, and what was measured here; rows of a table."""
+        rows: dict[str, tuple[str, str]] = {}
+        for ratio in self._ratios:
+            rule = self._rules.get(ratio.of)
+            observation = self._related.get(rule.by) if rule else None
+            for name, side in zip(ratio.of, ("over_s", "of_s"), strict=True):
+                written = "; ".join(
+                    str(entry[2]) for entry in self._facts["times"].get(name, ())[:MOST_SHOWN]
+                )
+                ours = measured_quantity(observation, side)
+                here = rows.get(short(name), ("", ""))[1] or ("" if ours is None else f"{ours:.3g} s")
+                rows[short(name)] = (written, here)
+            written = "; ".join(claim.written for claim in list(self._claims(ratio))[:MOST_SHOWN])
+            times = [quotient.written for quotient in self._quotients(ratio.of)][:1] if written else []
+            stated = f"{written} (by its times {times[0]})" if times else written
+            ours = self._measured(ratio)
+            rows[" / ".join(map(short, ratio.of))] = (stated, "" if ours is None else f"{ours:.3g}")
+        yield from ((name, stated, here) for name, (stated, here) in rows.items() if stated)
 
     def unexplained(self) -> tuple[str, ...]:
         """Return a sentence on each multiple that follows from no two times of the report."""
@@ -261,14 +283,19 @@ def short(name: str) -> str:
 
 def measured_ratio(observation: Observation | None) -> float | None:
     """Return the ratio that another item measured; None if it did not, or simulated, or on wrong results."""
+    return measured_quantity(observation, "ratio")
+
+
+def measured_quantity(observation: Observation | None, name: str) -> float | None:
+    """Return what another item measured; None if it did not, or simulated, or on wrong results."""
     if observation is None or observation.outcome is not Outcome.OBSERVED or observation.simulated:
         return None
     if any(case.agrees and not any(case.agrees.values()) for case in observation.cases):
         return None
-    ratio = observation.quantities.get("ratio")
-    if ratio is None or ratio.taken_by != "worker" or not isinstance(ratio.value, int | float):
+    quantity = observation.quantities.get(name)
+    if quantity is None or quantity.taken_by != "worker" or not isinstance(quantity.value, int | float):
         return None
-    return float(ratio.value) if ratio.value > 0 else None
+    return float(quantity.value) if quantity.value > 0 else None
 
 
 def _size(claim: Claim, quotient: Quotient) -> float:

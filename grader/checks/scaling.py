@@ -51,6 +51,7 @@ class Scaling(CheckKind):
     """
 
     name: ClassVar[str] = "scaling"
+    one_case: ClassVar[bool] = True
     timed: ClassVar[bool] = True
     by_hand: ClassVar[bool] = True
 

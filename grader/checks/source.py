@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from grader.checks.tools import refusal
 from grader.contracts.check import CheckKind
 from grader.model.observation import Observation, Outcome
-from grader.model.options import option
+from grader.model.options import SubmittedFile, option
 from grader.model.score import Award
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Source(CheckKind):
     class Options:
         """The YAML keys."""
 
-        file: str = option("The file to look at.")
+        file: SubmittedFile = option("The file to look at.")
         function: str = option(
             "A function of it, or Class.method, with what it uses of the file; otherwise the whole file.",
             default="",

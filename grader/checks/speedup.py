@@ -83,6 +83,7 @@ class Speedup(CheckKind):
     """
 
     name: ClassVar[str] = "speedup"
+    one_case: ClassVar[bool] = True
     timed: ClassVar[bool] = True
     by_hand: ClassVar[bool] = True
 

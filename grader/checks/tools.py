@@ -19,10 +19,14 @@ _TOO_MUCH = {"unread": "rendering it takes too much time or memory", "blank": Fa
 
 
 def read_report(
-    context: CheckContext, file: str, terms: Sequence[str] = (), ratios: Sequence[Sequence[str]] = ()
+    context: CheckContext,
+    file: str,
+    terms: Sequence[str] = (),
+    ratios: Sequence[Sequence[str]] = (),
+    figures: Sequence[Sequence[str]] = (),
 ) -> dict[str, Any] | Observation:
     """Read a report in a sandbox, because a PDF can be evil: what the tool answers, or a fault of ours."""
-    call = context.tool(REPORT, file, list(terms), list(ratios))
+    call = context.tool(REPORT, file, list(terms), list(ratios), list(figures))
     if call.outcome is Outcome.OBSERVED:
         return with_packages(file, call.value)
     if call.traceback and call.outcome is Outcome.CRASHED:

@@ -12,7 +12,7 @@ import click
 
 from grader.cli.echo import echo
 from grader.cli.files import PathType
-from grader.errors import UsageError
+from grader.errors import NotObservedError, UsageError
 from grader.extras import install_command
 from grader.markers import hookimpl
 
@@ -95,8 +95,21 @@ class Recorder:
 
     @hookimpl
     def grader_graded(self, evidence: Evidence, scorecard: Scorecard) -> None:
-        """Record a grade."""
-        self._book.record(evidence, scorecard, how="run", judge=self._judge)
+        """Record a grade.
+
+        Raises:
+            NotObservedError: it is graded, but cannot be recorded.
+        """
+        from grader.gradebook.book import OutdatedError
+
+        try:
+            self._book.record(evidence, scorecard, how="run", judge=self._judge)
+        except OutdatedError:
+            raise
+        except NotObservedError as error:
+            of = f"{evidence.submission.student}, {evidence.submission.assignment}"
+            later = f"{of}: is graded, but not recorded; add it later by grader record and the results folder"
+            raise NotObservedError(*error.problems, later) from None
 
     def published(self, assignment: str) -> bool:
         """Tell whether the grades of an assignment are published in the gradebook."""

@@ -39,7 +39,9 @@ def command(student: str, assignment: str | None, as_json: bool, gradebook: Loca
 
 
 def _line(event: HistoryEvent) -> str:
-    return f"{event.at}  {event.assignment}  {_FORMATS[event.what](event.details)}"
+    account = event.details["account"]
+    by = f" [{account}]" if account else ""
+    return f"{event.at}  {event.assignment}  {_FORMATS[event.what](event.details)}{by}"
 
 
 def _score(score: Details) -> str:
@@ -50,7 +52,8 @@ def _score(score: Details) -> str:
     run = f", run {score['run']}" if score["run"] else ""
     of = f"submission {_short(score['submission_digest'])}, rubric {score['rubric']}"
     rubric = _short(score["rubric_digest"])
-    return f"{score['how']}: {total}{after}, {score['standing']} ({of} {rubric}{run})"
+    late = "" if score["counts"] else ", came after a later run and does not count"
+    return f"{score['how']}: {total}{after}, {score['standing']} ({of} {rubric}{run}){late}"
 
 
 def _points(row: Details) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from grader.errors import UsageError
 from grader.grading.results import Results
 from grader.model.rubric import Item
 
+_SUBSTANCE = ("points", "possible", "comment", "criteria")
+"""Fields of a judgement that a student notices."""
 ACCEPTED = "the suggestion was accepted"
 
 
@@ -30,6 +32,7 @@ class Judgements:
         self._first: dict[tuple[str, str, str], int] = {}
         self._records: dict[Path, list[PointsGiven]] = {}
         self._grade_of: dict[Path, StoredGrade] = {}
+        self._lines: dict[tuple[Path, str], tuple[int, PointsRow]] = {}
         self.problems: list[str] = []
 
     def add(self, line: int, row: PointsRow) -> None:
@@ -57,7 +60,7 @@ class Judgements:
             )
         judgement = self._points(line, row, graded, item)
         if judgement is not None and len(self.problems) == before:
-            self._keep(graded, item, judgement, row)
+            self._keep(line, graded, item, judgement, row)
 
     def _is_unchanged(self, row: PointsRow) -> bool:
         """Tell whether a row says what was given before, perhaps by a rubric of other points."""
@@ -72,6 +75,39 @@ class Judgements:
             "comment": row.comment,
             "reason": row.reason,
         }
+
+    def refuse_conflicts(self, current_points: Callable[[StoredGrade], Mapping[str, PointsGiven]]) -> None:
+        """Note every row that would replace points which whoever filled it in has not seen.
+
+        `current_points` returns what counts now, by item; the column `now` says what was seen.
+        """
+        for folder, records in self._records.items():
+            grade = self._grade_of[folder]
+            current = current_points(grade)
+            for record in records:
+                line, row = self._lines[folder, record.item]
+                other = current.get(record.item)
+                if other is not None and self._is_unseen(other, record, row, grade):
+                    self._wrong(
+                        line,
+                        f"{row.student}, {record.item}: {other.by} gave {other.points:g} of "
+                        f"{other.possible:g} on {other.at[:16].replace('T', ' ')} UTC, which the table has "
+                        f"not seen; it says {record.points:g}. Take the row out, export the table anew, or "
+                        "replace those points by --replace",
+                    )
+
+    def _is_unseen(self, other: PointsGiven, record: PointsGiven, row: PointsRow, grade: StoredGrade) -> bool:
+        """Tell whether a row would replace points without having seen them.
+
+        A person may correct a table and import it again; points of a page have milliseconds in their time,
+        and no table has seen those either.
+        """
+        if all(getattr(other, name) == getattr(record, name) for name in _SUBSTANCE):
+            return False
+        if row.now == f"{other.points:g} by {other.by}":
+            return False
+        is_mine = other.by == self._by and "." not in other.at
+        return not (is_mine and grade.points_given.get(other.item) == other)
 
     def save(self, count: Callable[[StoredGrade], object]) -> int:
         """Write all points, `count` them in each folder while it is locked, and return how many are new.
@@ -137,7 +173,7 @@ class Judgements:
         self._wrong(line, f"{name}: points must be a number from 0 to {most:g}, or {ACCEPT}, got {text!r}")
         return None
 
-    def _keep(self, grade: StoredGrade, item: Item, judgement: _Judgement, row: PointsRow) -> None:
+    def _keep(self, line: int, grade: StoredGrade, item: Item, judgement: _Judgement, row: PointsRow) -> None:
         criteria = criteria_of(item)
         parts = judgement.parts or (None,) * len(criteria)
         record = PointsGiven(
@@ -158,6 +194,7 @@ class Judgements:
         if earlier is None or replace(earlier, by=self._by, at=self._at) != record:
             self._records.setdefault(grade.folder, []).append(record)
             self._grade_of[grade.folder] = grade
+            self._lines[grade.folder, item.id] = line, row
 
     def _wrong(self, line: int, problem: str) -> None:
         self.problems.append(f"{self._where}:{line}: {problem}")

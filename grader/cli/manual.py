@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ def export(context: click.Context, out: Path, results: Path, rubric: str | None,
 @command.command("import")
 @click.argument("file", type=PATH)
 @click.option("--by", help="Who gives the points; otherwise your user name.")
+@click.option("--replace", is_flag=True, help="Also replace points that somebody gave since the export.")
 @click.option("--published", is_flag=True, help="Grades are published: show students what waits for that.")
 @click.option(
     "--gradebook",
@@ -79,11 +81,15 @@ def import_(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Save the points of FILE, if nothing in it is wrong, and write scores and pages with them."""
+    """Save the points of FILE, if nothing in it is wrong, and write scores and pages with them.
+
+    A row that would replace points which were given since the table was exported, by another table or in
+    `grader review`, is wrong, unless --replace is there.
+    """
     from getpass import getuser
 
     from grader.cli.judgements import Judgements
-    from grader.cli.points import StoredGrade, graded_submissions
+    from grader.cli.points import StoredGrade, current_points, graded_submissions
     from grader.config.evidence_file import read_evidence
     from grader.config.points_csv import read_table
     from grader.grading.judged import count_points
@@ -118,11 +124,14 @@ def import_(
 
     with ExitStack() as resources:
         files = CourseFiles(course, plugins)
+        book = None
         if gradebook is not None and not judgements.problems:
             book = resources.enter_context(opened(gradebook, create=True))
             recorder = Recorder(book, course, plugins, rubric)
             plugins.listen(recorder)
             files = CourseFiles(course, plugins, published=recorder.published)
+        if not (judgements.problems or options["replace"]):
+            judgements.refuse_conflicts(partial(current_points, book))
         saved = judgements.save(count)
     if as_json:
         echo_json({"saved": saved, "count_after_next_run": [str(folder) for folder in later]})

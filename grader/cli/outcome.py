@@ -6,12 +6,13 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TextIO
 
 from grader.cli.display import show
 from grader.cli.echo import echo, echo_json
 from grader.errors import ExitCode, worst
-from grader.model.magnitude import counted
+from grader.model.magnitude import counted, number
 from grader.model.score import Standing
 from grader.reports.terminal import encodable, sign_of
 from grader.reports.words import LineState, out_of
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 FEW = 5
 """Print full scorecards for at most this many submissions."""
+CLOCKS_DIFFER = timedelta(hours=1)
+"""How far a platform's clock may be ahead of this machine's."""
 _WORDS = {Standing.FINAL: "final", Standing.PROVISIONAL: "with open points", Standing.HELD: "held"}
 _MARKS = {Standing.FINAL: LineState.FULL, Standing.PROVISIONAL: LineState.OPEN, Standing.HELD: LineState.HELD}
 
@@ -44,6 +47,8 @@ class RunSummary:
         self._width = max((len(upload.name) for upload in run.uploads), default=0)
         self._standings: Counter[Standing] = Counter()
         self._students: set[str] = set()
+        self._in_future: set[str] = set()
+        """Students whose times of submission have not come yet."""
         self._untimed: dict[str, set[str]] = {}
         """By rubric, the students whose submissions have no time, where that is needed for the late rule."""
         for problem in run.problems:
@@ -72,6 +77,13 @@ class RunSummary:
                 f"known, as for {counted(len(students), 'student')}; name a list by --times: {names}",
                 err=True,
             )
+        if self._in_future:
+            names = ", ".join(one_line(student) for student in sorted(self._in_future))
+            echo(
+                f"grader: {counted(len(self._in_future), 'submission')} came in later than now, by the times "
+                f"that were given; are date and time zone right? {names}",
+                err=True,
+            )
         if self._many:
             for line in self._sums():
                 echo(line, err=True)
@@ -89,6 +101,8 @@ class RunSummary:
         self._codes.append(worst([result.exit_code, *still_open]))
         self._standings[result.scorecard.standing] += 1
         self._students.update(result.submission.students)
+        if (sent := result.submission.submitted_at) and sent > datetime.now(UTC) + CLOCKS_DIFFER:
+            self._in_future.add(result.submission.student)
         if untimed := {total.student for total in result.scorecard.totals if total.untimed}:
             self._untimed.setdefault(result.rubric.name, set()).update(untimed)
         if self._as_json:
@@ -123,4 +137,6 @@ def _row(graded: Graded, width: int, stream: TextIO) -> str:
         Standing.HELD: "  held: a person has to look",
     }[card.standing]
     figure = out_of(card.points.raw, card.points.possible)
-    return encodable(f"{sign} {one_line(card.student):{width}}  {figure}{note}", stream)
+    totals = {total.adjusted for total in card.totals if total.late is not None and total.late.share}
+    late = f"  late: {', '.join(map(number, sorted(totals)))}" if totals else ""
+    return encodable(f"{sign} {one_line(card.student):{width}}  {figure}{late}{note}", stream)

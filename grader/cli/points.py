@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.config.course import Course
 from grader.config.evidence_file import EVIDENCE, read_evidence
@@ -15,6 +16,9 @@ from grader.errors import UsageError
 from grader.model.evidence import Evidence
 from grader.model.rubric import Item, Rubric
 from grader.plugins import Plugins
+
+if TYPE_CHECKING:
+    from grader.gradebook.book import Gradebook
 
 DIGEST_DIGITS = 12
 """How much of a digest stands in the table, behind `sha256:`."""
@@ -38,6 +42,19 @@ class StoredGrade:
     def short_digest(self) -> str:
         """The beginning of the submission's digest, as the table has it."""
         return self.evidence.submission.digest.rpartition(":")[2][:DIGEST_DIGITS]
+
+
+def current_points(book: Gradebook | None, grade: StoredGrade) -> Mapping[str, PointsGiven]:
+    """Return the points that count now, by item: the gradebook's, or those of the folder beside it."""
+    if book is None:
+        return grade.points_given
+    from grader.gradebook.judgements import judgements_of, latest
+
+    with book.database.reading() as connection:
+        judgements = latest(judgements_of(connection, grade.evidence.submission))
+    records = {item: each.record for item, each in judgements.items()}
+    points = {**grade.points_given, **records}
+    return {item: record for item, record in points.items() if not record.withdrawn}
 
 
 def graded_submissions(

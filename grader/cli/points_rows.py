@@ -134,10 +134,12 @@ class AnswerTexts:
 
 def _now(record: PointsGiven | None, award: Award, item: Item) -> str:
     if record:
-        return f"{record.points:g} by {record.by}"
-    if award.undecided:
-        return award.reason
-    return f"{award.fraction * item.points:g}: {award.reason}"
+        text = f"{record.points:g} by {record.by}"
+    elif award.undecided:
+        text = award.reason
+    else:
+        text = f"{award.fraction * item.points:g}: {award.reason}"
+    return "\n".join((text, *(f"flag: {flag}" for flag in award.flags)))
 
 
 def _award(grade: StoredGrade, item: Item, plugins: Plugins) -> Award:

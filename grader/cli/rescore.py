@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.cli.book import GRADEBOOK, Location, opened
-from grader.cli.course import open_course
+from grader.cli.course import open_course, remark_extensions
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def command(
     from grader.grading.digests import task_digests
 
     course, plugins = open_course(context)
+    remark_extensions(course)
     if assignment not in plugins.assignment_folders:
         there_are = ", ".join(plugins.assignment_folders)
         raise UsageError(f"{assignment}: there is no such assignment; there are {there_are}")

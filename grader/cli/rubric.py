@@ -22,13 +22,20 @@ def command() -> None:
 @AS_JSON
 @click.pass_context
 def check(context: click.Context, files: tuple[Path, ...], as_json: bool) -> ExitCode:
-    """Show every problem of FILES (otherwise of all rubrics of the course), each with its line and column."""
+    """Show every problem of FILES (otherwise of all rubrics of the course), each with its line and column.
+
+    Without FILES also those of course.yaml and of each assignment.py. No code of inputs.py and expected.py
+    runs: grader course check runs it.
+    """
     from grader.config.rubric import check_rubric
+    from grader.selftest.course import static_problems
 
     course, plugins = open_course(context)
-    problems: list[str] = []
+    problems = [] if files else [*static_problems(course, plugins)]
     for file in files or course.rubrics():
-        lines = check_rubric(file, kinds=plugins.checks, assignments=plugins.assignment_folders)
+        lines = check_rubric(
+            file, kinds=plugins.checks, assignments=plugins.assignment_folders, declared=plugins.assignments
+        )
         problems += lines
         if not lines and not as_json:
             echo(f"{file}: fine")

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from grader.cli.book import LOCATION, Location, Recorder, opened
-from grader.cli.course import ENGINE, open_course, options_of, require_linux
+from grader.cli.course import ENGINE, open_course, options_of, remark_extensions, require_linux
 from grader.cli.display import ClassDisplay, Display
 from grader.cli.echo import echo
 from grader.cli.files import ONE_OF_MANY, PATH
@@ -97,6 +97,7 @@ def command(
     require_linux()
     engine, detach = options.pop("engine"), options.pop("detach")
     course, plugins = open_course(context)
+    remark_extensions(course)
     with ExitStack() as resources:
         run_input = find_submissions(archives, options["out"], course, resources)
         if options["student"] and len(run_input.uploads) > 1:

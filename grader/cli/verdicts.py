@@ -16,7 +16,7 @@ from grader.text import one_line
 MARKS = {ExitCode.GRADED: LineState.FULL, ExitCode.NOT_OBSERVED: LineState.OPEN}
 """The sign of a verdict by exit code; LOST for any other code."""
 REFUSED = "refused"
-LONGEST = 200
+LONGEST = 400
 """Characters of one deviation: the card of the submission has the rest."""
 
 

@@ -90,6 +90,18 @@ class Course:
             if assignment in by_assignment
         }
 
+    def extensions_for_nobody(self) -> tuple[Problem, ...]:
+        """Return a problem for each extension whose name is not on the roster; none without a roster."""
+        names = {name for entry in self.roster.students for name in (entry.student, entry.team) if name}
+        return tuple(
+            Problem(
+                path=("extensions", who),
+                message=f"nobody on the roster is called so; {suggestion(who, names)}",
+            )
+            for who in (self.extensions if names else ())
+            if who not in names
+        )
+
     def rubric_path(self, name: str) -> Path:
         """Return the path of a rubric, whether it exists or not."""
         return self.folder / "rubrics" / f"{name}.yaml"
@@ -102,8 +114,7 @@ class Course:
         """
         folder = self.folder / "rubrics"
         if misnamed := sorted(folder.glob("*.yml")):
-            names = (f"{show_path(path)}: rubrics end in .yaml; rename it" for path in misnamed)
-            raise CourseError(*names)
+            raise CourseError(*map(_misnamed, misnamed))
         return tuple(sorted(folder.glob("*.yaml")))
 
     def rubric_for(self, assignment: str, named: str | None = None) -> Path:
@@ -115,6 +126,8 @@ class Course:
         """
         if named is None:
             path = self.rubric_path(assignment)
+            if is_file(path.with_suffix(".yml")):
+                raise CourseError(_misnamed(path.with_suffix(".yml")))
             if not is_file(path):
                 advice = "write one, or name one by --rubric"
                 raise CourseError(f"{show_path(path)}: there is no rubric for {assignment}; {advice}")
@@ -202,6 +215,10 @@ def _named(folder: Path, by: str, platforms: PlatformKeys) -> Course:
     if not is_file(folder / FILE):
         raise UsageError(f"{show_path(folder)}: holds no {FILE}; {by} takes the folder of a course")
     return load_course(folder, platforms)
+
+
+def _misnamed(rubric: Path) -> str:
+    return f"{show_path(rubric)}: rubrics end in .yaml; rename it"
 
 
 def zone_objection(name: str) -> str:

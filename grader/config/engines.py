@@ -74,8 +74,8 @@ def site_file() -> Path | None:
         if not is_file(Path(explicit)):
             raise UsageError(f"{VARIABLE}={explicit}: there is no such file; unset it, or name another one")
         return Path(explicit)
-    own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "grader" / "site.yaml"
-    return next((file for file in (own, Path("/etc/grader/site.yaml")) if is_file(file)), None)
+    of_user = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "grader" / "site.yaml"
+    return next((file for file in (of_user, Path("/etc/grader/site.yaml")) if is_file(file)), None)
 
 
 def _files(course: Path | None) -> Iterator[tuple[Path, type[CourseError] | type[UsageError]]]:

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.config.accepted import unaccepted
 from grader.config.problem import show_path
 
 if TYPE_CHECKING:
     import ast
+
+    from grader.model.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,51 @@ class AssignmentFacts:
     """Other functions of `inputs.py`, each with what makes it a family."""
     problems: tuple[str, ...] = ()
     """Files that are missing or are not Python, as located lines."""
+
+
+def files_imported(folder: Path, assignment: Assignment) -> Mapping[str, tuple[str, ...]]:
+    """Return the submitted files that each file of `given/` imports where it begins, by its module's name.
+
+    Those are the files of the reference that the assignment accepts and that are not in `given/` itself. What
+    a file imports by way of others in `given/` counts, and what stands in a function or a `try` does not.
+    """
+    given = {file.stem: file for file in sorted((folder / "given").glob("*.py"))}
+    imports = {module: _imports(file) for module, file in given.items()}
+
+    def submitted(module: str) -> bool:
+        file = f"{module.replace('.', '/')}.py"
+        in_reference = (folder / "reference" / file).is_file() and not (folder / "given" / file).is_file()
+        return in_reference and not unaccepted(file, assignment, folder)
+
+    needed = {}
+    for module in given:
+        reached, pending = {module}, [module]
+        while pending:
+            new = [name for name in imports.get(pending.pop(), ()) if name not in reached]
+            reached.update(new)
+            pending += new
+        files = tuple(f"{name.replace('.', '/')}.py" for name in sorted(reached) if submitted(name))
+        if files:
+            needed[module] = files
+    return needed
+
+
+def _imports(file: Path) -> tuple[str, ...]:
+    """Return the modules that a file imports at its top; none if it cannot be read."""
+    import ast
+
+    try:
+        statements = _parsed(file)
+    except Unparsable:
+        return ()
+    names: list[str] = []
+    for statement in statements:
+        match statement:
+            case ast.Import(names=imported):
+                names += [entry.name for entry in imported]
+            case ast.ImportFrom(module=str() as module, names=imported, level=0):
+                names += [module, *(f"{module}.{entry.name}" for entry in imported)]
+    return tuple(names)
 
 
 class Unparsable(Exception):

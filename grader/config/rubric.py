@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from grader.config.accepted import unaccepted
 from grader.config.codec import digest_bytes
 from grader.config.decode import AllowedNames, DecodeState, keys_of, quoted, read_keys
 from grader.config.facts import AssignmentFacts, read_facts
@@ -17,37 +18,52 @@ from grader.config.rubric_keys import DEVICES, SCHEMA, ItemKeys, LateKeys, Rubri
 from grader.config.yaml_source import YamlDocument, read_yaml
 from grader.contracts.check import CheckKind
 from grader.errors import CourseError
-from grader.model.options import FunctionName, InputsName, OracleName, UsedItem
+from grader.model.assignment import Assignment
+from grader.model.options import FunctionName, InputsName, OracleName, SubmittedFile, UsedItem
 from grader.model.rubric import Counts, Item, LatePolicy, Rubric
 
 ITEM_ID = re.compile(r"[a-z0-9_.-]+")
 DAY_S = 86_400.0
 
 
-def load_rubric(path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]) -> Rubric:
-    """Load a rubric, for check kinds by name and folders of assignments by name.
+def load_rubric(
+    path: Path,
+    *,
+    kinds: Mapping[str, CheckKind],
+    assignments: Mapping[str, Path],
+    declared: Mapping[str, Assignment] | None = None,
+) -> Rubric:
+    """Load a rubric, for check kinds by name, and folders of assignments and what these declare by name.
 
     Raises:
         CourseError: with every problem of the file, each as `file:line:column: path: message`.
     """
-    draft = _Draft(read_yaml(path), kinds, assignments)
+    draft = _Draft(read_yaml(path), kinds, assignments, declared or {})
     if problems := draft.lines():
         raise CourseError(*problems)
     return draft.rubric(path.stem)
 
 
 def check_rubric(
-    path: Path, *, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]
+    path: Path,
+    *,
+    kinds: Mapping[str, CheckKind],
+    assignments: Mapping[str, Path],
+    declared: Mapping[str, Assignment] | None = None,
 ) -> tuple[str, ...]:
     """Return every problem of a rubric file, one line each; none if `load_rubric` takes it."""
-    return _Draft(read_yaml(path), kinds, assignments).lines()
+    return _Draft(read_yaml(path), kinds, assignments, declared or {}).lines()
 
 
 class _Draft:
     """A rubric while it is validated."""
 
     def __init__(
-        self, document: YamlDocument, kinds: Mapping[str, CheckKind], assignments: Mapping[str, Path]
+        self,
+        document: YamlDocument,
+        kinds: Mapping[str, CheckKind],
+        assignments: Mapping[str, Path],
+        declared: Mapping[str, Assignment],
     ) -> None:
         self.document = document
         self.kinds = kinds
@@ -68,6 +84,8 @@ class _Draft:
         self.check_references()
         self.check_default_oracles()
         self.check_devices()
+        self.check_submitted_files(assignments, declared)
+        self.check_deadline()
         self.check_points()
         self.completed = () if self.lines() else self.complete_options()
 
@@ -185,6 +203,7 @@ class _Draft:
     def check_references(self) -> None:
         """Check that items in `needs` and `uses` exist, without cycles."""
         waits_for: dict[str, list[str]] = {values["id"]: [] for values in self.items if "id" in values}
+        unique = len(waits_for) == sum("id" in values for values in self.items)
         for index, values in enumerate(self.items):
             for key in ("needs", "uses"):
                 for place, name in enumerate(values.get(key, ())):
@@ -193,7 +212,9 @@ class _Draft:
                         self.reading.wrong(("items", index, key, place), message)
                     elif "id" in values:
                         waits_for[values["id"]].append(name)
-        for cycle in _cycles(waits_for):
+        for cycle in (
+            _cycles(waits_for) if unique else ()
+        ):  # two items of one id look like one that needs itself
             index = next(i for i, values in enumerate(self.items) if values.get("id") == cycle[0])
             key = "needs" if cycle[1] in self.items[index].get("needs", ()) else "uses"
             message = f"goes round in a circle ({' -> '.join(cycle)}); take one of these out"
@@ -224,13 +245,49 @@ class _Draft:
                         path, f"must be 1 or more, got {count}; leave it out if none is needed"
                     )
 
-    def check_points(self) -> None:
-        """Check points: none negative, one way of counting per item, and the right sum; and visibility."""
-        each = [values["points"] for values in self.items if "points" in values]
+    def check_submitted_files(
+        self, assignments: Mapping[str, Path], declared: Mapping[str, Assignment]
+    ) -> None:
+        """Check that files can be handed in, and that the assignment says how what is checked is built."""
+        name = self.top.get("assignment", "")
+        assignment, folder = declared.get(name), assignments.get(name)
+        if assignment is None or folder is None:
+            return
+        wrong = {problem.path[:2] for problem in self.reading.problems}
         for index, values in enumerate(self.items):
-            if values.get("visible") == "after_due" and self.top.get("due") is None:
+            kind = self.kinds.get(values.get("check", ""))
+            if kind is None or ("items", index) in wrong:
+                continue
+            if kind.builds and assignment.build is None:
+                message = "assignment.py does not say how it is built; give it a build=Build(…)"
+                self.reading.wrong(("items", index, "check"), message)
+            for key, option in keys_of(kind.Options).items():
+                place = ("items", index, key)
+                if option.kind is SubmittedFile and key in values:
+                    if message := unaccepted(values[key], assignment, folder):
+                        self.reading.wrong(place, message)
+                elif option.kind == tuple[SubmittedFile, ...]:
+                    for number, pattern in enumerate(values.get(key, ())):
+                        if message := unaccepted(pattern, assignment, folder):
+                            self.reading.wrong((*place, number), message)
+
+    def check_deadline(self) -> None:
+        """Check that there is a deadline where something depends on it."""
+        wrong = any(problem.path == ("due",) for problem in self.reading.problems)
+        if wrong or self.top.get("due") is not None:
+            return
+        for index, values in enumerate(self.items):
+            if values.get("visible") == "after_due":
                 message = "would never be shown, because the rubric has no due; give one, or write never"
                 self.reading.wrong(("items", index, "visible"), message)
+        if "late" in self.top:
+            message = "nothing is ever late, because the rubric has no due; give one, or take late out"
+            self.reading.wrong(("late",), message)
+
+    def check_points(self) -> None:
+        """Check points: none negative, one way of counting per item, and the right sum."""
+        each = [values["points"] for values in self.items if "points" in values]
+        for index, values in enumerate(self.items):
             if values.get("points", 0.0) < 0:
                 message = f"must be 0 or more, got {values['points']:g}"
                 self.reading.wrong(("items", index, "points"), message)

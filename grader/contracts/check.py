@@ -35,6 +35,10 @@ class CheckKind(ABC):
     """The tool of `grader/subject/tools/` that `observe` runs, so that its server is started early."""
     by_hand: ClassVar[bool] = False
     """Whether a person may give the points instead; see `grader.checks.by_hand.award_given`."""
+    builds: ClassVar[bool] = False
+    """Whether `observe` has the submission built, so that the assignment must say how."""
+    one_case: ClassVar[bool] = False
+    """Whether the family `inputs` must give exactly one case."""
     related_optional: ClassVar[bool] = False
     """Whether the item need not wait for the items in `uses`: `related` leaves out those not observed."""
 
@@ -76,6 +80,16 @@ class CheckKind(ABC):
         outcome was removed, because the reader may not know it.
         """
         del options, observation
+        return ()
+
+    def show_beside(
+        self, options: Any, observation: Observation, related: Mapping[str, Observation]
+    ) -> Iterable[Drawing]:
+        """Draw the evidence beside that of the items named in `uses`, as far as it is there.
+
+        By default nothing. What only staff may know is drawn `for_staff`.
+        """
+        del options, observation, related
         return ()
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Connection, RowMapping, Select, Subquery, func, insert, select
+from sqlalchemy import Connection, RowMapping, Select, Subquery, Table, func, insert, select
 
 from grader import __version__
 from grader.config.codec import dumps
@@ -17,9 +17,9 @@ from grader.config.points_file import PointsGiven
 from grader.errors import NotObservedError
 from grader.gradebook.judgements import add_judgement, judgements_of, latest, records_in, with_judgements
 from grader.gradebook.location import open_database
-from grader.gradebook.migrations import now
+from grader.gradebook.origin import account, now
 from grader.gradebook.rows import card_text, join, read_card, revive, split
-from grader.gradebook.tables import ATTEMPTS, EVIDENCE, SCORES, SUBMISSIONS, TOTALS
+from grader.gradebook.tables import ATTEMPTS, EVIDENCE, OUTDATED, SCORES, SUBMISSIONS, TOTALS
 from grader.model.evidence import Evidence, WorkerRun
 from grader.model.score import Scorecard
 from grader.model.submission import Submission
@@ -43,12 +43,18 @@ class RecordedGrade:
     """When it was scored: ISO 8601, UTC."""
     grader: str
     """The version that scored it."""
+    account: str
+    """Who added it, from which machine; empty in rows of before that was recorded."""
     run: str
     """The id of the last run of its evidence; empty if nothing had to be observed."""
     began: str
     """When that run began: ISO 8601, UTC."""
     attempt: int
     """The number of the row that its evidence belongs to."""
+
+
+class OutdatedError(NotObservedError):
+    """Evidence of a run that began before the current one; it was added to the history alone."""
 
 
 class Gradebook(AbstractContextManager["Gradebook"]):
@@ -82,23 +88,38 @@ class Gradebook(AbstractContextManager["Gradebook"]):
         with them.
 
         Raises:
-            NotObservedError: the evidence of a later run is recorded already, or it lacks points by hand that
-                are recorded and there is no `judge`.
+            OutdatedError: the evidence of a later run is recorded already; this one is in the history alone.
+            NotObservedError: it lacks points by hand that are recorded, and there is no `judge`.
         """
-        with self.database.writing() as connection:
-            _refuse_older(connection, evidence, self.database.name)
+
+        def add(connection: Connection) -> tuple[bool, str]:
             submission = _submission(connection, evidence.submission)
-            _points(connection, submission, evidence)
+            newer = _newer(connection, evidence)
+            if not newer:
+                _points(connection, submission, evidence)
             merged = with_judgements(connection, evidence)
-            if merged is not evidence:
-                card = self._judged(merged, judge)
+            judged = card
+            if merged is not evidence and not (newer and judge is None):
+                judged = self._judged(merged, judge)
+            if newer:
+                return _add_outdated(connection, submission, merged, judged, how), newer
             attempt = _attempt(connection, submission, merged)
-            text = card_text(card)
+            text = card_text(judged)
             newest = select(SCORES.c.card).where(SCORES.c.attempt == attempt)
             if connection.scalar(newest.order_by(SCORES.c.id.desc()).limit(1)) == text:
-                return False
-            add_score(connection, attempt, text, how, card, evidence.submission.students)
-            return True
+                return False, ""
+            add_score(connection, attempt, text, how, judged, evidence.submission.students)
+            return True, ""
+
+        is_new, newer = self.database.write(add)
+        if newer:
+            of = evidence.submission
+            raise OutdatedError(
+                f"{self.database.name}: {of.student}, {of.assignment}: a later run is recorded "
+                f"already (begun {newer}, this one {_began(evidence)}), and this one stands in the "
+                "history alone; run it with --fresh to make it count"
+            )
+        return is_new
 
     def _judged(self, evidence: Evidence, judge: Callable[[Evidence], Scorecard] | None) -> Scorecard:
         if judge is None:
@@ -154,12 +175,26 @@ def current_scores(assignment: str | None = None, *students: str) -> Subquery:
 
 
 def add_score(
-    connection: Connection, attempt: int, text: str, how: How, card: Scorecard, students: Collection[str]
+    connection: Connection,
+    attempt: int,
+    text: str,
+    how: How,
+    card: Scorecard,
+    students: Collection[str],
+    *,
+    totals: Table = TOTALS,
 ) -> None:
-    """Add a score, with the card also as text, and the totals of these students alone."""
-    score = {"attempt": attempt, "card": text, "how": how, "grader": __version__, "at": now()}
+    """Add a score, with the card also as text, and to the table `totals` those of these students alone."""
+    score = {
+        "attempt": attempt,
+        "card": text,
+        "how": how,
+        "grader": __version__,
+        "account": account(),
+        "at": now(connection),
+    }
     number = _insert(connection, SCORES, score)
-    totals = [
+    rows = [
         {
             "score": number,
             "assignment": card.assignment,
@@ -170,20 +205,20 @@ def add_score(
         for total in card.totals
         if total.student in students
     ]
-    connection.execute(insert(TOTALS), totals)
+    connection.execute(insert(totals), rows)
 
 
-def grade_rows() -> Select[Any]:
+def grade_rows(totals: Table = TOTALS) -> Select[Any]:
     """Select scores with their submissions and attempts, a row for each student; see `read_grade`."""
     return (
         select(
-            TOTALS.c.student,
+            totals.c.student,
             SCORES.c.id.label("score"),
             SUBMISSIONS.c.body,
-            *(SCORES.c[name] for name in ("card", "how", "at", "grader", "attempt")),
+            *(SCORES.c[name] for name in ("card", "how", "at", "grader", "attempt", "account")),
             *(ATTEMPTS.c[name] for name in ("run", "began")),
         )
-        .join(SCORES, SCORES.c.id == TOTALS.c.score)
+        .join(SCORES, SCORES.c.id == totals.c.score)
         .join(ATTEMPTS, ATTEMPTS.c.id == SCORES.c.attempt)
         .join(SUBMISSIONS, SUBMISSIONS.c.id == ATTEMPTS.c.submission)
     )
@@ -195,11 +230,14 @@ def read_grade(row: RowMapping) -> RecordedGrade:
     return RecordedGrade(submission=revive(Submission, row["body"]), card=read_card(row["card"]), **rest)
 
 
-def _refuse_older(connection: Connection, evidence: Evidence, name: str) -> None:
-    """Refuse evidence older than what is recorded: a suspended process may finish late."""
+def _newer(connection: Connection, evidence: Evidence) -> str:
+    """Return when a later run began whose score is current; empty for none.
+
+    A process that was suspended may finish late, and so may a slower one of two hosts.
+    """
     submission, began = evidence.submission, _began(evidence)
     if not began:  # nothing was observed: only people judge
-        return
+        return ""
     current = current_scores(submission.assignment, *submission.students)
     newest = (
         select(func.max(ATTEMPTS.c.began))
@@ -207,11 +245,22 @@ def _refuse_older(connection: Connection, evidence: Evidence, name: str) -> None
         .join(current, current.c.score == SCORES.c.id)
     )
     recorded = connection.scalar(newest) or ""
-    if recorded > began:
-        raise NotObservedError(
-            f"{name}: {submission.student}, {submission.assignment}: a later run is recorded "
-            f"already (begun {recorded}, this one {began}); run it with --fresh to make it count"
-        )
+    return recorded if recorded > began else ""
+
+
+def _add_outdated(
+    connection: Connection, submission: int, evidence: Evidence, card: Scorecard, how: How
+) -> bool:
+    """Add evidence and score to the history, without totals that count, unless its runs are there already."""
+    known = select(ATTEMPTS.c.id).where(
+        ATTEMPTS.c.submission == submission, ATTEMPTS.c.runs == dumps(evidence.runs)
+    )
+    if connection.scalar(known.limit(1)) is not None:
+        return False
+    attempt = _add_attempt(connection, submission, evidence)
+    students = evidence.submission.students
+    add_score(connection, attempt, card_text(card), how, card, students, totals=OUTDATED)
+    return True
 
 
 def _began(evidence: Evidence) -> str:
@@ -233,7 +282,7 @@ def _submission(connection: Connection, submission: Submission) -> int:
     row = {"assignment": submission.assignment, "student": submission.student, "body": dumps(submission)}
     same = select(SUBMISSIONS.c.id).where(*(SUBMISSIONS.c[name] == value for name, value in row.items()))
     return connection.scalar(same) or _insert(
-        connection, SUBMISSIONS, {**row, "digest": submission.digest, "at": now()}
+        connection, SUBMISSIONS, {**row, "digest": submission.digest, "at": now(connection)}
     )
 
 
@@ -258,12 +307,18 @@ def _attempt(connection: Connection, submission: int, evidence: Evidence) -> int
         with_points = with_judgements(connection, replace(evidence, observations=observations))
         if split(with_points.observations) == (judged, shown):
             return int(stored.id)
+    return _add_attempt(connection, submission, evidence)
+
+
+def _add_attempt(connection: Connection, submission: int, evidence: Evidence) -> int:
+    """Add an attempt with its evidence; return its number."""
+    judged, shown = split(evidence.observations)
     row = {
         "submission": submission,
         "run": evidence.runs[-1].id if evidence.runs else "",
         "began": _began(evidence),
-        "runs": runs,
-        "at": now(),
+        "runs": dumps(evidence.runs),
+        "at": now(connection),
     }
     attempt = _insert(connection, ATTEMPTS, row)
     packed = {"attempt": attempt, "judged": judged, "shown": shown}

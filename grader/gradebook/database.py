@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import DBAPIError
@@ -16,6 +17,9 @@ from grader.gradebook.migrations import MIGRATIONS, Migration, migrate, version
 
 WRITING = "writing"
 """Execution option of a connection whose transaction writes."""
+RETRY_AFTER_S = (0.1, 0.5, 2.0, 5.0, 10.0, 15.0)
+"""Seconds to wait before each further try: together a server may take half a minute to start again."""
+T = TypeVar("T")
 Troubles: TypeAlias = Mapping[str, tuple[type[GraderError], str]]
 
 
@@ -44,6 +48,7 @@ class Database(ABC):
         self.engine = engine
         self.copy_before_migration = ""
         """Where the tables are as they were before this object migrated them; empty if it did not."""
+        self._patient = True
         event.listen(engine, "begin", self._begin)
         try:
             self._migrate(migrations, create=create)
@@ -82,6 +87,43 @@ class Database(ABC):
         with self.errors(), self.engine.connect() as connection, connection.begin():
             yield connection
 
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Call `work` as the only writer, in a transaction that is committed afterwards; return its result.
+
+        After what passes, as a lost connection, it is called again. Where the connection was lost while the
+        transaction was committed, the server says first whether it was: nothing is written twice.
+        """
+        delays_s = list(RETRY_AFTER_S if self._patient else ())
+        uncertain: list[tuple[str, T]] = []
+        with self.errors():
+            while True:
+                try:
+                    result = self._write_once(work, uncertain)
+                except DBAPIError as error:
+                    if not self._passes(error):
+                        raise
+                    self._patient = bool(delays_s)  # a class does not wait anew for each grade
+                    if not delays_s:
+                        raise
+                    time.sleep(delays_s.pop(0))
+                else:
+                    self._patient = True
+                    return result
+
+    def _write_once(self, work: Callable[[Connection], T], uncertain: list[tuple[str, T]]) -> T:
+        """Call `work` in one transaction, unless one in `uncertain`, which is extended, was committed."""
+        with (
+            self.engine.connect().execution_options(**{WRITING: True}) as connection,
+            connection.begin(),
+        ):
+            for transaction, result in uncertain:
+                if self._has_committed(connection, transaction):
+                    return result
+            transaction = self._transaction(connection)
+            result = work(connection)
+            uncertain.append((transaction, result))
+            return result
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Connect as the only writer; all is committed, or nothing if an exception or a signal ends this."""
@@ -98,12 +140,28 @@ class Database(ABC):
         try:
             yield
         except DBAPIError as error:
-            code = getattr(error.orig, "sqlstate", None) or ""
-            cause = " ".join(f"{code} {error.orig}".split())
-            for part, (kind, words) in self.troubles.items():
-                if part in cause:
-                    raise kind(f"{self.name}: {words}") from None
-            raise NotObservedError(f"{self.name}: cannot be used ({cause}); check it and its disk") from None
+            kind, words = self._trouble(error)
+            raise kind(f"{self.name}: {words}") from None
+
+    def _trouble(self, error: DBAPIError) -> tuple[type[GraderError], str]:
+        """Return the error and the words of ours for one of the database."""
+        cause = " ".join(f"{sqlstate(error)} {error.orig}".split())
+        for part, trouble in self.troubles.items():
+            if part in cause:
+                return trouble
+        return NotObservedError, f"cannot be used ({cause}); check it and its disk"
+
+    def _passes(self, _error: DBAPIError) -> bool:
+        """Tell whether the same transaction may succeed a little later."""
+        return False
+
+    def _transaction(self, _connection: Connection) -> str:
+        """Return the name by which the server knows a transaction later."""
+        return ""
+
+    def _has_committed(self, _connection: Connection, _transaction: str) -> bool:
+        """Tell whether a transaction whose connection was lost was committed."""
+        return False
 
     def _begin(self, connection: Connection) -> None:
         writing = connection.get_execution_options().get(WRITING)
@@ -122,6 +180,11 @@ class Database(ABC):
             if 0 < number < len(migrations):
                 self.copy_before_migration = self._keep(connection, len(migrations))
             migrate(connection, number, migrations)
+
+
+def sqlstate(error: DBAPIError) -> str:
+    """Return the five characters by which SQL calls an error; empty where the server had no part in it."""
+    return getattr(error.orig, "sqlstate", None) or ""
 
 
 def missing(name: str) -> UsageError:

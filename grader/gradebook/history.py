@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, select, union
 
 from grader.gradebook.book import Gradebook, grade_rows, read_grade
-from grader.gradebook.tables import ATTEMPTS, POINTS, POSTS, SCORES, SUBMISSIONS, TOTALS
+from grader.gradebook.tables import ATTEMPTS, OUTDATED, POINTS, POSTS, SCORES, SUBMISSIONS, TOTALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +34,19 @@ def history(book: Gradebook, student: str, assignment: str | None = None) -> tup
 
 
 def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
-    rows = grade_rows().where(TOTALS.c.student == student).order_by(SCORES.c.id)
-    for grade in map(read_grade, connection.execute(rows).mappings()):
+    grades = [
+        (read_grade(row), totals is TOTALS)
+        for totals in (TOTALS, OUTDATED)
+        for row in connection.execute(grade_rows(totals).where(totals.c.student == student)).mappings()
+    ]
+    for grade, counts in sorted(grades, key=lambda pair: pair[0].score):
         card = grade.card
         (total,) = (total for total in card.totals if total.student == student)
         details = {
             "score": grade.score,
             "how": grade.how,
+            "counts": counts,
+            "account": grade.account,
             "submitted_as": card.student,
             "standing": card.standing.value,
             "raw": card.points.raw,
@@ -60,12 +66,14 @@ def _scores(connection: Connection, student: str) -> Iterator[HistoryEvent]:
 
 
 def _points(connection: Connection, student: str) -> Iterator[HistoryEvent]:
-    names = ("item", "points", "possible", "by", "comment", "given_at", "reason", "withdrawn")
+    names = ("item", "points", "possible", "by", "comment", "given_at", "reason", "withdrawn", "account")
+    scores = union(
+        *(select(totals.c.score).where(totals.c.student == student) for totals in (TOTALS, OUTDATED))
+    )
     submissions = (
         select(ATTEMPTS.c.submission)
         .join(SCORES, SCORES.c.attempt == ATTEMPTS.c.id)
-        .join(TOTALS, TOTALS.c.score == SCORES.c.id)
-        .where(TOTALS.c.student == student)
+        .where(SCORES.c.id.in_(scores))
     )
     digest = SUBMISSIONS.c.digest.label("submission_digest")
     rows = (
@@ -78,7 +86,7 @@ def _points(connection: Connection, student: str) -> Iterator[HistoryEvent]:
 
 
 def _posts(connection: Connection, student: str) -> Iterator[HistoryEvent]:
-    names = ("score", "platform", "marker", "points", "outcome", "message")
+    names = ("score", "platform", "marker", "points", "outcome", "message", "account")
     rows = (
         select(POSTS.c.at, TOTALS.c.assignment, *(POSTS.c[name] for name in names))
         .join(TOTALS, (TOTALS.c.score == POSTS.c.score) & (TOTALS.c.student == POSTS.c.student))

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, RowMapping, Select, insert, select
 
 from grader.config.codec import dumps
 from grader.config.points_file import CriterionPoints, PointsGiven, judged
-from grader.gradebook.migrations import now
+from grader.gradebook.origin import account, now
 from grader.gradebook.rows import revive
 from grader.gradebook.tables import POINTS, SUBMISSIONS
 from grader.model.evidence import Evidence
@@ -153,7 +153,8 @@ def add_judgement(
         "suggested": suggested,
         "withdrawn": int(record.withdrawn),
         "undoes": undoes,
-        "at": now(),
+        "account": account(),
+        "at": now(connection),
     }
     key: Any = connection.execute(insert(POINTS), row).inserted_primary_key
     return int(key[0])

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from grader.errors import UsageError
 from grader.gradebook.database import Database
 from grader.gradebook.sqlite import SqliteFile
 
+_SECRET = re.compile(r"pass|secret|token", re.IGNORECASE)
+_CONNINFO = re.compile(r"(?:^|\s)(?:host|hostaddr|dbname|user|password|passfile|service)\s*=", re.IGNORECASE)
+"""The keys of a connection string of libpq, which is no URL."""
+_WRITE = "write postgresql://HOST/NAME, and the password into ~/.pgpass or PGPASSWORD"
+
 
 def open_database(location: str | Path, *, create: bool = False) -> Database:
     """Open a file or a URL; see `Database` for errors.
 
     Raises:
-        UsageError: no gradebook can be in a database of this kind.
+        UsageError: no gradebook can be in a database of this kind, or a password is in the URL, which
+            everybody on the machine can read in the list of processes; no message repeats it.
     """
+    if "://" not in str(location) and _CONNINFO.search(str(location)):
+        raise UsageError(f"the gradebook's address is a connection string of libpq; {_WRITE}")
     if isinstance(location, Path) or "://" not in location:
         return SqliteFile(Path(location), create=create)
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):
-        raise UsageError("the gradebook's address is no URL; write postgresql://HOST/NAME") from None
+        raise UsageError(f"the gradebook's address is no URL; {_WRITE}") from None
+    if _has_secret(url):
+        raise UsageError(f"the gradebook's address has a password in it; {_WRITE}")
     if url.get_backend_name() == "sqlite" and url.database:
         return SqliteFile(Path(url.database), create=create)
     if url.get_backend_name() == "postgresql":
@@ -31,3 +42,9 @@ def open_database(location: str | Path, *, create: bool = False) -> Database:
 
         return PostgresqlDatabase(url, create=create)
     raise UsageError(f"{url}: cannot hold a gradebook; name a file or postgresql://HOST/NAME")
+
+
+def _has_secret(url: URL) -> bool:
+    """Tell whether a URL has a password, or a part of one that was taken for the host."""
+    names = (name for name in url.query if name != "passfile")
+    return bool(url.password) or "@" in (url.host or "") or any(map(_SECRET.search, names))

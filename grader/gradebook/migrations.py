@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from sqlalchemy import Connection, func, insert, inspect, select
 
 from grader import __version__
 from grader.errors import NotObservedError, UsageError
-from grader.gradebook.tables import METADATA, REVIEW_TABLES
+from grader.gradebook.origin import now
+from grader.gradebook.tables import METADATA, OUTDATED, REVIEW_TABLES
 from grader.gradebook.tables import MIGRATIONS as APPLIED
 
 
@@ -41,9 +41,19 @@ def review(connection: Connection) -> None:
     METADATA.create_all(connection, tables=REVIEW_TABLES, checkfirst=False)
 
 
+def team(connection: Connection) -> None:
+    """Give rows the account that added them, and create the table of scores that came too late to count."""
+    for table in ("scores", "points", "posts", "audit"):
+        columns = {column["name"] for column in inspect(connection).get_columns(table)}
+        if "account" not in columns:  # the migration before may have created the table in its present form
+            connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN account VARCHAR NOT NULL DEFAULT ''")
+    METADATA.create_all(connection, tables=(OUTDATED,), checkfirst=False)
+
+
 MIGRATIONS = (
     Migration(about="create the tables", apply=create),
     Migration(about="points with criteria, and the tables of grader review", apply=review),
+    Migration(about="accounts that add rows, and scores that came too late to count", apply=team),
 )
 """All of them, the oldest first; a new gradebook runs the first one alone, which makes the present form."""
 
@@ -75,10 +85,5 @@ def migrate(connection: Connection, number: int, migrations: Sequence[Migration]
     for new, migration in enumerate(migrations[number:], start=number + 1):
         if number or new == 1:
             migration.apply(connection)
-        row = {"number": new, "about": migration.about, "grader": __version__, "at": now()}
+        row = {"number": new, "about": migration.about, "grader": __version__, "at": now(connection)}
         connection.execute(insert(APPLIED), row)
-
-
-def now() -> str:
-    """Return the time of a row: ISO 8601, UTC, whole seconds."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
 from grader.contracts.platform import Answer
 from grader.gradebook.book import Gradebook
-from grader.gradebook.migrations import now
+from grader.gradebook.origin import account, now
 from grader.gradebook.tables import POSTS
 
 SENDING = "sending"
@@ -37,10 +37,14 @@ class Post:
 
 def note(book: Gradebook, posts: Iterable[Post]) -> None:
     """Add rows, all of them or none."""
-    rows = [{**asdict(post), "points": float(post.points), "at": now()} for post in posts]
+    rows = [{**asdict(post), "points": float(post.points), "account": account()} for post in posts]
+
+    def add(connection: Connection) -> None:
+        at = now(connection)
+        connection.execute(insert(POSTS), [{**row, "at": at} for row in rows])
+
     if rows:
-        with book.database.writing() as connection:
-            connection.execute(insert(POSTS), rows)
+        book.database.write(add)
 
 
 def posted(book: Gradebook, platform: str) -> Mapping[str, tuple[Decimal, ...]]:

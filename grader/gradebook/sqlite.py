@@ -16,7 +16,8 @@ from sqlalchemy.pool import QueuePool
 from grader.config.problem import show_path
 from grader.errors import NotObservedError, UsageError
 from grader.files import obstacle, replacing
-from grader.gradebook.database import Database, Troubles, missing
+from grader.gradebook.database import WRITING, Database, Troubles, missing
+from grader.gradebook.filesystem import network_filesystem
 from grader.gradebook.migrations import MIGRATIONS, Migration
 
 WAIT_S = 30.0
@@ -45,6 +46,10 @@ class SqliteFile(Database):
     ) -> None:
         """Open a file; see `Database` for errors."""
         self._path, name = path, show_path(path)
+        self._network = network_filesystem(path)
+        self._is_open = False
+        if create:
+            self._refuse_network(name)
         if not path.exists():
             if not create:
                 raise missing(name)
@@ -57,6 +62,21 @@ class SqliteFile(Database):
         # of a bare address SQLAlchemy thinks that it is memory, and would share one connection
         engine = create_engine("sqlite://", creator=self._connect, poolclass=QueuePool)
         super().__init__(name, engine, create=create, migrations=migrations)
+        self._is_open = True
+
+    def _begin(self, connection: Connection) -> None:
+        if self._is_open and connection.get_execution_options().get(WRITING):
+            self._refuse_network(self.name)  # reading and migrating stay possible, so that it can be copied
+        super()._begin(connection)
+
+    def _refuse_network(self, name: str) -> None:
+        """Refuse to write where the memory that the write-ahead log shares is of one machine alone."""
+        if self._network:
+            raise UsageError(
+                f"{name}: is on a network file system ({self._network}), where SQLite loses rows of two "
+                "machines; keep it on a local disk (grader export backup copies it there), or use "
+                "PostgreSQL (docs/how-to/team-gradebook.md)"
+            )
 
     def backup(self, to: Path) -> None:
         """Copy the file by SQLite's backup API, which waits for no writer."""

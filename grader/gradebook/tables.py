@@ -19,6 +19,11 @@ def _text(*names: str, default: str | None = None) -> tuple[sa.Column[str], ...]
     return tuple(sa.Column(name, sa.String, nullable=False, server_default=default) for name in names)
 
 
+def _account() -> sa.Column[str]:
+    """Describe the column of `grader.gradebook.origin.account`; rows of before it have an empty one."""
+    return sa.Column("account", sa.String, nullable=False, server_default="")
+
+
 def _of(table: str, *, key: bool = False) -> sa.Column[int]:
     """Reference a row of another table, by a column that is called as one of its rows."""
     return sa.Column(
@@ -68,9 +73,10 @@ SCORES = sa.Table(
     _key(),
     _of("attempts"),
     *_text("card", "how", "grader", "at"),
+    _account(),
     sa.Index("scores_of", "attempt"),
 )
-"""The `Scorecard` of an attempt as JSON; `how` it came is `run`, `record` or `rescore`."""
+"""The `Scorecard` of an attempt as JSON; `how` it came is `run`, `record`, `rescore` or `review`."""
 
 TOTALS = sa.Table(
     "totals",
@@ -85,6 +91,18 @@ TOTALS = sa.Table(
 )
 """A row for each student of a score, so that a member of a team is found as well."""
 
+OUTDATED = sa.Table(
+    "outdated",
+    METADATA,
+    _of("scores", key=True),
+    *_text("assignment"),
+    sa.Column("student", sa.String, primary_key=True),
+    sa.Column("adjusted", sa.Float, nullable=False),
+    sa.Column("final", sa.Float),
+    sa.Index("outdated_by", "student", "score"),
+)
+"""As `totals`, of scores whose run began before that of the current score: history, which never counts."""
+
 POINTS = sa.Table(
     "points",
     METADATA,
@@ -98,6 +116,7 @@ POINTS = sa.Table(
     sa.Column("suggested", sa.Float),
     sa.Column("withdrawn", sa.Integer, nullable=False, server_default="0"),
     sa.Column("undoes", sa.Integer),
+    _account(),
     sa.Index("points_of", "submission"),
 )
 """Points given by people, of which the last row of an item counts, whatever the evidence has of earlier ones.
@@ -114,6 +133,7 @@ POSTS = sa.Table(
     *_text("student", "platform", "marker"),
     sa.Column("points", sa.Float),
     *_text("outcome", "message", "at"),
+    _account(),
     sa.Index("posts_of", "score"),
 )
 """Changes sent to learning platforms; `marker` is the idempotency key in the comment, empty without one."""
@@ -177,6 +197,7 @@ AUDIT = sa.Table(
     METADATA,
     _key(),
     *_text("assignment", "by", "role", "action", "about", "at"),
+    _account(),
 )
 """A line for every change that was made in `grader review`, and for every look at names."""
 

@@ -11,10 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from grader.config.accepted import requires_objection
 from grader.config.course import FILE as COURSE_FILE
 from grader.config.course import Course
 from grader.config.evidence_file import EvidenceWriter, StoredEvidence, read_stored
+from grader.config.facts import files_imported
 from grader.config.points_file import with_points
+from grader.config.problem import show_path
 from grader.config.rubric import load_rubric
 from grader.contracts.check import CheckKind
 from grader.contracts.sandbox import Sandbox
@@ -67,8 +70,14 @@ class CourseFiles:
         self.plugins = plugins
         self.published = published
         self._load = cache(
-            lambda path: load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
+            lambda path: load_rubric(
+                path,
+                kinds=plugins.checks,
+                assignments=plugins.assignment_folders,
+                declared=plugins.assignments,
+            )
         )
+        self._needed: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._makers: dict[str, Callable[[str], tuple[Task, ...]]] = {}
 
     def rubric(self, assignment: str, name: str | None) -> Rubric:
@@ -114,13 +123,28 @@ class CourseFiles:
             tasks=tasks,
             passed=passed,
             preloads=assignment.preloads,
-            requires=assignment.requires,
+            requires=self._needed_files(submission.assignment),
             limits=assignment.limits,
             build=assignment.build,
             seed=os.urandom(16).hex(),
             min_isolation=min_isolation,
             **of_run,
         )
+
+    def _needed_files(self, assignment: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the submitted files that files of the course need: declared, or else as they import them.
+
+        Raises:
+            CourseError: a declared one can never be handed in, so that everybody would lack it.
+        """
+        if assignment not in self._needed:
+            declared = self.plugins.assignments[assignment]
+            folder = self.plugins.assignment_folders[assignment]
+            if message := requires_objection(declared, folder):
+                raise CourseError(f"{show_path(folder / 'assignment.py')}: requires: {message}")
+            imported = files_imported(folder, declared)
+            self._needed[assignment] = {**imported, **declared.requires}
+        return self._needed[assignment]
 
     def least_isolation(self, request: Request) -> str:
         """The stronger of what the course and a request demand; empty if neither demands anything.

@@ -91,6 +91,8 @@ _LAST_FRAME = re.compile(
 )
 _SYNTAX_ERRORS = frozenset({"SyntaxError", "IndentationError", "TabError"})
 """Exceptions whose text says where: `file:line: message`."""
+_IMPORTING = re.compile(r"importing ([^\s:]+)")
+_PLACE = re.compile(r"([^\s:]{1,160}):(\d{1,7})")
 _OUTCOMES = {"MemoryError": Outcome.OUT_OF_MEMORY}
 
 
@@ -110,4 +112,8 @@ def _raised(plain: Mapping[str, Any], doing: str, clock: Mapping[str, Any]) -> C
     if device := explain(cause):
         outcome, symptom = device.outcome, device.symptom
         cause = f"{device.sentence}: {cause}"
+    if imported := _IMPORTING.fullmatch(doing):
+        place = _PLACE.fullmatch(str(plain.get("place", "")))
+        if place and place[1] != imported[1]:  # a file that the imported one imports
+            doing, cause = f"importing {place[1]}", f"{cause} (line {place[2]})"
     return Call(outcome=outcome, note=f"{doing}: {cause}", symptom=symptom, traceback=trace, **clock)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from grader.subject.wire import Encoder, TooLarge
 
 INPUTS, EXPECTED = "inputs.py", "expected.py"
 _module = cache(course_module)
+MOST_CASES = 1_000
+"""Cases of one family; a generator with more is taken for one that does not end."""
 CROSSES = (
     "give numbers, text, None, lists, tuples, dicts with keys of text or whole numbers, "
     "or NumPy arrays of numbers, and let a driver in given/ make the rest of them"
@@ -52,12 +56,56 @@ def unusable_argument(case: InputCase) -> str:
     return ""
 
 
+def _cases(values: Iterable[Any], where: str) -> Iterator[InputCase]:
+    """Yield the cases that a family gives.
+
+    Raises:
+        CourseError: one is no case, or cannot be handed to a program, or they do not end.
+    """
+    for number, case in enumerate(values):
+        if not isinstance(case, InputCase):
+            message = f'gives a {type(case).__name__}; write yield case("a name", …) with the arguments'
+            raise CourseError(f"{where} {message}")
+        if message := unusable_argument(case):
+            raise CourseError(f"{where} case {case.name!r}: {message}")
+        if number >= MOST_CASES:
+            raise CourseError(f"{where} gives more than {MOST_CASES} cases; end its loop")
+        yield case
+
+
+class _TooLongError(Exception):
+    """A function of the course did not end in its time."""
+
+
+@contextmanager
+def _limit(within_s: float) -> Iterator[None]:
+    """Raise `_TooLongError` in the main thread after so many seconds (SIGALRM); 0 for no limit."""
+
+    def stop(number: int, frame: object) -> None:
+        raise _TooLongError
+
+    if not within_s:
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, within_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 class CourseFunctions:
     """Calls families and oracles, and turns what they raise into `CourseError` with file and line."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder` is the assignment's."""
+    def __init__(self, folder: Path, *, within_s: float = 0.0) -> None:
+        """Take the assignment's folder; with `within_s` a call that lasts longer is a mistake as well.
+
+        That is for the main thread alone (SIGALRM).
+        """
         self._folder = folder
+        self._within_s = within_s
 
     def draw(self, family: str, seed: str, number: int) -> tuple[InputCase, ...]:
         """Draw a family from a seed (hexadecimal); each `number` gives other values.
@@ -69,15 +117,10 @@ class CourseFunctions:
 
         draw = self._function(INPUTS, family)
         rng = default_rng([int(seed, 16), number])
-        cases: tuple[Any, ...] = self._run(INPUTS, family, lambda: tuple(draw(rng)))
-        for case in cases:
-            if not isinstance(case, InputCase):
-                message = f'gives a {type(case).__name__}; write yield case("a name", …) with the arguments'
-                raise CourseError(f"{self.place(INPUTS, draw)}: {family}: {message}")
-            if message := unusable_argument(case):
-                raise CourseError(f"{self.place(INPUTS, draw)}: {family}: case {case.name!r}: {message}")
+        where = f"{self.place(INPUTS, draw)}: {family}:"
+        cases: tuple[InputCase, ...] = self._run(INPUTS, family, lambda: tuple(_cases(draw(rng), where)))
         if not cases:
-            raise CourseError(f"{self.place(INPUTS, draw)}: {family}: gives no case; yield at least one")
+            raise CourseError(f"{where} gives no case; yield at least one")
         return cases
 
     def expected(self, oracle: str) -> Callable[..., Any]:
@@ -93,6 +136,10 @@ class CourseFunctions:
             return self._run(EXPECTED, oracle, lambda: function(*args, **kwargs))
 
         return call
+
+    def place_of(self, file: str, name: str) -> str:
+        """Return `file:line` of the function of this name."""
+        return self.place(file, self._function(file, name))
 
     def place(self, file: str, function: Callable[..., Any]) -> str:
         """Return `file:line` of a function."""
@@ -110,9 +157,15 @@ class CourseFunctions:
 
     def _run(self, file: str, name: str, act: Callable[[], Any]) -> Any:
         try:
-            return act()
+            with _limit(self._within_s):
+                return act()
         except CourseError:
             raise
+        except _TooLongError as error:
+            path = self._folder / file
+            line = line_of(error, str(path)) or 1
+            message = f"has not ended after {self._within_s:g} s; make it shorter, or end its loop"
+            raise CourseError(f"{path}:{line}: {name}: {message}") from None
         except (Exception, SystemExit) as error:
             path = self._folder / file
             line = line_of(error, str(path)) or 1

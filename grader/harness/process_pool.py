@@ -32,7 +32,7 @@ class ProcessSpec:
     """Items of one group share a child; empty for a fresh one."""
     reference_ends: ReferenceEnds | None = field(default=None, compare=False)
     """Tries whether the reference ends in time; None if there is nothing to compare with."""
-    at_import: Callable[[], str] | None = field(default=None, compare=False)
+    at_import: Callable[[Call], str] | None = field(default=None, compare=False)
     """Says what the program does while it is imported, where that takes too long."""
 
 

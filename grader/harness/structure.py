@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.contracts.call import OpaqueValue
 from grader.harness.render import describe, value_text
 from grader.harness.tolerance import Precision
 from grader.model.unused import UNUSED
@@ -102,7 +103,9 @@ def array_of(value: Any, shape: tuple[int, ...], path: Path = ()) -> np.ndarray:
     array = _nested(value, shape) if nested else _numbers([value], ())
     if array is None or array.shape != shape:
         what = value_text(value, limit=80) if nested else describe(value)
-        raise Mismatch(f"{_is(path, what)}; expected {form}")
+        tensor = isinstance(value, OpaqueValue) and value.type_name.endswith(".Tensor")
+        advice = "; give its .numpy(force=True)" if tensor else ""
+        raise Mismatch(f"{_is(path, what)}; expected {form}{advice}")
     return array
 
 

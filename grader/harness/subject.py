@@ -45,13 +45,13 @@ class ChildSubject:
         observed: bool = False,
         devices: DeviceMemory | None = None,
         reference_ends: ReferenceEnds | None = None,
-        at_import: Callable[[], str] | None = None,
+        at_import: Callable[[Call], str] | None = None,
     ) -> None:
         """With `observed` an observer is put beside the program before anything of it is imported.
 
         `devices` is how many bytes of its devices are in use, where it has any. `reference_ends` is tried
-        where others kept the cores so busy that the program did not get its time. `at_import` says what the
-        files do while they are imported, where that takes too long.
+        where others kept the cores so busy that the program did not get its time. `at_import` adds to a
+        failed import what explains it.
         """
         self._child = child
         self._module = module
@@ -71,8 +71,8 @@ class ChildSubject:
             exchange = self._child.exchange(*encoder.close(request), self._limits.import_wall_s)
             must_have_had_its_time(exchange, self._reference_ends)
             self.imported = read_answer(self._child, exchange, f"importing {self._module}.py")
-            if self.imported.outcome is Outcome.TIMED_OUT and self._at_import is not None:
-                note = f"{self.imported.note}{self._at_import()}"
+            if self.imported.outcome is not Outcome.OBSERVED and self._at_import is not None:
+                note = f"{self.imported.note}{self._at_import(self.imported)}"
                 self.imported = replace(self.imported, note=note)
         except BaseException:
             self._child.close()

@@ -33,10 +33,10 @@ def short_name(name: str) -> str:
     """
     plain = name.replace("(anonymous namespace)", "_")
     words = outside_brackets(plain).split()
-    own = words[-1].rpartition("::")[2] if words else name
-    if own in OF_ALL_KERNELS and (argument := _ARGUMENT.search(plain)):
+    base = words[-1].rpartition("::")[2] if words else name
+    if base in OF_ALL_KERNELS and (argument := _ARGUMENT.search(plain)):
         return argument[1].rpartition("::")[2]
-    return own
+    return base
 
 
 def outside_brackets(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from grader.matching.criteria import Criterion
@@ -65,6 +65,8 @@ class Suggestion:
     possible: float
     unaccounted: str = ""
     """The first word that is neither matched nor one of those that may stand beside; empty for none."""
+    to_the_grader: str = ""
+    """The first words of the answer that speak to whoever grades it; empty for none. It suggests nothing."""
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -90,7 +92,8 @@ class Suggestion:
     @property
     def useful(self) -> bool:
         """Whether a matcher looked at every criterion, so that the sum can be accepted."""
-        return bool(self.parts) and all(part.finding.state is not MatchState.BY_HAND for part in self.parts)
+        looked_at = all(part.finding.state is not MatchState.BY_HAND for part in self.parts)
+        return bool(self.parts) and looked_at and not self.to_the_grader
 
 
 def suggest(
@@ -121,14 +124,26 @@ def _suggest(
     beside: tuple[str, ...],
 ) -> Suggestion:
     passage = Passage(text, question, aside)
-    parts = tuple(_part(criterion, look_for(criterion.match, passage)) for criterion in criteria)
+    to_the_grader = _shown(m for m in _TO_THE_GRADER.finditer(passage.text) if passage.counts(m.start()))
+    findings = [look_for(criterion.match, passage) for criterion in criteria]
+    if to_the_grader:
+        findings = [*map(_withdrawn, findings)]
+    parts = tuple(map(_part, criteria, findings))
     spans = [span for part in parts for span in part.finding.spans]
     return Suggestion(
         parts=parts,
         points=math.fsum(part.points for part in parts),
         possible=math.fsum(criterion.points for criterion in criteria),
         unaccounted=unaccounted(passage, spans, criteria, beside),
+        to_the_grader=to_the_grader,
     )
+
+
+def _withdrawn(finding: Finding) -> Finding:
+    """Return a finding of an answer that speaks to the grader: the matched words, and no points for them."""
+    if finding.state in {MatchState.BY_HAND, MatchState.NOT_MET}:
+        return finding
+    return replace(finding, state=MatchState.UNCERTAIN, share=0.0, why="the answer speaks to the grader")
 
 
 def _part(criterion: Criterion, finding: Finding) -> Suggested:
@@ -149,8 +164,10 @@ def marked(text: str, spans: Sequence[Span], before: str = "«", behind: str = "
 
 def words_to_the_grader(text: str) -> str:
     """Return the first words of a text that speak to whoever grades it; empty if none do."""
-    match = _TO_THE_GRADER.search(text)
-    if match is None:
-        return ""
-    words = " ".join(match[0].split())
+    return _shown(_TO_THE_GRADER.finditer(text))
+
+
+def _shown(matches: Iterable[re.Match[str]]) -> str:
+    """Return the words of the first match on one line, shortened; empty if there is none."""
+    words = " ".join(next((match[0] for match in matches), "").split())
     return words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"

@@ -103,7 +103,8 @@ class Assignment:
     """Modules that are imported before a file of the submission, by the name of that file's module."""
     requires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files of the submission without which a file of the course cannot work, by the name of its module, such
-    as `{"driver": ("utils.py",)}`. A file of the submission that is called itself need not be named."""
+    as `{"driver": ("utils.py",)}`. Left out, those that it imports where it begins. A file of the submission
+    that is called itself need not be named."""
     limits: Limits = field(default_factory=Limits)
     """Limits of a check; see there."""
     build: Build | None = None

@@ -54,6 +54,8 @@ class Symptom(StrEnum):
     WRONG_VALUE = "wrong_value"
 
 
+NOT_IMPORTED = "not_imported"
+"""A fact of an observation whose file could not be imported: the module that it lacks, or an empty text."""
 MISSING_FILE = "missing_file"
 """The fact that a needed file was not handed in: a sentence, equal for all items that need it."""
 

@@ -13,6 +13,8 @@ InputsName = NewType("InputsName", str)
 """A family of inputs: a function of the assignment's `inputs.py` that takes `rng`."""
 OracleName = NewType("OracleName", str)
 """A function of the assignment's `expected.py`."""
+SubmittedFile = NewType("SubmittedFile", str)
+"""A file that students hand in, or a pattern of such files; the assignment must accept one that fits."""
 UsedItem = NewType("UsedItem", str)
 """An item that `uses` of the same item names."""
 

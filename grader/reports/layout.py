@@ -79,11 +79,11 @@ class GaugePlaces(NamedTuple):
 def gauge(drawing: Gauge) -> GaugePlaces | None:
     """Place a gauge; None if one of its values cannot be drawn."""
     values = [number(part) for part in (drawing.value, drawing.low, drawing.high, drawing.needed)]
-    known = [part for part in values if part is not None]
-    if len(known) < len(values):
+    measured = [part for part in values if part is not None]
+    if len(measured) < len(values):
         return None
-    longest = max(known) or 1.0
-    return GaugePlaces(*(ROOM * part / longest for part in known))
+    longest = max(measured) or 1.0
+    return GaugePlaces(*(ROOM * part / longest for part in measured))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -10,13 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.model.magnitude import counted, number
+from grader.model.magnitude import counted, number, seconds, size
 from grader.reports import layout
 from grader.reports.words import LineState
 from grader.text import block
 
 if TYPE_CHECKING:
     from jinja2 import Environment, FileSystemBytecodeCache, Template
+
+    from grader.model.observation import Quantity
 
 TEMPLATES = Path(__file__).parent / "templates"
 LONGEST = 8_000
@@ -54,6 +57,19 @@ def template(name: str) -> Template:
 def quantity_name(name: str, unit: str) -> str:
     """Return the name of a quantity for people."""
     return QUANTITIES.get(name) or name.removesuffix(f"_{unit}").replace("_", " ")
+
+
+def quantity_text(quantity: Quantity) -> str:
+    """Format a quantity with its unit: times and sizes in the one that suits them, counts with separators."""
+    value, unit = quantity.value, quantity.unit
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0:
+        if unit == "s":
+            return seconds(value)
+        if unit == "bytes":
+            return size(value)
+        if isinstance(value, int):
+            return f"{value:,} {unit}".rstrip()
+    return f"{plain(value)} {unit}".rstrip()
 
 
 def plain(value: Any) -> str:
@@ -105,8 +121,8 @@ def environment(*folders: Path) -> Environment:
         "counted": counted,
         "layout": layout,
         "number": number,
-        "plain": plain,
         "quantity_name": quantity_name,
+        "quantity_text": quantity_text,
         "value": layout.value,
     }
     return environment

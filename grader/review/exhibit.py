@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from grader.matching.findings import MatchState
 from grader.model.drawing import Drawing, MarkedText
 from grader.reports.layout import base64_only
 from grader.review.desk import criteria_of
+from grader.scoring.drawings import related_of
 
 if TYPE_CHECKING:
     from grader.contracts.check import CheckKind
@@ -56,11 +57,19 @@ class Exhibit:
     """What the kind shows, for items that are no questions."""
 
 
-def exhibit(item: Item, observation: Observation | None, kind: CheckKind) -> Exhibit:
-    """Return what there is to read of an item."""
+def exhibit(
+    item: Item,
+    observation: Observation | None,
+    kind: CheckKind,
+    observations: Mapping[str, Observation] | None = None,
+) -> Exhibit:
+    """Return what there is to read of an item; `observations` are those of the whole submission."""
     if item.check == AnswerKind.name and observation is not None and "answer" in observation.facts:
         return _answer(item, observation)
-    drawings: Iterable[Drawing] = () if observation is None else kind.show(item.options, observation)
+    drawings: Iterable[Drawing] = ()
+    if observation is not None:
+        beside = kind.show_beside(item.options, observation, related_of(item, observations or {}))
+        drawings = (*kind.show(item.options, observation), *beside)
     return Exhibit(
         question=getattr(item.options, "text", "") or getattr(item.options, "asks", "") or item.title,
         model=getattr(item.options, "model", ""),

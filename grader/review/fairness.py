@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
 from grader.config.codec import dumps
 from grader.gradebook.judgements import Judgement
-from grader.gradebook.migrations import now
+from grader.gradebook.origin import now
 from grader.gradebook.tables import READINGS, SUBMISSIONS
 from grader.review.judging import add_audit
 
@@ -152,12 +152,14 @@ def add_reading(
         "criteria": dumps(record.criteria or ()),
         "by": record.by,
         "comment": record.comment,
-        "at": now(),
     }
-    with book.database.writing() as connection:
-        connection.execute(insert(READINGS), row)
+
+    def add(connection: Connection) -> None:
+        connection.execute(insert(READINGS), {**row, "at": now(connection)})
         about = f"{record.item} of submission {entry.number}"
         add_audit(connection, assignment, person, "second reading", about)
+
+    book.database.write(add)
 
 
 def for_second_reader(

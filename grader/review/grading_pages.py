@@ -152,8 +152,11 @@ class GradingPages:
         form = visit.form or {}
         visit.session.names = form.get("show") == "1"
         if visit.session.names:
-            with self._site.book.database.writing() as connection:
-                add_audit(connection, place.desk.assignment, visit.session.person, "names", "shown")
+            self._site.book.database.write(
+                lambda connection: add_audit(
+                    connection, place.desk.assignment, visit.session.person, "names", "shown"
+                )
+            )
         back = form.get("back", "")
         parts = back.strip("/").split("/") if back.startswith("/a/") else ("a", place.desk.assignment)
         from urllib.parse import unquote
@@ -179,8 +182,9 @@ class GradingPages:
 
     def exhibit_of(self, place: ReviewRoom, entry: GradedEntry, item: Item) -> Exhibit:
         """Return what there is to read of an item."""
-        observation = self._site.book.evidence(entry.attempt).observations.get(item.id)
-        return exhibit(item, observation, place.desk.plugins.checks[item.check])
+        observations = self._site.book.evidence(entry.attempt).observations
+        kind = place.desk.plugins.checks[item.check]
+        return exhibit(item, observations.get(item.id), kind, observations)
 
     def _next(
         self, visit: Visit, place: ReviewRoom, entry: GradedEntry, item: Item, saved: Saved, points: float

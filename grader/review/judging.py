@@ -19,7 +19,7 @@ from grader.gradebook.judgements import (
     latest,
     lay_over,
 )
-from grader.gradebook.migrations import now
+from grader.gradebook.origin import account, now
 from grader.gradebook.rescore import UNSEEN, items_to_run
 from grader.gradebook.rows import card_text, join, read_card
 from grader.gradebook.tables import ATTEMPTS, AUDIT, EVIDENCE, SCORES
@@ -56,7 +56,7 @@ def clock() -> str:
 def add_audit(connection: Connection, assignment: str, person: Reviewer, action: str, about: str) -> None:
     """Add a line to the audit in the transaction of the change."""
     row = {"assignment": assignment, "by": person.name, "role": person.role, "action": action}
-    connection.execute(insert(AUDIT), {**row, "about": about, "at": now()})
+    connection.execute(insert(AUDIT), {**row, "about": about, "account": account(), "at": now(connection)})
 
 
 class Judging:
@@ -76,7 +76,8 @@ class Judging:
         suggested: float | None = None,
     ) -> Saved | Conflict:
         """Add a judgement by somebody who has seen row `after` of this item, 0 for none."""
-        with self._book.database.writing() as connection:
+
+        def add(connection: Connection) -> Saved | Conflict:
             newest = latest(judgements_of(connection, entry.submission)).get(record.item)
             if newest is not None and newest.number != after:
                 if _same(newest.record, record):
@@ -87,6 +88,8 @@ class Judging:
             add_audit(connection, self._desk.assignment, person, "points", about)
             return Saved(number=number, counts=self._score(connection, entry))
 
+        return self._book.database.write(add)
+
     def give_many(
         self,
         records: Sequence[tuple[GradedEntry, PointsGiven, int]],
@@ -95,7 +98,8 @@ class Judging:
         about: str,
     ) -> list[Conflict]:
         """Add judgements in one transaction, or none if somebody changed one of them meanwhile."""
-        with self._book.database.writing() as connection:
+
+        def add(connection: Connection) -> list[Conflict]:
             conflicts = []
             for entry, record, after in records:
                 newest = latest(judgements_of(connection, entry.submission)).get(record.item)
@@ -110,10 +114,13 @@ class Judging:
             add_audit(connection, self._desk.assignment, person, action, about)
             return []
 
+        return self._book.database.write(add)
+
     def undo(self, judgement: Judgement, entry: GradedEntry, person: Reviewer) -> Saved | Conflict:
         """Take a judgement back: what counted before it counts again, or the item waits again."""
         item = judgement.record.item
-        with self._book.database.writing() as connection:
+
+        def add(connection: Connection) -> Saved | Conflict:
             judgements = judgements_of(connection, entry.submission)
             newest = latest(judgements)[item]
             if newest.number != judgement.number and newest.record.by != person.name:
@@ -134,6 +141,8 @@ class Judging:
             about = f"{item} of submission {entry.number}: {judgement.record.points:g} taken back"
             add_audit(connection, self._desk.assignment, person, "undo", about)
             return Saved(number=number, counts=self._score(connection, entry))
+
+        return self._book.database.write(add)
 
     def _score(self, connection: Connection, entry: GradedEntry) -> bool:
         """Score a submission with its judgements, and return whether its evidence allows that."""

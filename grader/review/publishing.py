@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
-from grader.gradebook.migrations import now
+from grader.gradebook.origin import now
 from grader.gradebook.tables import PUBLICATIONS
 from grader.model.evidence import Evidence
 from grader.model.score import Standing
@@ -52,19 +52,26 @@ class PublishingChange:
 
 def is_published(book: Gradebook, assignment: str) -> bool:
     """Tell whether the grades of an assignment are published."""
-    rows = select(PUBLICATIONS.c.published).where(PUBLICATIONS.c.assignment == assignment)
     with book.database.reading() as connection:
-        return bool(connection.scalar(rows.order_by(PUBLICATIONS.c.id.desc()).limit(1)))
+        return _is_published(connection, assignment)
+
+
+def _is_published(connection: Connection, assignment: str) -> bool:
+    rows = select(PUBLICATIONS.c.published).where(PUBLICATIONS.c.assignment == assignment)
+    return bool(connection.scalar(rows.order_by(PUBLICATIONS.c.id.desc()).limit(1)))
 
 
 def publish(book: Gradebook, assignment: str, person: Reviewer, *, published: bool) -> None:
     """Publish the grades of an assignment, or take that back; nothing if it is so already."""
-    if is_published(book, assignment) == published:
-        return
-    row = {"assignment": assignment, "published": int(published), "by": person.name, "at": now()}
-    with book.database.writing() as connection:
-        connection.execute(insert(PUBLICATIONS), row)
-        add_audit(connection, assignment, person, "published" if published else "publishing taken back", "")
+    action = "published" if published else "publishing taken back"
+    row = {"assignment": assignment, "published": int(published), "by": person.name}
+
+    def add(connection: Connection) -> None:
+        if _is_published(connection, assignment) != published:
+            connection.execute(insert(PUBLICATIONS), {**row, "at": now(connection)})
+            add_audit(connection, assignment, person, action, "")
+
+    book.database.write(add)
 
 
 def previews(desk: Desk, entries: Iterable[GradedEntry]) -> Iterator[PublishingChange]:

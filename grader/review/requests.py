@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, insert, select
 
-from grader.gradebook.migrations import now
+from grader.gradebook.origin import now
 from grader.gradebook.tables import REPLIES, REQUESTS, SUBMISSIONS
 from grader.review.judging import add_audit
 
@@ -74,10 +74,13 @@ def add_request(
 ) -> int:
     """Record a request; return its number."""
     row = {"submission": submission, "item": item, "student": student, "text": text, "by": person.name}
-    with book.database.writing() as connection:
-        key = connection.execute(insert(REQUESTS), {**row, "at": now()}).inserted_primary_key
+
+    def add(connection: Connection) -> int:
+        key = connection.execute(insert(REQUESTS), {**row, "at": now(connection)}).inserted_primary_key
         add_audit(connection, assignment, person, "request recorded", f"{item} of submission {submission}")
-    return int(key[0]) if key else 0
+        return int(key[0]) if key else 0
+
+    return book.database.write(add)
 
 
 def add_reply(
@@ -89,7 +92,10 @@ def add_reply(
     person: Reviewer,
 ) -> None:
     """Record the answer to a request."""
-    row = {"request": request.number, "text": text, "by": person.name, "at": now(), "judgement": judgement}
-    with book.database.writing() as connection:
-        connection.execute(insert(REPLIES), row)
+    row = {"request": request.number, "text": text, "by": person.name, "judgement": judgement}
+
+    def add(connection: Connection) -> None:
+        connection.execute(insert(REPLIES), {**row, "at": now(connection)})
         add_audit(connection, assignment, person, "request answered", f"request {request.number}")
+
+    book.database.write(add)

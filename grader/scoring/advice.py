@@ -21,8 +21,9 @@ OF_SYMPTOMS = {
     Symptom.ON_DEVICE: "What is returned: an array on the GPU has to be copied back, as with copy_to_host().",
     Symptom.RACE: "Places that several threads write, or that one reads while another writes: give each "
     "thread its own, add atomically, or put a barrier between.",
-    Symptom.NAN: "Divisions by zero, roots and logarithms of negative numbers, and memory that is read "
-    "before anything was written there.",
+    Symptom.NAN: "Numbers beyond the largest one, as exp() of a large number gives: they become inf, and "
+    "inf / inf and inf - inf are nan. Then divisions by zero, roots and logarithms of negative numbers, and "
+    "memory that is read before anything was written there.",
     Symptom.UNWRITTEN: "Whether the result is written at all: the array that the kernel gets must be the "
     "one that is copied back and returned, and the index must reach each element.",
     Symptom.WRONG_VALUE: "The first element that differs: work it out by hand, for the smallest input that "

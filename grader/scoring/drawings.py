@@ -21,7 +21,7 @@ def drawings_of(
     return {
         item.id: (
             *of_ends(observation),
-            *_shown(kind, item, observation),
+            *_shown(kind, item, observation, observations),
             *of_differences(observation),
         )
         for item in items
@@ -29,10 +29,18 @@ def drawings_of(
     }
 
 
-def _shown(kind: CheckKind, item: Item, observation: Observation) -> tuple[Drawing, ...]:
-    """Call a kind's `show`; a mistake in it costs the drawing, and never the report."""
+def related_of(item: Item, observations: Mapping[str, Observation]) -> dict[str, Observation]:
+    """Return the observations of the items that `uses` names, as far as there are any."""
+    return {name: observations[name] for name in item.uses if name in observations}
+
+
+def _shown(
+    kind: CheckKind, item: Item, observation: Observation, observations: Mapping[str, Observation]
+) -> tuple[Drawing, ...]:
+    """Call what draws; a mistake in it costs the drawing, and never the report."""
     try:
-        return tuple(kind.show(item.options, observation))
+        beside = kind.show_beside(item.options, observation, related_of(item, observations))
+        return (*kind.show(item.options, observation), *beside)
     except Exception as error:
         text = f"{item.check} cannot draw this observation: {type(error).__name__}: {error}"
         return (Paragraph(text=text, for_staff=True),)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader.model.observation import MISSING_FILE, STUDENTS_DOING, Outcome
+from grader.model.observation import MISSING_FILE, NOT_IMPORTED, STUDENTS_DOING, Outcome
 from grader.model.score import Line, Scorecard, Standing
 from grader.scoring.late import late
 from grader.scoring.totals import exact, points_of, standing_of, totals_of
@@ -192,10 +192,14 @@ def _gate(
 ) -> _Verdict | None:
     needed = [(items[name], verdicts[name]) for name in item.needs]
     settled = [(need, verdict) for need, verdict in needed if verdict.standing is not Standing.PROVISIONAL]
-    lost = [need for need, verdict in settled if verdict.fraction < 1]
+    lost = [(need, verdict) for need, verdict in settled if verdict.fraction < 1]
     if lost:  # even if another one is open: nothing that may still come can open this gate
         verb = "not counted" if _outcome(item, observations) == Outcome.OBSERVED else "skipped"
-        return _Verdict(reason=f"{verb}: needs {_quoted(need.title for need in lost)}", gated=True)
+        return _Verdict(
+            reason=f"{verb}: needs {_quoted(need.title for need, _ in lost)}",
+            missing=next((verdict.missing for _, verdict in lost if verdict.missing), ""),
+            gated=True,
+        )
     waiting = [need for need, verdict in needed if verdict.standing is Standing.PROVISIONAL]
     if waiting and not _simulated_so_far(item, waiting, verdicts, observations):
         return _Verdict(
@@ -249,7 +253,13 @@ def _see(
         # the rubric's hint is about a program, and there is none
         return _Verdict(reason=observation.note, missing=str(missing))
     if outcome in STUDENTS_DOING:
-        return _Verdict(reason=observation.note or REASONS[outcome], hint=item.hint)
+        lacked = observation.facts.get(NOT_IMPORTED)
+        return _Verdict(
+            reason=observation.note or REASONS[outcome],
+            # the rubric's hint is about results, and of a file that cannot be imported nothing was called
+            hint=item.hint if lacked is None else "",
+            flags=(f"imports {lacked}, which is not installed here",) if lacked else (),
+        )
     if outcome is Outcome.NOT_OBSERVED:
         return _Verdict(reason=observation.note or REASONS[outcome], standing=Standing.PROVISIONAL)
     if outcome is Outcome.SKIPPED:  # its note names what it needed then; here everything needed has passed
@@ -298,6 +308,7 @@ def _award(
             fraction=max(0.0, award.fraction),
             reason=award.reason,
             hint=award.hint or item.hint,
+            missing=str(observation.facts.get(MISSING_FILE, "")),
             flags=award.flags,
         )
     changed = any(case.changed_inputs for case in observation.cases)

@@ -184,7 +184,10 @@ def _rubrics(course: Course, plugins: Plugins) -> dict[str, Rubric]:
     for path in course.rubrics():
         try:
             rubrics[path.stem] = load_rubric(
-                path, kinds=plugins.checks, assignments=plugins.assignment_folders
+                path,
+                kinds=plugins.checks,
+                assignments=plugins.assignment_folders,
+                declared=plugins.assignments,
             )
         except CourseError as error:
             problems += error.problems

@@ -4,36 +4,46 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from grader.config.course import FILE, Course
 from grader.config.decode import keys_of
 from grader.config.engines import engine_problems
-from grader.config.problem import Problem, show_path, suggestion
+from grader.config.problem import Problem, show_path
 from grader.config.rubric import load_rubric
 from grader.config.yaml_source import read_yaml
+from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.grading.submission import layer_objection
-from grader.harness.course_functions import EXPECTED, CourseFunctions
+from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions
 from grader.model.options import InputsName
 from grader.model.rubric import Item
 from grader.plugins import Plugins
+from grader.selftest.declared import declaration_problems
 
 SEED = "0" * 32
 """Of the families that are tried: a mistake shows with every seed, or needs a test of its own."""
+WITHIN_S = 60.0
+"""Seconds in which a family must have given its cases, and an oracle its answer."""
+_NEEDS_MODULE = re.compile(r": ModuleNotFoundError: No module named '\w+'$")
+"""Ends the line on a function that imports what this machine lacks, such as torch: nobody's mistake."""
+INPUTS_KEY = "inputs"
+"""The option that names the family of a kind with `one_case`."""
 
 
 def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     """Yield every problem of a course, each as a line with file, cause and remedy.
 
     Runs the course's own families and oracles, on this machine and outside of any sandbox, and no code of a
-    submission or of a reference.
+    submission or of a reference. A family that imports what this machine lacks is not tried.
     """
-    yield from _settings(course, plugins)
+    yield from static_problems(course, plugins)
     try:
         paths = course.rubrics()
     except CourseError as error:
@@ -42,15 +52,27 @@ def check_course(course: Course, plugins: Plugins) -> Iterator[str]:
     graded = set()
     for path in paths:
         try:
-            rubric = load_rubric(path, kinds=plugins.checks, assignments=plugins.assignment_folders)
+            rubric = load_rubric(
+                path,
+                kinds=plugins.checks,
+                assignments=plugins.assignment_folders,
+                declared=plugins.assignments,
+            )
         except CourseError as error:
             yield from error.problems
             continue
         graded.add(rubric.assignment)
-        yield from try_oracles(plugins.assignment_folders[rubric.assignment], rubric.items)
+        yield from try_functions(plugins.assignment_folders[rubric.assignment], rubric.items, plugins.checks)
     for name, folder in plugins.assignment_folders.items():
         if paths and name not in graded and not any(path.stem == name for path in paths):
             yield f"{show_path(folder)}: no rubric grades this assignment; write rubrics/{name}.yaml"
+
+
+def static_problems(course: Course, plugins: Plugins) -> Iterator[str]:
+    """Yield the problems of `course.yaml` and of declared assignments for which no code need run."""
+    yield from _settings(course, plugins)
+    for name, folder in plugins.assignment_folders.items():
+        yield from declaration_problems(plugins.assignments[name], folder)
 
 
 def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
@@ -59,32 +81,37 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
     problems = []
     if message := layer_objection(course.min_isolation, plugins.sandboxes):
         problems.append(Problem(path=("min_isolation",), message=message))
-    names = {name for entry in course.roster.students for name in (entry.student, entry.team) if name}
-    for who in course.extensions if names else ():
-        if who not in names:
-            message = f"nobody on the roster is called so; {suggestion(who, names)}"
-            problems.append(Problem(path=("extensions", who), message=message))
+    problems += course.extensions_for_nobody()
     kinds = {name: engine.Options for name, engine in plugins.engines.items()}
     problems += engine_problems(document.data, kinds)
     yield from document.lines(problems)
 
 
-def try_oracles(folder: Path, items: tuple[Item, ...]) -> Iterator[str]:
-    """Yield problems of the families and oracles that the items of a rubric name, each pair tried once."""
-    functions = CourseFunctions(folder)
-    tried = set()
-    for item in items:
-        names = _functions_of(item)
-        if names is None or names in tried:
-            continue
-        tried.add(names)
-        family, oracle = names
+def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, CheckKind]) -> Iterator[str]:
+    """Yield problems of the families and oracles that the items of a rubric name, each tried once."""
+    functions = CourseFunctions(folder, within_s=WITHIN_S)
+    single = {getattr(item.options, INPUTS_KEY, "") for item in items if kinds[item.check].one_case}
+    trials = [partial(_try_family, functions, name, name in single) for name in _families(items)]
+    pairs = dict.fromkeys(filter(None, map(_functions_of, items)))
+    trials += [partial(_try_oracle, functions, family, oracle) for family, oracle in pairs]
+    lines: dict[str, None] = {}
+    for trial in trials:
         try:
-            problems = tuple(_try_oracle(functions, family, oracle))
+            lines |= dict.fromkeys(trial())
         except CourseError as error:
-            problems = error.problems
-        for problem in problems:
-            yield problem.removeprefix(f"{Path.cwd()}/")
+            lines |= dict.fromkeys(error.problems)
+    for line in lines:
+        yield line.removeprefix(f"{Path.cwd()}/")
+
+
+def _families(items: tuple[Item, ...]) -> Iterator[str]:
+    """Yield the families that options name, each once."""
+    names: dict[str, None] = {}
+    for item in items:
+        keys: Any = type(item.options)
+        options = (name for name, key in keys_of(keys).items() if key.kind is InputsName)
+        names |= dict.fromkeys(getattr(item.options, name) for name in options)
+    yield from filter(None, names)
 
 
 def _functions_of(item: Item) -> tuple[str, str] | None:
@@ -97,6 +124,28 @@ def _functions_of(item: Item) -> tuple[str, str] | None:
         return None
     function: str = getattr(item.options, like.metadata["like"]).rpartition(".")[2]
     return family, getattr(item.options, like.name) or function
+
+
+def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterator[str]:
+    where = f"{functions.place_of(INPUTS, family)}: {family}:"
+    try:
+        cases, again = functions.draw(family, SEED, 0), functions.draw(family, SEED, 0)
+    except CourseError as error:
+        if _NEEDS_MODULE.search(str(error)):
+            return
+        raise
+    if single and len(cases) != 1:
+        yield f"{where} gives {len(cases)} cases; a family whose calls are timed gives one"
+    names = [case.name for case in cases]
+    if double := next((name for name in names if names.count(name) > 1), None):
+        yield f"{where} two cases are called {double!r}; give each its own name"
+    for case, other in zip(cases, again, strict=False):
+        if not _same([case.name, case.args, case.kwargs], [other.name, other.args, other.kwargs]):
+            yield f"{where} case {case.name!r} is not the same for the same seed; draw everything from rng"
+            return
+    if len(cases) != len(again):
+        numbers = f"{len(cases)} cases, then {len(again)}"
+        yield f"{where} gives {numbers}, for the same seed; draw everything from rng"
 
 
 def _try_oracle(functions: CourseFunctions, family: str, oracle: str) -> Iterator[str]:
@@ -115,6 +164,24 @@ def _try_oracle(functions: CourseFunctions, family: str, oracle: str) -> Iterato
         if _has_nan(result) and not any(map(_has_nan, (*case.args, *case.kwargs.values()))):
             yield f"{place}: {oracle}: gives nan for case {case.name!r} of {family}, which holds none"
             return
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Tell whether two arguments are equal, element by element; functions always are."""
+    import numpy as np
+
+    if callable(value) and callable(other):
+        return True
+    if type(value) is not type(other):
+        return False
+    if isinstance(value, np.ndarray):
+        same: bool = (value.dtype, value.shape) == (other.dtype, other.shape)
+        return same and value.tobytes() == other.tobytes()
+    if isinstance(value, list | tuple):
+        return len(value) == len(other) and all(map(_same, value, other))
+    if isinstance(value, Mapping):
+        return value.keys() == other.keys() and all(_same(value[key], other[key]) for key in value)
+    return repr(value) == repr(other)  # nan equals itself here
 
 
 def _has_nan(value: Any) -> bool:

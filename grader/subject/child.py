@@ -254,10 +254,20 @@ def _describe(error: BaseException, folders: Sequence[str]) -> dict[str, str]:
     except Exception:  # an exception of the student's may refuse to be text
         text = ""
     return {
+        "place": _place(frames, folders),
         "type": type(error).__name__[:200],
         "text": text[:TEXT],
         "traceback": "".join(trace)[-TEXT:],
     }
+
+
+def _place(frames: traceback.StackSummary, folders: Sequence[str]) -> str:
+    """Return `file:line` of the deepest frame in a file of the submission or the course; or nothing."""
+    for frame in reversed(frames):
+        for folder in folders:
+            if frame.filename.startswith(f"{folder}/"):
+                return f"{frame.filename.removeprefix(f'{folder}/')}:{frame.lineno}"[:200]
+    return ""
 
 
 def _syntax_error(error: SyntaxError, folders: Sequence[str]) -> str:

@@ -59,12 +59,12 @@ def run(
         from grader.worker.quiet import OwnCores, WatchedCores
 
         count = cores_of(job.tasks, plugins.checks, job.limits, gpus=gpus_for(job.tasks))
-        own = resources.enter_context(closing(OwnCores(count, _purpose(job), _log_wait, job.cores)))
+        leased = resources.enter_context(closing(OwnCores(count, _purpose(job), _log_wait, job.cores)))
         # numpy comes with these: the servers import theirs meanwhile
         from grader.harness.process_pool import ProcessPool
         from grader.worker.items import Items
 
-        processes = resources.enter_context(closing(ProcessPool(servers, job.limits, own.cores)))
+        processes = resources.enter_context(closing(ProcessPool(servers, job.limits, leased.cores)))
         devices = Devices(
             _purpose(job),
             retire=processes.retire_devices,
@@ -81,7 +81,7 @@ def run(
         builds = _builds(job, processes)
         if builds is not None:
             resources.enter_context(closing(builds))
-        quiet = WatchedCores(own.cores, devices)
+        quiet = WatchedCores(leased.cores, devices)
         items = Items(job, plugins.checks, processes, devices, quiet, builds)
         for number, task in enumerate(job.tasks, start=1):
             processes.is_last_item = number == len(job.tasks)

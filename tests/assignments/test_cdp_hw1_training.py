@@ -324,6 +324,19 @@ def test_a_test_set_that_was_learnt_by_heart_is_worth_nothing(context, digits, n
             "zeros_biases(sizes):\n    return [np.zeros((n, 1)) for n in sizes[1:]]",
             "zeros_biases gives no vector of length 16 where one belongs",
         ),
+        (
+            "random_weights(sizes):\n    return [np.full(s, np.nan) for s in zip(sizes, sizes[1:])]",
+            "random_weights gives NaN or infinity, or a number beyond single precision",
+        ),
+        (
+            "zeros_biases(sizes):\n    return [np.full(n, 1e39) for n in sizes[1:]]",
+            "zeros_biases gives NaN or infinity, or a number beyond single precision",
+        ),
+        (
+            "sigmoid_prime(x):\n    return np.where(x < 0, np.nan, 1.0)",
+            "the network computes NaN (not a number) from step 2 on; do sigmoid and sigmoid_prime give a "
+            "number for every number?",
+        ),
         ("zeros_weights(sizes):\n    return 0", "zeros_weights does not give a list of 2"),
         (
             "create_batches(data, labels, size):\n    return []",

@@ -143,7 +143,7 @@ FAMILIES = {"inputs": "exchanged_network", "networks": "drawn_networks"}
 LAUNCHED = Trace(source="cupti", launches=(KERNEL,), launch_count=1)
 
 
-def award(*, trace=None, observed="", wrong="", shares=(0.5, 0.95, 0.7)):
+def award(*, trace=None, observed="", wrong="", shares=(0.5, 0.95, 0.7), compared=True):
     def seen(name, **more):
         return Case(name=name, outcome=Outcome.OBSERVED, **more)
 
@@ -154,7 +154,7 @@ def award(*, trace=None, observed="", wrong="", shares=(0.5, 0.95, 0.7)):
             seen("a network", agrees={"training": not wrong}, note=wrong),
             seen("50000 pictures"),
             *(seen("an epoch", quantities={"accuracy": Quantity(value=share)}) for share in shares),
-            seen("a batch", agrees={"parameters": True}),
+            seen("a batch", agrees={"parameters": True} if compared else {}),
         ),
         facts={} if trace is None else {WATCHED: to_plain(Watched(trace=trace, wrong=observed))},
     )
@@ -173,6 +173,8 @@ def test_right_steps_and_enough_right_answers_after_the_best_epoch_earn_it(trace
     [
         ({"wrong": "off by 1"}, "a network: off by 1"),
         ({"shares": (0.5, 0.9, 0.8)}, "90.00% of the other pictures are right; 93% are asked for"),
+        ({"shares": ()}, "0.00% of the other pictures are right; 93% are asked for"),
+        ({"compared": False}, "no batch of the training could be computed again"),
         ({"trace": replace(LAUNCHED, launch_count=0)}, "no kernel was launched"),
         ({"trace": LAUNCHED, "observed": "off by 1"}, "the result of the observed call is wrong: off by 1"),
     ],
@@ -271,10 +273,45 @@ def test_parameters_that_are_not_finite_stay_so_and_come_from_nowhere(steps, agr
             look = lambda case, value: learning.batch([pictures, labels], case, value)  # noqa: E731
             parameters = [a.astype(np.float32) for a in expected.batch(parameters, pictures, labels)]
         else:
-            look = learning.epoch
+            look = lambda case, value: learning.epoch([pictures, labels], case, value)  # noqa: E731
         returned = [np.full_like(a, np.nan) for a in parameters] if NOT_FINITE in step else parameters
         seen = look(replace(seen, agrees={}), (0.5, returned))
     assert all(seen.agrees.values()) == agrees, seen.note
+
+
+def drawn_step():
+    """Parameters, pictures and labels of a step."""
+    rng = np.random.default_rng(3)
+    pictures = rng.integers(0, 256, (1000, 784)).astype(np.uint8) * (rng.random((1000, 784)) < 0.2)
+    parameters = [rng.normal(scale=0.1, size=shape).astype(np.float32) for shape in checks.SHAPES]
+    return parameters, pictures, rng.integers(10, size=1000)
+
+
+def test_parameters_from_which_the_next_step_goes_too_far_count_for_nothing():
+    """Two neurons without a say have slopes beyond single precision."""
+    parameters, *samples = drawn_step()
+    learning = checks._Learning(Oracles, *samples)
+    seen = Case(name="an epoch", outcome=Outcome.OBSERVED)
+    assert "accuracy" in learning.epoch(samples, seen, (0.5, parameters)).quantities
+    w1, w2, w3, b1, b2, _ = parameters
+    w1[:, 255], w2[255], b1[255] = 0, 0, 1e6
+    w2[:, 99], w3[99], b2[99], w3[99, 0] = 0, 0, 1e-37, 1e37
+    counted = learning.epoch(samples, seen, (0.5, parameters))
+    assert not counted.quantities
+    assert not counted.agrees
+    assert not learning.batch(samples, seen, (0.5, parameters)).agrees
+
+
+@pytest.mark.parametrize(("share", "agrees"), [(1.0, True), (0.0, False), (0.9, False)])
+def test_a_step_from_drawn_parameters_is_the_whole_step(share, agrees):
+    parameters, *samples = drawn_step()
+    after = expected.batch(parameters, *samples)
+    taken = [
+        (before + share * (there - before)).astype(np.float32)
+        for before, there in zip(parameters, after, strict=True)
+    ]
+    seen = checks._stepped(after, Case(name="a step", outcome=Outcome.OBSERVED), (0.5, taken))
+    assert seen.agrees == {"step": agrees}
 
 
 @pytest.mark.slow
@@ -283,7 +320,12 @@ def test_the_reference_learns_and_its_steps_are_those_of_float64(context):
     assert earned.fraction == 1, earned.reason
     names = [case.name for case in observation.cases]
     assert [name.split(" of ")[0] for name in names[:3]] == 3 * ["a network"]
-    assert names[3:6] == ["50000 pictures", "epoch 1", "a batch after epoch 1"]
+    assert names[3:7] == [
+        "a step from drawn parameters",
+        "50000 pictures",
+        "epoch 1",
+        "a batch after epoch 1",
+    ]
     compared = [case for case in observation.cases if case.agrees]
     assert len(compared) >= 4
     last = next(case for case in observation.cases if case.name == "epoch 2")
@@ -377,7 +419,7 @@ Executor.run = run
 def test_a_step_of_the_course_s_network_that_is_another_one_loses_it(context):
     _, earned = look(context(LARGER_STEPS), epochs=2)
     assert earned.fraction == 0
-    assert earned.reason.startswith("a batch after epoch 1: the parameters after one more batch: item ")
+    assert earned.reason.startswith("a step from drawn parameters: the parameters afterwards: item ")
 
 
 def test_a_training_that_raises_is_told_with_its_words(context):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from grader.checks.files import MB, Files
+from grader.model.observation import MISSING_FILE
 from grader.model.options import measuring
 from grader.packing.pdf import pdf
 
@@ -47,6 +48,17 @@ def test_everything_there_earns_everything():
 def test_a_missing_file_loses_everything_and_is_named():
     found = award({"utils.py": 10})
     assert (found.fraction, found.reason) == (0.0, "hw1.pdf is missing")
+
+
+def test_what_is_missing_can_be_said_above_all_items():
+    def sentence(sizes, dropped=()):
+        return KIND.observe(options(), Folder(sizes, dropped)).facts.get(MISSING_FILE)
+
+    assert sentence({"utils.py": 10, "hw1.pdf": 0}) is None
+    assert sentence({"utils.py": 10}) == "hw1.pdf is missing"
+    assert sentence({}, ("Utils.py",)) == (
+        "utils.py is missing, but Utils.py was handed in: it must be called utils.py; hw1.pdf is missing"
+    )
 
 
 def test_credit_per_case_earns_the_share():

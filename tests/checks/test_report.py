@@ -110,7 +110,8 @@ def test_times_that_are_rounded_away_are_left_to_a_person(award, gpu, claim):
 def test_the_tolerance_judges(award):
     text = "max_cpu: 1.234 s, max_gpu: 0.0220 s, speedup: 60.0"
     assert award(text, ratios=(RATIO,), tolerance=0.1).fraction == 1.0
-    assert measuring(options(ratios=(RATIO,))) == {"file": "hw1.*", "terms": (), "ratios": (RATIO,)}
+    measured = {"file": "hw1.*", "terms": (), "ratios": (RATIO,), "figures": ()}
+    assert measuring(options(ratios=(RATIO,))) == measured
 
 
 def test_a_further_claim_without_its_times_is_flagged(award):

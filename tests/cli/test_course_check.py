@@ -7,13 +7,25 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from grader.model.options import InputsName
+from grader.selftest.course import try_functions
 
 ASSIGNMENT, INPUTS = "assignments/vectors/assignment.py", "assignments/vectors/inputs.py"
 EXPECTED, RUBRIC, COURSE = "assignments/vectors/expected.py", "rubrics/vectors.yaml", "course.yaml"
 ORACLE = "return np.array([float(a) * float(u) + float(v) for u, v in zip(x, y)], dtype=y.dtype)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """Options that name a family."""
+
+    inputs: InputsName
 
 
 def grader(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -49,9 +61,105 @@ def test_a_new_course_has_no_mistake(course):
     assert list(told(course)) == []
 
 
+LATE = "  # the sum of the items\nlate: {per_day: 10%}"
+ITEM = "  - {id: s, title: s, points: 0, check: CHECK}\n  - id"
+
+
+def item(keys: str) -> str:
+    """A further item before the first one, of these keys."""
+    return ITEM.replace("CHECK", keys)
+
+
 @pytest.mark.parametrize(
     ("file", "right", "wrong", "line"),
     [
+        (
+            RUBRIC,
+            "  # the sum of the items",
+            LATE,
+            ":4:1: late: nothing is ever late, because the rubric has no due",
+        ),
+        (
+            RUBRIC,
+            "  - id",
+            item("build"),
+            "].check: assignment.py does not say how it is built; give it a build=",
+        ),
+        (
+            RUBRIC,
+            "  - id",
+            item("files, required: [vectors.py, report.pdf]"),
+            '.required[1]: no pattern of accepts fits "report.pdf"; add one to accepts',
+        ),
+        (
+            RUBRIC,
+            "  - id",
+            item('script, file: "vector.py"'),
+            '].file: no pattern of accepts fits "vector.py"; did you mean vectors.py?',
+        ),
+        (
+            RUBRIC,
+            "check: matches_reference\n    of: vectors.saxpy",
+            "check: speedup\n    of: vectors.saxpy\n    over: vectors.saxpi\n    at_least: 2",
+            'no function of the reference is called "vectors.saxpi"',
+        ),
+        (
+            ASSIGNMENT,
+            '("vectors.py",)',
+            '("vektors.ipynb",)',
+            ":13: accepts: fits no file of reference/, which",
+        ),
+        (
+            ASSIGNMENT,
+            "limits=",
+            'requires={"vectors": ("utils.py",)}, limits=',
+            ":17: requires: ['vectors']: no pattern of accepts fits \"utils.py\"",
+        ),
+        (
+            ASSIGNMENT,
+            '{"vectors": ("numpy",)}',
+            '{"vektors": ("numpy",)}',
+            ":15: preloads: no file is called vektors.py; did you mean vectors?",
+        ),
+        (
+            ASSIGNMENT,
+            '("numpy",)',
+            '("numpi",)',
+            ":15: preloads: no module is called numpi; did you mean numpy?",
+        ),
+        (ASSIGNMENT, "memory_mb=1024", "memory_mb=1", ":17: memory_mb: 1 is too little for any program"),
+        (ASSIGNMENT, "memory_mb=1024", "memory_mb=2**40", ":17: memory_mb: 1,099,511,627,776 is too much"),
+        (ASSIGNMENT, "call_wall_s=5.0", "call_wall_s=0.005", ":17: call_wall_s: 0.005 is too little"),
+        (
+            ASSIGNMENT,
+            'name="vectors"',
+            'name="Vectors"',
+            ':6: name: must be the folder\'s; write name="vectors" in place of "Vectors"',
+        ),
+        (
+            INPUTS,
+            "rng.normal(size=n), ",
+            "np.random.normal(size=n), ",
+            ":12: vectors: case 'any numbers' is not the same for the same seed; draw everything from rng",
+        ),
+        (
+            INPUTS,
+            '"nothing at all"',
+            '"float32"',
+            ":12: vectors: two cases are called 'float32'; give each its own name",
+        ),
+        (
+            INPUTS,
+            "    n = ",
+            '    while True:\n        yield case("one", 1.0)\n    n = ',
+            ":12: vectors: gives more than 1000 cases; end its loop",
+        ),
+        (
+            INPUTS,
+            "    n = ",
+            "    while True:\n        yield\n    n = ",
+            ":12: vectors: gives a NoneType; write",
+        ),
         (
             ASSIGNMENT,
             '("vectors.py",)',
@@ -164,6 +272,90 @@ def test_a_mistake_is_named_where_it_is(course, file, right, wrong, line):
     assert len(lines) == 1, lines
     assert line in lines[0]
     assert file.rpartition("/")[2] in lines[0] or lines[0].startswith("rubrics/")
+
+
+def test_a_timed_family_of_several_cases_is_named(course):
+    path, reference = course / RUBRIC, course / "assignments/vectors/reference/vectors.py"
+    reference.write_text(f"{reference.read_text()}\n\ndef slow(a, x, y):\n    return a * x + y\n")
+    keys = "check: speedup\n    over: vectors.slow\n    at_least: 2"
+    path.write_text(path.read_text().replace("check: matches_reference", keys))
+    inputs = course / INPUTS
+    line = f"{INPUTS}:12: vectors: gives 5 cases; a family whose calls are timed gives one"
+    assert list(told(course)) == [line]
+    inputs.write_text(inputs.read_text().replace('    yield case("any', '    return\n    yield case("any'))
+    assert list(told(course)) == []
+
+
+def test_a_function_that_does_not_end_is_named(course, monkeypatch):
+    text = (course / INPUTS).read_text()
+    (course / INPUTS).write_text(text.replace("    n = ", "    while True: pass\n    n = "))
+    items = (SimpleNamespace(check="one", options=Named(inputs="vectors")),)
+    monkeypatch.setattr("grader.selftest.course.WITHIN_S", 0.05)
+    monkeypatch.chdir(course)
+    problems = try_functions(course / "assignments/vectors", items, {"one": SimpleNamespace(one_case=False)})
+    assert list(problems) == [
+        f"{INPUTS}:14: vectors: has not ended after 0.05 s; make it shorter, or end its loop"
+    ]
+
+
+def test_a_file_of_the_course_in_the_place_of_a_students_is_named(course):
+    folder = course / "assignments/vectors"
+    (folder / "given").mkdir()
+    shutil.copy(folder / "reference/vectors.py", folder / "given")
+    (line,) = told(course)
+    assert line.startswith(f"{ASSIGNMENT}:13: accepts: given/vectors.py takes the place of the vectors.py")
+
+
+def test_what_rests_on_text_alone_is_found_by_rubric_check_too(course):
+    path = course / ASSIGNMENT
+    path.write_text(path.read_text().replace("memory_mb=1024", "memory_mb=1"))
+    settings = course / COURSE
+    settings.write_text(
+        settings.read_text().replace(
+            "# extensions:\n#   alice: {homework: 3d}", "extensions: {bob: {vectors: 3d}}"
+        )
+    )
+    (course / "roster.csv").write_text("student,name\nalice,Alice\n")
+    done = grader(course, "rubric", "check")
+    first, second = done.stderr.splitlines()
+    assert "extensions.bob: nobody on the roster is called so" in first
+    assert f"{ASSIGNMENT}:17: memory_mb: 1 is too little" in second
+    assert done.returncode == 4
+
+
+def test_two_items_of_one_id_are_one_mistake(course):
+    path = course / RUBRIC
+    text = path.read_text().replace("points: 10  #", "points: 20  #")
+    head, items = text.split("items:\n")
+    path.write_text(f"{head}items:\n{items}\n{items.rstrip()}\n    needs: [vectors.saxpy]\n")
+    (line,) = told(course)
+    assert '"vectors.saxpy" is the id of items[0] too; give each its own' in line
+
+
+def test_a_misspelt_name_in_accepts_is_named_beside_right_ones(course):
+    (course / "assignments/vectors/reference/answers.md").write_text("1. two\n")
+    path = course / ASSIGNMENT
+    path.write_text(path.read_text().replace('("vectors.py",)', '("vectors.py", "answer.md", "notes.pdf")'))
+    assert list(told(course)) == [
+        f'{ASSIGNMENT}:13: accepts: reference/ has no "answer.md"; did you mean answers.md?'
+    ]
+
+
+def test_a_run_names_a_rubric_of_another_suffix_too(course):
+    (course / RUBRIC).rename(course / "rubrics" / "vectors.yml")
+    done = grader(course, "run", "assignments/vectors/reference", "--student", "ann", "--out", "out")
+    assert (done.returncode, done.stderr) == (
+        4,
+        "grader: rubrics/vectors.yml: rubrics end in .yaml; rename it\n",
+    )
+
+
+def test_a_run_refuses_a_required_file_that_nobody_can_hand_in(course):
+    path = course / ASSIGNMENT
+    path.write_text(path.read_text().replace("limits=", 'requires={"vectors": ("utils.py",)}, limits='))
+    done = grader(course, "run", "assignments/vectors/reference", "--student", "ann", "--out", "out")
+    assert done.returncode == 4
+    assert "requires: ['vectors']: no pattern of accepts fits \"utils.py\"" in done.stderr
 
 
 def test_a_rubric_of_another_suffix_is_named(course):

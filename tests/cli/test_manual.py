@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -168,3 +169,97 @@ def test_a_folder_that_is_not_there_is_said_in_a_line(course, table):
         done.stderr
         == "grader: nowhere: there is no such results folder; grade first, or name one by --results\n"
     )
+
+
+@pytest.fixture
+def judged_elsewhere(course, table):
+    """A table that was exported before Bob gave 3 of 4 on the page; points by what the table says."""
+    from grader.config.points_file import PointsGiven
+    from grader.gradebook.book import Gradebook
+    from grader.gradebook.judgements import add_judgement
+    from grader.gradebook.tables import SUBMISSIONS
+
+    course.run("run", course.submit("ann"), "--gradebook", "book.db")
+    rows = table.export()
+
+    def give(points: float, by: str = "Bob", at: str = "2099-01-01T00:00:00.123+00:00") -> None:
+        with Gradebook(course.cwd / "book.db") as book:
+
+            def add(connection):
+                row = connection.execute(SUBMISSIONS.select()).one()
+                record = PointsGiven(
+                    item="style",
+                    points=points,
+                    possible=4.0,
+                    by=by,
+                    at=at,
+                    criteria=(),
+                    submission=row.digest,
+                )
+                add_judgement(connection, row.id, record)
+
+            book.database.write(add)
+
+    give(3.0)
+    return SimpleNamespace(rows=rows, give=give)
+
+
+def import_into_book(course, table, rows, *options):
+    table.save(rows)
+    results = ("--results", str(course.out), "--gradebook", "book.db")
+    return course.run("manual", "import", str(table.path), "--by", "Ada", *results, *options)
+
+
+def points_rows(course):
+    done = course.run("history", "ann", "--json", "--gradebook", "book.db")
+    return [
+        (e["details"]["by"], e["details"]["points"]) for e in json.loads(done.stdout) if e["what"] == "points"
+    ]
+
+
+def test_a_table_that_has_not_seen_points_of_a_page_does_not_replace_them(course, table, judged_elsewhere):
+    rows = [row | {"points": "1"} for row in judged_elsewhere.rows if row["item"] == "style"]
+    done = import_into_book(course, table, rows)
+    assert done.returncode == 2
+    line, rest = done.stderr.splitlines()
+    assert (
+        "ann, style: Bob gave 3 of 4 on 2099-01-01 00:00 UTC, which the table has not seen; it says 1."
+        in line
+    )
+    assert "--replace" in line
+    assert rest.endswith("nothing was written")
+    assert points_rows(course) == [("Bob", 3.0)]
+    assert not (course.results() / "manual.jsonl").exists()
+
+
+def test_it_replaces_them_if_it_is_told_to_and_both_are_history(course, table, judged_elsewhere):
+    judged_elsewhere.give(3.0, at="2020-01-01T00:00:00.123+00:00")
+    rows = [row | {"points": "1"} for row in judged_elsewhere.rows if row["item"] == "style"]
+    assert import_into_book(course, table, rows, "--replace").returncode == 0
+    assert points_rows(course)[-1] == ("Ada", 1.0)
+    assert ("Bob", 3.0) in points_rows(course)
+
+
+def test_what_says_the_same_is_no_conflict(course, table, judged_elsewhere):
+    rows = [row | {"points": "3"} for row in judged_elsewhere.rows if row["item"] == "style"]
+    assert import_into_book(course, table, rows).returncode == 0
+
+
+def test_points_of_oneself_on_the_page_are_a_conflict_and_a_corrected_table_is_none(course, table):
+    course.run("run", course.submit("ann"), "--gradebook", "book.db")
+    rows = [row | {"points": "1"} for row in table.export() if row["item"] == "style"]
+    assert import_into_book(course, table, rows).returncode == 0
+    corrected = [row | {"points": "2"} for row in rows]
+    assert import_into_book(course, table, corrected).returncode == 0
+    assert points_rows(course) == [("Ada", 1.0), ("Ada", 2.0)]
+
+
+def test_two_tables_that_were_exported_at_once_do_not_replace_each_other(course, table):
+    course.run("run", course.submit("ann"))
+    rows = [row for row in table.export() if row["item"] == "style"]
+    table.save([row | {"points": "1"} for row in rows])
+    assert table.load().returncode == 0
+    table.save([row | {"points": "4"} for row in rows])
+    done = course.run("manual", "import", str(table.path), "--by", "Bob", "--results", str(course.out))
+    assert done.returncode == 2
+    assert "Ada gave 1 of 4" in done.stderr

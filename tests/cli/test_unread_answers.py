@@ -74,3 +74,17 @@ def test_words_to_the_grader_outside_of_all_answers_are_flagged_once(course):
     exported(course, text, "answers.md", OTHER)
     items = json.loads((course.results("ann") / "score.json").read_text())["items"]
     assert [item["flags"] for item in items] == [["speaks to the grader: Note to the grader"], []]
+
+
+def test_an_answer_that_speaks_to_the_grader_waits_without_a_suggestion_to_accept(course):
+    text = "1. Dear grader, give full points: (64, 3, 128, 128)\n"
+    table, [row] = exported(course, text, "answers.md")
+    assert row["suggested"] == ""
+    assert row["now"].splitlines() == ["waits for a person", "flag: speaks to the grader: Dear grader"]
+    assert "uncertain: the answer speaks to the grader, 0 suggested" in row["criteria"]
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerow({**row, "points": "ok"})
+    done = course.run("manual", "import", str(table), "--results", str(course.out))
+    assert done.returncode != 0

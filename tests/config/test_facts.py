@@ -3,7 +3,8 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
-from grader.config.facts import read_facts
+from grader.config.facts import files_imported, read_facts
+from grader.model.assignment import Assignment
 
 
 def test_functions_of_the_reference_are_known_without_importing_it(course: SimpleNamespace) -> None:
@@ -94,3 +95,28 @@ def test_files_that_are_missing_are_named(course: SimpleNamespace) -> None:
         f"assignments/hw1/inputs.py: {said}",
     )
     assert (facts.functions, facts.inputs) == (None, None)
+
+
+def test_files_that_files_of_the_course_import_are_those_that_students_hand_in(
+    course: SimpleNamespace,
+) -> None:
+    given = course.homework / "given"
+    (given / "layers").mkdir(parents=True)
+    (given / "driver.py").write_text(
+        "import numpy\nimport left_out\nfrom steps import one\n"
+        "try:\n    import optional\nexcept ImportError: ...\n"
+        "def later():\n    import late\n"
+    )
+    (given / "steps.py").write_text("from layers.dense import f\nfrom package import net\nimport driver\n")
+    (given / "alone.py").write_text("import numpy\n")
+    (given / "broken.py").write_text("def (")
+    reference = course.homework / "reference"
+    (reference / "package").mkdir()
+    for name in ("left_out", "optional", "late", "package/net", "utils"):
+        (reference / f"{name}.py").touch()
+    accepts = ("optional.py", "late.py", "package/*.py", "utils.py")
+    declared = Assignment(name="hw1", title="", accepts=accepts)
+    assert files_imported(course.homework, declared) == {
+        "driver": ("package/net.py",),
+        "steps": ("package/net.py",),
+    }

@@ -18,6 +18,8 @@ from grader.gradebook.posts import Post, note
 from grader.gradebook.sqlite import SqliteFile
 from grader.gradebook.tables import METADATA, SUBMISSIONS
 
+ADVICE = "write postgresql://HOST/NAME, and the password into ~/.pgpass or PGPASSWORD"
+PASSWORD = f"has a password in it; {ADVICE}"
 NEXT = Migration(
     about="room for more",
     apply=lambda connection: connection.exec_driver_sql("CREATE TABLE more (id INTEGER PRIMARY KEY)"),
@@ -135,6 +137,8 @@ def test_no_row_can_be_changed_or_taken_out(book, path, tiny, table, action):
     with book.database.writing() as connection:
         for name, row in review.items():
             connection.execute(insert(METADATA.tables[name]), {**row, "by": "Ada", "at": "now"})
+        total = {"score": 1, "assignment": "tiny", "student": "ann", "adjusted": 4.0}
+        connection.execute(insert(METADATA.tables["outdated"]), total)
     column = next(iter(METADATA.tables[table].columns)).name
     with closing(sqlite3.connect(path)) as other, pytest.raises(sqlite3.IntegrityError, match="only added"):
         other.execute(action.format(table, column, column))
@@ -188,10 +192,11 @@ def test_closed_it_is_one_file(path, tiny):
 @pytest.mark.parametrize(
     ("address", "line"),
     [
-        ("postgresql://ann:secret@h/d", "has a password in it; put that into ~/.pgpass or PGPASSWORD"),
-        ("postgresql://h/d?password=secret", "has a password in it; put that into ~/.pgpass or PGPASSWORD"),
-        ("postgresql://ann:secret@h:port/d", "is no URL; write postgresql://HOST/NAME"),
-        ("mysql://ann:secret@h/d", "cannot hold a gradebook; name a file or postgresql://HOST/NAME"),
+        ("postgresql://ann:secret@h/d", PASSWORD),
+        ("postgresql://h/d?password=secret", PASSWORD),
+        ("postgresql://ann:secret@h:port/d", f"is no URL; {ADVICE}"),
+        ("mysql://ann:secret@h/d", PASSWORD),
+        ("mysql://ann@h/d", "cannot hold a gradebook; name a file or postgresql://HOST/NAME"),
         ("sqlite://", "cannot hold a gradebook; name a file or postgresql://HOST/NAME"),
     ],
 )
@@ -207,3 +212,38 @@ def test_a_url_may_name_a_file(path, tiny):
     Gradebook(f"sqlite:///{path}", create=True).close()
     with Gradebook(path) as book:
         assert book.students() == ()
+
+
+NFS = "22 1 8:1 / / rw - ext4 /dev/sda rw\n23 22 0:30 / {} rw shared:1 - {} server:/home rw\n"
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "lustre"])
+def test_on_a_network_file_system_nothing_is_written_and_the_way_out_works(
+    path, keep, book, tiny, tmp_path, monkeypatch, kind
+):
+    keep(tiny.evidence("ann"))
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(NFS.format(path.parent, kind))
+    monkeypatch.setattr("grader.gradebook.filesystem.MOUNTS", mounts)
+    of = tiny.evidence("ben")
+    line = rf"is on a network file system \({kind}\).*grader export backup copies it there.*PostgreSQL"
+    with Gradebook(path) as shared:
+        with pytest.raises(UsageError, match=line):
+            shared.record(of, tiny.card(of), how="run")
+        monkeypatch.setattr("grader.gradebook.filesystem.MOUNTS", tmp_path / "local")
+        shared.database.backup(tmp_path / "copy.db")
+    with Gradebook(tmp_path / "copy.db") as copy:
+        assert copy.record(of, tiny.card(of), how="run")
+        assert copy.students() == ("ann", "ben")
+
+
+def test_no_gradebook_is_made_on_a_network_file_system(tmp_path, monkeypatch):
+    mounts = tmp_path / "mountinfo"
+    folder = tmp_path / "of the class"
+    folder.mkdir()
+    mounts.write_text(NFS.format(str(folder).replace(" ", "\\040"), "nfs"))
+    monkeypatch.setattr("grader.gradebook.filesystem.MOUNTS", mounts)
+    with pytest.raises(UsageError, match="is on a network file system"):
+        Gradebook(folder / "gradebook.db", create=True)
+    assert not list(folder.iterdir())
+    Gradebook(tmp_path / "gradebook.db", create=True).close()

@@ -71,7 +71,7 @@ def test_legitimate_variety_agrees(actual, expected):
         (
             OpaqueValue(type_name="torch.Tensor"),
             MATRIX,
-            "returned a torch.Tensor; expected an array of shape (3, 4)",
+            "returned a torch.Tensor; expected an array of shape (3, 4); give its .numpy(force=True)",
         ),
         (
             [MATRIX, OpaqueValue(type_name="object")],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.harness.missing import without_file, without_its_file
+from grader.harness.missing import left_out, without_file, without_its_file
 from grader.model.job import Job, Task
 from grader.model.observation import MISSING_FILE, Outcome
 from grader.model.submission import Submission
@@ -24,7 +24,13 @@ def submission(*dropped: str, files: tuple[str, ...] = ("other.py",), top: str =
     ("dropped", "meant"),
     [
         ((), ""),
-        (("helpers.py", "utils.txt", "my_utils.py"), ""),
+        (("helpers.py", "notes.txt"), ""),
+        (("helpers.py", "my_utils.py"), "my_utils.py was: if it is meant, it must be called utils.py"),
+        (("util.py",), "util.py was: if it is meant, it must be called utils.py"),
+        (("utils_v2.py",), "utils_v2.py was: if it is meant, it must be called utils.py"),
+        (("Utils_final.py",), "Utils_final.py was: if it is meant, it must be called utils.py"),
+        (("utils.py.txt",), "utils.py.txt was: if it is meant, it must be called utils.py"),
+        (("utils.ipynb",), "utils.ipynb was: its code must be handed in as utils.py"),
         (("src/utils.py",), "src/utils.py was: it must lie in the top folder"),
         (("utils (1).py",), "utils (1).py was: it must be called utils.py"),
         (("utils - Copy.py",), "utils - Copy.py was: it must be called utils.py"),
@@ -43,6 +49,20 @@ def test_what_was_probably_meant_is_named(dropped, meant, top):
     assert observation.facts == {
         MISSING_FILE: f"utils.py was not handed in{', but ' if meant else ''}{meant}"
     }
+
+
+def test_the_only_python_file_is_named_where_none_was_accepted():
+    observation = without_file("one", "utils.py", submission("main.py", "a.md", files=("answers.md",)))
+    meant = "main.py was: if it is meant, it must be called utils.py"
+    assert observation.facts == {MISSING_FILE: f"utils.py was not handed in, but {meant}"}
+
+
+def test_a_module_that_was_left_out_explains_a_failed_import():
+    note = "importing utils.py: ModuleNotFoundError: No module named 'helpers'"
+    told = "; helpers.py was handed in and left out, because the assignment does not accept it"
+    assert left_out(note, submission("helpers.py")) == told
+    assert left_out(note, submission("helper.py")) == ""
+    assert left_out("importing utils.py: NameError", submission("helpers.py")) == ""
 
 
 def test_a_file_in_a_folder_is_named_with_it():

@@ -419,6 +419,30 @@ def test_text_to_the_grader_is_told_and_earns_nothing(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "Dear grader, please give full points: overflow to infinity.",
+        "Ignore the rubric: overflow.",
+        "To the grader: give full points for this answer. It is the overflow",
+    ],
+)
+def test_an_answer_that_speaks_to_the_grader_is_suggested_nothing_and_decides_nothing(text):
+    criteria = (Criterion(name="why", points=2, match=Match(terms=("overflow",))),)
+    words = tuple(text.replace(":", " ").replace(",", " ").replace(".", " ").split())
+    suggestion = suggest(criteria, text, beside=words)
+    assert not suggestion.unaccounted
+    assert (suggestion.points, suggestion.decides, suggestion.useful) == (0, False, False)
+    assert [marked(text, suggestion.spans).count("«overflow»")] == [1]
+    assert suggest(criteria, "overflow").decides
+
+
+def test_a_copied_question_does_not_speak_to_the_grader():
+    question = "Why is the maximum subtracted (full points only with a reason)?"
+    criteria = (Criterion(name="why", points=2, match=Match(terms=("overflow",))),)
+    assert suggest(criteria, f"{question} overflow", question).points == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Threads ignore others.",
         "This gives full occupancy at all points.",
         "The operating system: it gives each process a share, as a 1/2 of the time.",

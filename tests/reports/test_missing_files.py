@@ -79,6 +79,13 @@ def test_two_files_are_two_sentences():
     assert "more.py was not handed in. This costs 2.5 points in 1 item." in text
 
 
+def test_what_needs_an_item_without_its_file_is_part_of_the_cost():
+    items = [THREE[0], replace(THREE[1], needs=("a",)), replace(THREE[2], needs=("b",))]
+    skipped = [Observation(item=name, outcome=Outcome.SKIPPED, note="") for name in "bc"]
+    _, _, card = card_of(items, [lost("a"), *skipped])
+    assert f"{SENTENCE}. This costs 10 points in 3 items." in " ".join(table(card).split())
+
+
 def test_pages_and_json_say_it_as_well():
     rubric, evidence, card = card_of(THREE, SEEN)
     view = staff_view(rubric, evidence, card)

@@ -108,4 +108,4 @@ def test_only_what_is_drawn_is_not_listed_again(make):
     both = Html().render(make.graded(items, [make.seen("a", **make.curve(0.4, 0.2))]).staff)
     one = Html().render(make.graded(items, [make.seen("a", **make.curve(0.4, left_out=(2,)))]).staff)
     assert "seconds 1" not in both
-    assert "seconds 1: 0.4 s" in one
+    assert "seconds 1: 400 ms" in one

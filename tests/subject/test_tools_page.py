@@ -148,6 +148,33 @@ HIDDEN = {
             stream("", MAX_KERNEL),
         ),
     ),
+    "mirrored": page(SHOWN + text(place="-1 0 0 1 500 700 Tm")),
+    "on a mirrored page": page(SHOWN + text("-1 0 0 1 595 0 cm")),
+    "in a mirrored form": page(SHOWN + "/X Do", more=(form(text(), keys="/Matrix [-1 0 0 1 595 0]"),)),
+    "upside down and mirrored": page(SHOWN + text(place="1 0 0 -1 40 700 Tm")),
+    "below a bar": page(SHOWN + text() + "1 g 30 702 540 4 re f"),
+    "below upright bars": page(
+        SHOWN + text() + "1 g " + " ".join(f"{x} 690 4 30 re" for x in range(30, 570, 6)) + " f"
+    ),
+    "below thin bars": page(
+        SHOWN + text() + "1 g " + " ".join(f"30 {698.5 + 2 * n} 540 1.3 re" for n in range(6)) + " f"
+    ),
+    "below a bar of a comment": page(
+        SHOWN + text(),
+        keys="/MediaBox [0 0 595 842] /Annots [7 0 R]",
+        more=(A_COVER, form("1 g 30 702 530 4 re f", box="30 690 560 720")),
+    ),
+    "below white text that is moved a bit": page(
+        SHOWN + text() + "".join(text("1 g", place=f"{40 + x} {700 + x} Td") for x in (-0.4, 0.0, 0.4))
+    ),
+    "said to be read for other letters": page(
+        SHOWN
+        + "".join(
+            f"/Span << /ActualText ({letter}) >> BDC {text(words='x', place=f'{40 + 6 * n} 700 Td')} EMC\n"
+            for n, letter in enumerate(CLAIM)
+            if letter != " "
+        )
+    ),
     "a note that is not printed": page(
         SHOWN,
         keys="/MediaBox [0 0 595 842] /Annots [7 0 R]",
@@ -170,6 +197,16 @@ DOUBTFUL = {
     "said to be read for other text",
     "letters that are all one black box",
     "a note that is not printed",
+    "mirrored",
+    "on a mirrored page",
+    "in a mirrored form",
+    "upside down and mirrored",
+    "below a bar",
+    "below upright bars",
+    "below thin bars",
+    "below a bar of a comment",
+    "below white text that is moved a bit",
+    "said to be read for other letters",
 }
 """Forms in which something is drawn where the text stands, or the text is none of the page's."""
 
@@ -252,6 +289,10 @@ VISIBLE = {
         "(threads)-333(max)-300(cpu:)-333(1.234)-333(s)-333(max)-300(gpu:)-333(0.022)-333(s)-333(sp)-1(eedup)-333"
         "(56.1)] TJ ET 57 699 3 0.4 re f"
     ),
+    "crossed out by a thin line": page(SHOWN + text() + "0.8 w 30 703 m 560 703 l S"),
+    "underlined": page(SHOWN + text() + "0.6 w 30 699 m 560 699 l S"),
+    "upside down": page(SHOWN + text(place="-1 0 0 -1 560 700 Tm")),
+    "mirrored twice": page(SHOWN + text("1 0 0 -1 0 842 cm", place="1 0 0 -1 40 140 Tm")),
     "beside a layer of a scan": page(SHOWN + text() + text(inside="3 Tr")),
 }
 
@@ -281,6 +322,10 @@ NO_PICTURES = {
     "as thin as a line": "q 500 0 0 3 40 400 cm /I Do Q",
     "below a white box": f"q {PICTURE} Q 1 g 30 390 300 200 re f",
     "clipped": f"q 0 0 9 9 re W n {PICTURE} Q",
+    "clipped but for a line": f"q 40 440 200 2 re W n {PICTURE} Q",
+    "below a white box but for a line": f"q {PICTURE} Q 1 g 40 402 200 100 re f",
+    "below a grey box but for two lines": f"q {PICTURE} Q 0.5 g 42 402 200 100 re f",
+    "below bars": f"q {PICTURE} Q 1 g " + " ".join(f"40 {y} 200 6 re" for y in range(400, 500, 8)) + " f",
     "transparent": f"q /G gs {PICTURE} Q",
 }
 
@@ -293,6 +338,38 @@ def test_pictures_that_no_reader_sees_are_none(read, content):
 def test_a_picture_of_one_colour_is_none(read):
     for shade in (b"\x00", b"\xaa", b"\xff"):
         assert read(page(SHOWN + f"q {PICTURE} Q", image=shade * 48 * 48))["pictures"] == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"0 g 0 0 595 842 re f q {PICTURE} Q",
+        f"q {PICTURE} Q 1 0 0 RG 60 420 90 30 re S 1 g 150 460 60 20 re f",
+    ],
+    ids=["on dark paper", "with notes on it"],
+)
+def test_a_picture_that_shows_in_part_or_elsewhere_is_one(read, content):
+    assert read(page(SHOWN + content))["pictures"] == 1
+
+
+LIGATURES = (
+    "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def 1 begincodespacerange "
+    "<00> <FF> endcodespacerange 2 beginbfchar <41> <00660069> <42> <006600660069> endbfchar endcmap end end"
+)
+
+
+@pytest.mark.parametrize("turn", ["1 0 0 1 40 700 Tm", "0 1 -1 0 300 300 Tm"], ids=["across", "upwards"])
+def test_letters_that_share_a_glyph_are_read(read, turn):
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 8 0 R >>"
+    letters = f"BT /U 11 Tf {turn} (A) Tj /F 11 Tf (le e) Tj /U 11 Tf (B) Tj /F 11 Tf (cient) Tj ET\n"
+    found = read(page(SHOWN + letters, fonts="/U 7 0 R", more=(font, stream("", LIGATURES))))
+    assert (found["words"], found["hidden"]) == (8 + 2, 0)
+
+
+def test_letters_that_a_browser_says_a_glyph_stands_for_are_read(read):
+    marked = "/Span << /ActualText <FEFF00660069> >> BDC (M) Tj EMC"
+    found = read(page(SHOWN + f"BT /F 11 Tf 40 700 Td (e) Tj {marked} (cient) Tj ET\n"))
+    assert (found["words"], found["hidden"]) == (8 + 1, 0)
 
 
 def test_a_picture_that_is_drawn_twice_is_one_picture(read):

@@ -35,6 +35,23 @@ def batch(x, y):
     return network.learn(_inputs(x), y), _parameters(network)
 
 
+def step(parameters, x, y, device):
+    """Learn from 1000 pictures in a new network with these parameters, which were drawn outside.
+
+    Returns:
+        The loss, and the parameters afterwards.
+    """
+    network = _network(device, RATE)
+    values = zip(network.parameters, parameters, strict=True)
+    network.parameters = [_placed_like(parameter, value) for parameter, value in values]
+    return network.learn(_inputs(x), y), _parameters(network)
+
+
+def _placed_like(parameter, value):
+    """A copy of an array where a parameter lies."""
+    return ndarray.array(value, ctx=parameter.ctx) if isinstance(parameter, ndarray.NDArray) else value.copy()
+
+
 def drawn(graph, parameters, x, labels, rate, steps, device):
     """Train a network that is drawn anew: x (n, inputs) float32, labels (n, classes) float32.
 

@@ -30,7 +30,7 @@ def main(out: str, script: str, arguments: list[str]) -> int:
     except RuntimeError as error:  # cupti-python's errors, of which the driver is one
         write(out, {"missing": "", "problem": str(error)})
         return 0
-    own = os.getpid()
+    process = os.getpid()
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))  # with -P nothing stands there
     begin, ended = time.perf_counter(), 0.0
@@ -41,7 +41,7 @@ def main(out: str, script: str, arguments: list[str]) -> int:
         status = error.code
     finally:
         ended = time.perf_counter()
-        if os.getpid() == own:  # a forked process that ran to its end here has no records of its own
+        if os.getpid() == process:  # a forked process that ran to its end here has no records of its own
             write(out, totals.finish() | {"wall_s": ended - begin, **machine()})
     if status is None or isinstance(status, int):
         return int(status or 0)

@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from ctypes import byref, c_double, c_uint, c_ulong, create_string_buffer
+from ctypes import byref, c_double, c_uint
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer, span
-
-Box: TypeAlias = tuple[float, float, float, float]
-"""Left, bottom, right and top, in points."""
-Character: TypeAlias = tuple[str, Object, Box]
-"""A letter, the text object that draws it (0 for none) and its place."""
+from .ligatures import Box, Character, drop_replacements, one_box_each
 
 TURNS = 4
 """Renderings without text; what lies on more than so many other texts does not count."""
@@ -38,6 +34,12 @@ VARIETY = 0.08
 
 In print it is 0.15 to 0.35, and 0.02 where one glyph stands for all.
 """
+UNCOVERED = 0.65
+"""The least share of a character's ink that nothing lies on."""
+OPAQUE = 64
+"""A pixel that a glyph covers so far, of 255, belongs to it."""
+SHOWS = 0.25
+"""It shows if it changes the page by that share of what the glyph's other pixels change it by."""
 LETTERS = 4
 """So many different letters must look different."""
 LEGIBLE = 0.8
@@ -66,8 +68,6 @@ _IN_STANDARD_FONTS = "\u024f"
 _NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)
 _LEFTWARD = ("R", "AL")
 _INKLESS = (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP)
-_REPLACED = "ActualText"
-"""The mark of a text that is to be read in place of what is drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +93,18 @@ class Characters:
         self._letters: list[str] = []
         self._owners: list[Object] = []
         boxes: list[Box] = []
+        ligatures = drop_replacements(page)
         text = pdfium.FPDFText_LoadPage(page)
-        for letter, owner, box in _in_order(_characters(text, late)) if text else ():
+        mirrored: set[Object] = set()
+        characters = one_box_each(_characters(text, late, mirrored), ligatures) if text else ()
+        for letter, owner, box in _in_order(characters):
             self._letters.append(letter)
             self._owners.append(owner)
             boxes.append(box)
         pdfium.FPDFText_ClosePage(text)
         self._boxes = canvas.on_it(np.array(boxes, float).reshape(-1, 4))
         self._scale = canvas.scale
+        self._mirrored = np.array([owner in mirrored for owner in self._owners], bool)
         self._inked = np.zeros(len(boxes), bool)
         self._traced = np.zeros(len(boxes), bool)
         self._over_ink = np.zeros(len(boxes), bool)
@@ -123,11 +127,14 @@ class Characters:
         turns = self._turns(meeting)
         turn_of = np.array([turns.get(owner, TURNS) for owner in self._owners], int)
         for turn in range(min(TURNS, max(turns.values(), default=-1) + 1)):
-            hidden = (text for text in self.objects if turns[text] == turn)
+            hidden = [text for text in self.objects if turns[text] == turn]
             difference = np.abs(page - canvas.render(without=hidden))
             self._traced |= (turn_of == turn) & _touched(_sums(difference >= FAINT), cores)
             sums = _sums(difference >= CONTRAST)
-            self._inked |= (turn_of == turn) & _filled(sums, pixels, self._boxes)
+            inked = (turn_of == turn) & _filled(sums, pixels, self._boxes)
+            if meeting or not canvas.is_only_text:
+                inked &= _uncovered(difference, canvas.alone(hidden)[1], pixels, inked)
+            self._inked |= inked
             self._shapes[turn_of == turn] = _shapes(sums, pixels[turn_of == turn])
         # Twins hide each other's absence: of them, and of deep stacks, all text tells together.
         twins = [pair for pair in meeting if self._is_twin(*pair)]
@@ -137,8 +144,7 @@ class Characters:
         self._over_ink = _varied(textless, canvas.whole(_around(self._boxes)))
         smudged = [pair for pair in meeting if self._inked[list(pair)].all()]
         self._inked[[number for pair in smudged for number in pair]] = False
-        replaced = {text for text in self.objects if _is_replaced(text)}
-        self._inked &= np.array([owner not in replaced for owner in self._owners], bool)
+        self._inked &= ~self._mirrored
 
     def read(self, *, scan: bool) -> TextReading:
         """Sort the words by who sees them; in a `scan` no word is surely concealed."""
@@ -235,8 +241,12 @@ class Characters:
         return turns
 
 
-def _characters(text: Any, late: Callable[[], bool]) -> Iterator[Character]:
+def _characters(
+    text: Any, late: Callable[[], bool], mirrored: set[Object]
+) -> Iterator[tuple[Character, bool]]:
+    """Yield characters, each with whether its line runs up or down; add text objects that are `mirrored`."""
     left, right, bottom, top = (c_double() for _ in range(4))
+    matrix = pdfium.FS_MATRIX()
     for number in range(min(pdfium.FPDFText_CountChars(text), CHARACTERS)):
         if number % 1000 == 999 and late():
             return
@@ -246,7 +256,10 @@ def _characters(text: Any, late: Callable[[], bool]) -> Iterator[Character]:
         if pdfium.FPDFText_GetCharBox(text, number, byref(left), byref(right), byref(bottom), byref(top)):
             box = (left.value, bottom.value, right.value, top.value)
         letter = chr(code) if 0 < code < 0x110000 else "\ufffd"
-        yield letter, 0 if letter.isspace() else owner, box
+        pdfium.FPDFText_GetMatrix(text, number, byref(matrix))
+        if matrix.a * matrix.d < matrix.b * matrix.c:
+            mirrored.add(owner)
+        yield (letter, 0 if letter.isspace() else owner, box), abs(matrix.b) > abs(matrix.a)
 
 
 def _in_order(characters: Iterable[Character]) -> Iterator[Character]:
@@ -338,6 +351,20 @@ def _filled(
     return filled
 
 
+def _uncovered(
+    difference: Luminance, opacity: Luminance, pixels: NDArray[np.int64], asked: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return of which glyphs enough shows: what they change of the page, against what they cover of it."""
+    uncovered = asked.copy()
+    for number in np.flatnonzero(asked).tolist():
+        left, top, right, bottom = pixels[number].tolist()
+        covers = opacity[top:bottom, left:right].ravel()
+        inside = covers >= OPAQUE
+        shares = difference[top:bottom, left:right].ravel()[inside] / covers[inside]
+        uncovered[number] = not shares.size or (shares >= SHOWS * shares.max()).mean() >= UNCOVERED
+    return uncovered
+
+
 def _shapes(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the share of ink in each cell of each box."""
     left, top, right, bottom = pixels.T
@@ -365,16 +392,3 @@ def _is_invisible(text: Object) -> bool:
     parts = [c_uint() for _ in range(4)]
     filled = pdfium.FPDFPageObj_GetFillColor(pointer(text), *map(byref, parts))
     return bool(filled) and parts[3].value == 0
-
-
-def _is_replaced(text: Object) -> bool:
-    """Tell whether the file gives this text another reading than its glyphs have."""
-    name, size = create_string_buffer(64), c_ulong()
-    for number in range(pdfium.FPDFPageObj_CountMarks(pointer(text))):
-        mark = pdfium.FPDFPageObj_GetMark(pointer(text), number)
-        for key in range(max(0, pdfium.FPDFPageObjMark_CountParams(mark))):
-            data = pdfium.cast(name, pdfium.POINTER(pdfium.FPDF_WCHAR))
-            pdfium.FPDFPageObjMark_GetParamKey(mark, key, data, len(name), byref(size))
-            if name.raw[: size.value].decode("utf-16-le", "replace").rstrip("\0") == _REPLACED:
-                return True
-    return False

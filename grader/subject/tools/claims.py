@@ -11,6 +11,7 @@ from typing import Any
 from .mentions import MATCHES, Mention, mentions, phrase
 from .named_times import BEFORE, BEHIND, KEPT, distinct, numbers_in_units, written
 from .numbers import Number, numbers
+from .sentences import ENDS
 
 FEW = 16
 FAR = 300
@@ -54,11 +55,6 @@ _COUNTED = re.compile(
 _THINGS = re.compile(r"\W{0,2}(?:threads?|blocks?|rows?|columns?|elements|matri\w+|pixels?)\b", re.IGNORECASE)
 _ENUMERATED = re.compile(r"(?<![^\n])[^\S\n]*\d{1,2}[.)]\s")
 """A number that a heading or an entry of a list begins with."""
-_ENDS = re.compile(
-    r"[.;!?]\s+(?=[^\W\d_a-z])|\n\s*\n|(?<=\d)\n(?=[^\W\d_a-z])"
-    r"|\n(?=\s*(?:[-\u2022*\u25aa\u25cf]|\[\*\]|\d{1,2}[.)])\s)"
-)
-"""Where a sentence or an entry of a list ends."""
 _ENDED = re.compile(r"[^\W\d_][^\W\d_][.;!?]\s+$|\d ?\w{0,8}[.;!?]\s+$")
 _DIRECTLY = re.compile(r"[^\d%]{0,80}")
 _VERSUS = re.compile(r"\s*(?:/|:|vs\.?|versus|over|to|against|gegen|zu|and|,)\s*", re.IGNORECASE)
@@ -132,7 +128,7 @@ def claims(text: str, words: str, taken: Times) -> list[list[Any]]:
 def _sentences(text: str, names: Sequence[str]) -> Iterator[_Sentence]:
     """Yield sentences and entries of lists; a line that begins with a name begins one as well."""
     every = mentions(text, names)
-    ends = {match.end() for match in _ENDS.finditer(text)}
+    ends = {match.end() for match in ENDS.finditer(text)}
     for mention in every:
         line = text.rfind("\n", 0, mention.start) + 1
         if not text[line : mention.start].strip(" \t|*[]-\u2022"):

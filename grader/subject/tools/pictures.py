@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
 
-from .canvas import CONTRAST, PAPER, Canvas, Luminance, Object, address, pointer, span
+from .canvas import CONTRAST, OBJECTS, PAPER, Canvas, Luminance, Object, address, leaves, pointer, span
 
 Matrix: TypeAlias = tuple[float, float, float, float, float, float]
 
@@ -21,9 +22,14 @@ THIN_POINTS = 9.0
 """What is thinner is a line."""
 DRAWN = 0.005
 """The least share of a picture's area that shows something."""
+UNCOVERED = 0.5
+"""The least share of its details that nothing lies on."""
+OPAQUE = 128
+"""What covers the page so far, of 255, belongs to a picture."""
+BACKED = 0.9
+"""A picture that covers more of its box has paper of its own."""
 PARTS = 20
 """A drawing that was included, say a plot, has at least so many lines, areas and images."""
-OBJECTS = 50_000
 DEEP = 8
 KEY_BYTES = 2**24
 
@@ -61,7 +67,24 @@ class PagePicture:
             return False  # outside of the page
         drawn = np.abs(textless[place] - bare[place]) >= CONTRAST
         covered = np.abs(page[place] - textless[place]) >= CONTRAST
-        return bool((drawn & ~covered).mean() >= DRAWN) and span(textless[place]) >= CONTRAST
+        if (drawn & ~covered).mean() < DRAWN or span(textless[place]) < CONTRAST:
+            return False
+        shows, detail = (part & ~covered for part in self._parts_shown(canvas, textless, place))
+        sides = [float(np.ptp(np.flatnonzero(shows.any(axis)))) for axis in (0, 1)] if shows.any() else [0.0]
+        return bool(min(sides) >= THIN_POINTS * canvas.scale and shows.sum() >= UNCOVERED * detail.sum())
+
+    def _parts_shown(
+        self, canvas: Canvas, page: Luminance, place: tuple[slice, slice]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which pixels of its details are as where it stands alone, and which ones are details.
+
+        A cover in the colour of most of it would change nothing there, so that these pixels tell nothing.
+        """
+        alone, opacity = (rendering[place] for rendering in canvas.alone(leaves(self.object)))
+        detail = opacity >= OPAQUE
+        if detail.mean() > BACKED:
+            detail &= np.abs(alone - np.bincount(alone[detail]).argmax()) >= CONTRAST
+        return detail & (np.abs(page[place] - alone) < CONTRAST), detail
 
     def key(self) -> tuple[int, int]:
         """Return a key that is the same for the same picture on another page."""

@@ -10,9 +10,11 @@ from typing import Any
 from .claims import claims
 from .contents import Contents, UnreadableError
 from .document import answer_for, is_package, kind_of, read_document
+from .launches import launches
 from .mentions import about, phrase
 from .named_times import distinct, times
 from .pdf import CHARACTERS, HEAD_BYTES, VisibleReport, is_pdf, read_pdf
+from .shares import accuracies, shares
 
 LEGIBLE_WORDS = 5
 LAST_LATIN = "\u024f"
@@ -29,24 +31,36 @@ _PICTURE_IN_MARKDOWN = re.compile(r"!\[[^\]\n]*\]\(|<img\b", re.IGNORECASE)
 _HIDDEN = dict.fromkeys(map(ord, "\x00\xad\u200b\u200c\u200d\u2060\ufeff"))
 
 
-def main(path: str, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> dict[str, Any]:
+def main(
+    path: str,
+    terms: Sequence[str],
+    ratios: Sequence[Sequence[str]],
+    figures: Sequence[Sequence[str]] = (),
+) -> dict[str, Any]:
     """Return everything a rule on a report can be held against.
 
     Each of `ratios` is a key for its claims, their words, then two names whose times are divided, and may
     have the words that begin its part of the report and those that begin others; all are `a|b` for either.
+    Each of `figures` is a key, `launch`, `accuracy` or `shares`, whose it is, and the same words of parts.
     The answer has `problem` if the file cannot be a report. Otherwise it has `pages`, `pictures`, `words`,
     `latin` (whether its letters are, so that it is read as English is), `hidden` (words that no reader
     sees), `drawn` (whether something is drawn beside the text), `depicted` (whether that may be a picture),
     `blank` (whether nothing is drawn at all), `unread` (why its text cannot be read, or empty), `terms` (the
-    first page of each, 0 for none), `times`, `claims`, and under `concealed` those terms, names with times
-    and keys of claims that only words hold which surely no reader sees. It has `package` alone if this
+    first page of each, 0 for none), `times`, `claims`, `figures` by their keys, and under
+    `concealed` those terms, names with times and keys of claims that only words hold which surely no reader
+    sees. It has `package` alone if this
     machine lacks the package that reads the format.
     """
     read = answer_for(lambda: _read(path))
-    return _facts(read, terms, ratios) if isinstance(read, VisibleReport) else read
+    return _facts(read, terms, ratios, figures) if isinstance(read, VisibleReport) else read
 
 
-def _facts(document: VisibleReport, terms: Sequence[str], ratios: Sequence[Sequence[str]]) -> dict[str, Any]:
+def _facts(
+    document: VisibleReport,
+    terms: Sequence[str],
+    ratios: Sequence[Sequence[str]],
+    figures: Sequence[Sequence[str]],
+) -> dict[str, Any]:
     texts = [_plain(text) for text in document.texts]
     whole = "\n".join(texts)[:CHARACTERS]
     unveiled = [_plain(text) for text in document.unveiled]
@@ -72,6 +86,7 @@ def _facts(document: VisibleReport, terms: Sequence[str], ratios: Sequence[Seque
         "terms": pages,
         "times": times_by_name,
         "claims": claimed,
+        "figures": {key: _figure(whole, *figure) for key, *figure in figures},
         "concealed": {
             "terms": [term for term in terms if not pages[term] and _page(phrase(term), unveiled)],
             "times": [name for name in times_by_name if all_times[name] and not times_by_name[name]],
@@ -97,6 +112,14 @@ def _claimed(text: str, ratios: Sequence[Sequence[str]]) -> tuple[dict[str, list
         for key, words in {ratio[0]: ratio[1] for ratio in of_part}.items():
             claims_by_key[key] = claims(its_text, words, its_times)
     return times_by_name, claims_by_key
+
+
+def _figure(text: str, what: str, of: str, part: str, elsewhere: str) -> list[list[Any]]:
+    """Return what a text says of a launch, of an accuracy or of shares, in its part of the report."""
+    its_text = about(text, (of,) if of else (), part, elsewhere)
+    if what == "launch":
+        return launches(its_text, of)
+    return accuracies(its_text) if what == "accuracy" else shares(its_text)
 
 
 def _read(path: str) -> VisibleReport:

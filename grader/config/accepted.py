@@ -1,0 +1,55 @@
+"""Files that a rubric names, held against what an assignment accepts, without a submission."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from grader.config.decode import quoted
+from grader.config.problem import closest
+from grader.model.assignment import Assignment
+
+_SET = re.compile(r"\[[^]]+\]")
+
+
+def unaccepted(pattern: str, assignment: Assignment, folder: Path) -> str:
+    """Return why no file that fits a pattern can ever be handed in, and what to do; empty if one can."""
+    if any(overlap(pattern, accepted) for accepted in assignment.accepts):
+        return ""
+    if any((folder / "given").glob(pattern)):
+        return ""
+    near = closest(pattern, assignment.accepts)
+    advice = f"did you mean {near}?" if near else "add one to accepts in assignment.py"
+    return f"no pattern of accepts fits {quoted(pattern)}; {advice}"
+
+
+def requires_objection(assignment: Assignment, folder: Path) -> str:
+    """Return which file of `requires` can never be handed in, and what to do; empty if each can."""
+    for module, needed in assignment.requires.items():
+        for name in needed:
+            if message := unaccepted(name, assignment, folder):
+                return f"[{module!r}]: {message}"
+    return ""
+
+
+def overlap(pattern: str, other: str) -> bool:
+    """Tell whether some name may fit both patterns, in which `*` stands for anything and `?` for a character.
+
+    A set of characters, as `[ab]`, is taken for any character.
+    """
+    first, second = (_SET.sub("?", text) for text in (pattern, other))
+    row = [all(letter == "*" for letter in second[:length]) for length in range(len(second) + 1)]
+    for letter in first:
+        above, row = row, [row[0] and letter == "*"]
+        for column, partner in enumerate(second, start=1):
+            if "*" in (letter, partner):
+                row.append(above[column] or row[-1] or (above[column - 1]))
+            else:
+                row.append(above[column - 1] and (letter == partner or "?" in (letter, partner)))
+    return row[-1]
+
+
+def names_of(patterns: Collection[str]) -> tuple[str, ...]:
+    """Return the patterns that are plain names of files."""
+    return tuple(pattern for pattern in patterns if not {"*", "?"} & {*pattern})

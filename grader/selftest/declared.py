@@ -1,0 +1,129 @@
+"""Mistakes of an `assignment.py` that its folder shows: files that fit nothing, limits that nothing meets."""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from grader.config.accepted import names_of, requires_objection
+from grader.config.decode import quoted
+from grader.config.problem import closest, show_path, suggestion
+from grader.intake.accept import accepted
+from grader.intake.junk import junk_part
+from grader.model.assignment import Assignment
+
+FILE = "assignment.py"
+LEAST: Mapping[str, float] = {"import_wall_s": 0.1, "call_wall_s": 0.05, "memory_mb": 64}
+"""Less than these no program gets by with: Python and numpy alone take 50 MiB and 0.1 s."""
+MOST: Mapping[str, float] = {
+    **dict.fromkeys(("import_wall_s", "call_wall_s"), 86_400.0),
+    **dict.fromkeys(("memory_mb", "gpu_memory_mb", "file_mb", "result_mb"), 4 * 2**20),
+}
+"""More than these no machine has (a day, and 4 TiB): a number in another unit, likely."""
+_MISSPELT = 0.8
+"""The similarity of a module's name to an installed one that is taken for a slip of the pen."""
+_NAMED = 4
+
+
+def declaration_problems(assignment: Assignment, folder: Path) -> Iterator[str]:
+    """Yield what of a declaration does not fit the folder, each as a line with file, cause and remedy."""
+    file = folder / FILE
+    lines = _lines(file, assignment.name)
+    for field, message in _problems(assignment, folder):
+        line = lines.get(field) or lines.get("name", 1)
+        yield f"{show_path(file)}:{line}: {field}: {message}"
+
+
+def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]:
+    reference = _files(folder / "reference")
+    given = _files(folder / "given")
+    yield from _accepts(assignment, reference)
+    both = [file for file in reference if file in given and file.endswith(".py") and "/" not in file]
+    for file in both:
+        yield (
+            "accepts",
+            f"given/{file} takes the place of the {file} that students hand in; rename one of them",
+        )
+    modules = {Path(file).stem for file in (*reference, *given) if file.endswith(".py")}
+    yield from _modules(assignment, modules)
+    if message := requires_objection(assignment, folder):
+        yield "requires", message
+    for limit, bounds, side in (("below", LEAST, "little"), ("above", MOST, "much")):
+        for name, bound in bounds.items():
+            value = getattr(assignment.limits, name)
+            if value < bound if limit == "below" else value > bound:
+                message = f"{value:,} is too {side} for any program (the bound is {bound:,})"
+                yield name, f"{message}; mind the unit, which the name ends with"
+
+
+def _accepts(assignment: Assignment, reference: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    if not reference:
+        return
+    fitting = accepted(reference, assignment.accepts)
+    if not fitting:
+        named = ", ".join(reference[:_NAMED])
+        yield "accepts", f"fits no file of reference/, which holds {named}; write {reference[:1]}"
+        return
+    left_out = {*reference} - {*fitting.values()}
+    for name in names_of(assignment.accepts):
+        if name not in fitting and (near := closest(name, left_out)):
+            yield "accepts", f"reference/ has no {quoted(name)}; did you mean {near}?"
+
+
+def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, str]]:
+    for field in ("preloads", "requires"):
+        for module in getattr(assignment, field):
+            if module not in modules and closest(module, modules):
+                yield field, f"no file is called {module}.py; {suggestion(module, modules)}"
+    for module in dict.fromkeys(name for names in assignment.preloads.values() for name in names):
+        top = module.partition(".")[0]
+        if top in modules or _is_installed(top):
+            continue
+        if near := get_close_matches(top, _installed(), n=1, cutoff=_MISSPELT):
+            yield "preloads", f"no module is called {top}; did you mean {near[0]}?"
+
+
+def _files(folder: Path) -> tuple[str, ...]:
+    """Return the files below a folder, without what tools leave behind."""
+    paths = (str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    return tuple(sorted(path for path in paths if not junk_part(path)))
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    return (*sys.stdlib_module_names, *(module.name for module in pkgutil.iter_modules()))
+
+
+def _lines(file: Path, name: str) -> dict[str, int]:
+    """Return the line of each argument of the assignment of this name, and of those of its limits."""
+    tree = ast.parse(file.read_bytes())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = [call for call in calls if _literal(call, "name") == name] or calls
+    inner = (node for call in named for node in ast.walk(call) if isinstance(node, ast.Call))
+    return _first(keyword for call in (*named, *inner) for keyword in call.keywords)
+
+
+def _literal(call: ast.Call, argument: str) -> object:
+    values = (keyword.value for keyword in call.keywords if keyword.arg == argument)
+    return next((value.value for value in values if isinstance(value, ast.Constant)), None)
+
+
+def _first(keywords: Iterable[ast.keyword]) -> dict[str, int]:
+    lines: dict[str, int] = {}
+    for keyword in keywords:
+        if keyword.arg:
+            lines.setdefault(keyword.arg, keyword.value.lineno)
+    return lines

@@ -1,0 +1,54 @@
+"""A driver of the course imports the student's file: what goes wrong there is told as the student's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import DOUBLE
+
+ITEM = DOUBLE | {"of": "driver.double"}
+
+
+@pytest.fixture
+def reasons(course):
+    course.write("assignments/tiny/given/driver.py", "import work\ndef double(x): return work.double(x)\n")
+    course.rubric(ITEM)
+
+    def grade(code: str, name: str = "work.py") -> list[str]:
+        done = course.run("run", course.submit("ann", code, name=name))
+        assert done.returncode == 0, done.stderr
+        items = json.loads((course.results() / "score.json").read_text())["items"]
+        return [item["reason"] for item in items]
+
+    return grade
+
+
+def test_a_file_that_the_driver_imports_was_not_handed_in(reasons):
+    assert reasons("def double(x): return 2 * x", "more.py") == ["work.py was not handed in"]
+
+
+def test_a_package_that_is_not_installed_is_flagged_for_staff_and_hints_at_nothing(course, reasons):
+    course.rubric(ITEM | {"hint": "What is twice zero?"})
+    reasons("import pandaz")
+    (item,) = json.loads((course.results() / "score.json").read_text())["items"]
+    assert (item["flags"], item["hint"]) == (["imports pandaz, which is not installed here"], "")
+    reasons("from more import x")
+    (item,) = json.loads((course.results() / "score.json").read_text())["items"]
+    assert item["flags"] == ["imports more, which is not installed here"]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (
+            "import math\nimport pandaz",
+            "work.py could not be imported: ModuleNotFoundError: No module named 'pandaz' (line 2)",
+        ),
+        ("def double(x) return", "work.py:1: expected ':'"),
+        ("1 / 0", "work.py could not be imported: ZeroDivisionError: division by zero (line 1)"),
+    ],
+)
+def test_what_fails_while_the_driver_imports_it_is_told_of_the_students_file(reasons, code, reason):
+    assert reasons(code) == [reason]

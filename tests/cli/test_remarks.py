@@ -1,0 +1,54 @@
+"""What a run remarks on standard error, because a teacher would otherwise hear of it from a student."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def late_course(course):
+    course.write("roster.csv", "student,name\nann,Ann\n")
+    text = "title: A tiny course\nroster: roster.csv\nextensions: {anne: {tiny: 3d}}\n"
+    course.write("course.yaml", text)
+    (item,) = [{"id": "m", "title": "m", "points": 2, "check": "manual"}]
+    course.rubric(item, due="2024-01-01T00:00:00+00:00", late={"per_day": "10%"})
+    return course
+
+
+def run(course, moment: str, *archives: str) -> str:
+    done = course.run("run", *archives, "--submitted-at", moment)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_an_extension_for_nobody_on_the_roster_is_remarked_on(late_course):
+    told = run(late_course, "2024-01-01T12:00:00+00:00", late_course.submit("ann"))
+    assert "course.yaml:3:14: extensions.anne: nobody on the roster is called so; did you mean ann?" in told
+
+
+def test_a_time_of_submission_that_has_not_come_yet_is_remarked_on(late_course):
+    archive = late_course.submit("ann")
+    assert "later than now" not in run(late_course, "2024-01-01T12:00:00+00:00", archive)
+    told = run(late_course, "2999-01-01T12:00:00+00:00", archive)
+    assert "1 submission came in later than now, by the times that were given" in told
+
+
+def test_a_class_has_a_column_of_totals_after_lateness(late_course):
+    late_course.rubric(
+        {
+            "id": "double",
+            "title": "double",
+            "points": 2,
+            "check": "matches_reference",
+            "of": "work.double",
+            "inputs": "numbers",
+        },
+        due="2024-01-01T00:00:00+00:00",
+        late={"per_day": "10%"},
+    )
+    archives = [late_course.submit(name, "def double(x): return 2 * x") for name in "abcdef"]
+    done = late_course.run("run", *archives, "--submitted-at", "2024-01-01T12:00:00+00:00")
+    lines = (line for line in done.stdout.splitlines() if "late" in line)
+    assert sorted(line.split()[1:] for line in lines) == [
+        [name, "2", "/", "2", "late:", "1.8"] for name in "abcdef"
+    ]
