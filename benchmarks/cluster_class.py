@@ -1,10 +1,13 @@
-"""Grade a class on a Slurm of three nodes on loopback while everything breaks, and compare with one machine.
+"""Grade a class on a cluster of this machine while everything breaks, and compare with the engine `local`.
 
-    python benchmarks/cluster_class.py [--students N] [--calm | --gpu-seconds S] FOLDER
+    python benchmarks/cluster_class.py [--engine slurm | ray] [--students N] [--calm | --gpu-seconds S] FOLDER
 
-The host is killed twice, a node is lost, and the controller is started anew. Grades and evidence must equal
-those of the engine `local` in items, outcomes and points, and each submission must have one run. It ends with
-1 if they do not. It needs root, slurm-wlm and munge.
+The host is killed twice, a node is lost, and the controller of Slurm is started anew, or a worker of Ray is
+killed. Grades and evidence must equal those of `local` in items, outcomes and points, and each submission
+must have one run. It ends with 1 if they do not. It needs root, and slurm-wlm and munge, or Ray.
+
+With `--calm` nothing breaks, a few submissions are graded first, and the CPU time of each further one is
+compared with `local`: that of all processes in a control group, the daemons' included.
 
 With `--gpu-seconds` every submission has an item that sleeps so long on one of 12 GPUs, which are played by a
 module in place of NVML's and a library in place of CUDA's; nothing breaks, and the time is compared with that
@@ -18,18 +21,22 @@ import csv
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tarfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.slurm_cluster import GPUS, NODES, Cluster  # noqa: E402
+from tests import slurm_cluster  # noqa: E402
+from tests.cuda import played_gpus  # noqa: E402
+from tests.ray_cluster import RayCluster  # noqa: E402
 
 COURSE = {
     "course.yaml": "title: A class on a cluster\n",
@@ -103,34 +110,14 @@ KIND = """
     def grader_checks():
         return [Sleeps]
 """
-NVML = """
-    import os
-
-    COUNT = 4
-    NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU = 1, 2, 0
-
-
-    class NVMLError(Exception):
-        pass
-
-
-    def nvmlInit(): pass
-    def nvmlDeviceGetCount(): return COUNT
-    def nvmlDeviceGetHandleByIndex(index): return index
-    def nvmlDeviceGetUUID(handle): return f"GPU-{os.environ.get('GRADER_NODE', 'host')}-{handle}"
-    def nvmlDeviceGetName(handle): return "Fake GPU"
-    def nvmlDeviceGetComputeRunningProcesses(handle): return []
-"""
+GPUS = 12
+IDLE_S = 10.0
 SQUARES = ("x * x", "x ** 2", "x + x", "x / 0")
 
 
-def play_gpus(folder: Path, seconds: float) -> str:
+def play_gpus(folder: Path, seconds: float, per_node: int) -> str:
     """Write what plays GPUs and an item that sleeps on one; return the setup of a task."""
-    (folder / "nvml").mkdir()
-    (folder / "nvml" / "pynvml.py").write_text(dedent(NVML))
-    driver = ROOT / "tests" / "cuda" / "fake_driver.c"
-    library = folder / "nvml" / "libcuda.so.1"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(driver)], check=True)
+    played_gpus.play_gpus(folder / "nvml", name="Fake GPU", count=per_node)
     rubric = json.loads(COURSE["rubrics/tiny.yaml"])
     item = {"id": "sleeps", "title": "it sleeps", "points": 1, "check": "sleeps", "seconds": seconds}
     rubric["items"].append(item | {"devices": {"gpu": 1}})
@@ -156,13 +143,13 @@ def write(folder: Path, students: int) -> None:
             archive.addfile(member, io.BytesIO(content))
 
 
-def command(folder: Path, engine: str) -> list[str]:
-    """Return the command that grades the class by an engine."""
-    out = folder / engine
+def command(folder: Path, engine: str, submissions: str = "class") -> list[str]:
+    """Return the command that grades the class, or a few submissions of it, by an engine."""
+    out = folder / engine if submissions == "class" else folder / f"{engine}_few"
     return [
         *(sys.executable, "-P", "-m", "grader", "--course", str(folder / "course")),
-        *("run", str(folder / "class"), "--out", str(out), "--engine", engine),
-        *("--gradebook", str(folder / f"{engine}.db")),
+        *("run", str(folder / submissions), "--out", str(out), "--engine", engine),
+        *("--gradebook", str(out.with_suffix(".db"))),
     ]
 
 
@@ -192,36 +179,143 @@ def grades(folder: Path, engine: str, environment: dict[str, str]) -> list[str]:
     return sorted(str({name: value for name, value in row.items() if name != "Scored at"}) for row in rows)
 
 
+class SlurmNodes:
+    """Three nodes of Slurm with 4 GPUs each."""
+
+    nodes = 3
+    faults = ("host", "node", "host", "controller")
+
+    def __init__(self, folder: Path, gpus: int) -> None:
+        del gpus  # it has them in any case
+        self.cluster = slurm_cluster.Cluster(folder / "slurm_daemons")
+        self.environment = self.cluster.environment
+
+    def inside(self, *words: str) -> list[str]:
+        """Return a command as it is: daemons listen on loopback."""
+        return [*words]
+
+    def cause(self, fault: str) -> None:
+        """Break something."""
+        if fault == "node":
+            self.cluster.lose_node("n2")
+        else:
+            self.cluster.stop_controller()
+            self.cluster.start_controller()
+
+    def left(self) -> list[str]:
+        """Return what still waits or runs."""
+        return self.cluster.queue()
+
+    def close(self) -> None:
+        """Stop the daemons."""
+        self.cluster.__exit__(None, None, None)
+
+
+class RayNodes:
+    """Two nodes of Ray with 2 cores each, or with half of the GPUs and as many cores."""
+
+    nodes = 2
+    faults = ("host", "node", "host", "worker")
+
+    def __init__(self, folder: Path, gpus: int) -> None:
+        del folder
+        self.cluster = RayCluster(gpus=gpus, cores=max(2, gpus))
+        self.environment = self.cluster.environment
+        self.inside = self.cluster.inside
+
+    def cause(self, fault: str) -> None:
+        """Break something."""
+        if fault == "node":
+            self.cluster.kill_node("n2")
+        else:
+            self.cluster.until("a task runs", lambda: bool(self.cluster.processes("ray::grader-")))
+            os.kill(self.cluster.processes("ray::grader-")[0], signal.SIGKILL)
+
+    def left(self) -> list[str]:
+        """Return what still runs."""
+        self.cluster.until("all has ended", lambda: not self.cluster.processes("-m grader."))
+        return []
+
+    def close(self) -> None:
+        """Kill everything."""
+        self.cluster.close()
+
+
+ENGINES = {"slurm": SlurmNodes, "ray": RayNodes}
+Start = Callable[[], subprocess.Popen[bytes]]
+
+
+class CpuTime:
+    """The CPU time of this process and of all that begin below it from now on, by a control group."""
+
+    def __init__(self) -> None:
+        root = Path("/sys/fs/cgroup")
+        self._is_v2 = (root / "cgroup.controllers").exists()
+        self._place = (root if self._is_v2 else root / "cpuacct") / f"grader_benchmark_{os.getpid()}"
+        self._place.mkdir()
+        (self._place / "cgroup.procs").write_text(str(os.getpid()))
+
+    def seconds(self) -> float:
+        """Return what was used until now."""
+        if self._is_v2:
+            return int((self._place / "cpu.stat").read_text().split()[1]) / 1e6
+        return int((self._place / "cpuacct.usage").read_text()) / 1e9
+
+
 def break_things(
-    folder: Path,
-    share: int,
-    cluster: Cluster,
-    host: subprocess.Popen[bytes],
-    start: Callable[[], subprocess.Popen[bytes]],
+    folder: Path, engine: str, share: int, cluster: SlurmNodes | RayNodes, start: Start
 ) -> subprocess.Popen[bytes]:
     """Break one thing after each `share` of the submissions, and return the host that goes on."""
-    began = time.monotonic()
-    for number, fault in enumerate(("host", "node", "host", "controller"), start=1):
+    began, host = time.monotonic(), start()
+    for number, fault in enumerate(cluster.faults, start=1):
         done = 0
         while done < share * number and host.poll() is None:
             time.sleep(0.2)
-            done = len(list(folder.glob("slurm/tiny/*/score.json")))
+            done = len(list(folder.glob(f"{engine}/tiny/*/score.json")))
         print(f"{time.monotonic() - began:6.1f} s: {done} graded; now the {fault}", flush=True)
         if fault == "host":
             host.kill()
             host.wait()
             host = start()
-        elif fault == "node":
-            cluster.lose_node("n2")
         else:
-            cluster.stop_controller()
-            cluster.start_controller()
+            cluster.cause(fault)
     return host
+
+
+def compare_cost(folder: Path, engine: str, cluster: SlurmNodes | RayNodes, cpu: CpuTime) -> None:
+    """Grade a few submissions and then the class by an engine and by `local`, and print what each cost.
+
+    Both have as many packs, so that the difference is what submissions cost beside the start of a pack.
+    """
+    environment = os.environ | cluster.environment
+    before = cpu.seconds()
+    time.sleep(IDLE_S)
+    idle = (cpu.seconds() - before) / IDLE_S
+    print(f"daemons that have nothing to do take {idle:.3f} cores")
+    few = 2 * cluster.nodes
+    (folder / "few").mkdir()
+    for archive in sorted((folder / "class").iterdir())[:few]:
+        (folder / "few" / archive.name).symlink_to(archive)
+    students = len([*(folder / "class").iterdir()])
+    each: dict[str, float] = {}
+    for name, daemons in ((engine, idle), ("local", idle)):
+        costs = []
+        for submissions in ("few", "class"):
+            before, began = cpu.seconds(), time.monotonic()
+            words = command(folder, name, submissions)
+            subprocess.run(cluster.inside(*words), env=environment, check=True, capture_output=True)
+            wall_s = time.monotonic() - began
+            costs.append((wall_s, cpu.seconds() - before - daemons * wall_s))
+        each[name] = (costs[1][1] - costs[0][1]) / (students - few)
+        shown = ", ".join(f"{wall_s:.1f} s and {cpu_s:.1f} s of CPU" for wall_s, cpu_s in costs)
+        print(f"{name}: {few} and {students}: {shown}; each further one {each[name]:.3f} s of CPU")
+    print(f"{each[engine] / each['local']:.2f} of local; load {os.getloadavg()[0]:.1f}")
 
 
 def main() -> int:
     """Grade twice and compare; return the exit code."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--engine", choices=ENGINES, default="slurm")
     parser.add_argument("--students", type=int, default=300)
     parser.add_argument("--calm", action="store_true", help="nothing breaks")
     parser.add_argument("--gpu-seconds", type=float, default=0.0, help="how long each is on a GPU")
@@ -229,43 +323,56 @@ def main() -> int:
     arguments = parser.parse_args()
     folder: Path = arguments.folder.absolute()
     folder.mkdir(parents=True)
-    seconds = arguments.gpu_seconds
-    setup = play_gpus(folder, seconds) if seconds else f"export PYTHONPATH={ROOT}"
+    engine, seconds = arguments.engine, arguments.gpu_seconds
+    per_node = GPUS // ENGINES[engine].nodes if seconds else 0
+    setup = play_gpus(folder, seconds, per_node) if seconds else f"export PYTHONPATH={ROOT}"
     write(folder, arguments.students)
     site = folder / "site.yaml"
-    slurm = {"setup": setup, "cpu": {"cpus": 2, "time": "10m"}, "gpu": {"cpus": 1}, "pack": 8}
-    site.write_text(json.dumps({"engines": {"slurm": slurm}}))
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "GRADER_SITE": str(site)}
-    with Cluster(folder / "slurm_daemons") as cluster:
+    settings = {"setup": setup, "cpu": {"cpus": 2, "time": "10m"}, "gpu": {"cpus": 1}}
+    settings["pack"] = arguments.students // ENGINES[engine].nodes if arguments.calm else 8
+    site.write_text(json.dumps({"engines": {engine: settings}}))
+    os.environ |= {"PYTHONPATH": str(ROOT), "GRADER_SITE": str(site)}
+    environment = {**os.environ}
+    cpu = CpuTime() if arguments.calm else None  # before the daemons, so that they are in it
+    with closing(ENGINES[engine](folder, per_node)) as cluster:
         environment |= cluster.environment
+        if cpu:
+            compare_cost(folder, engine, cluster, cpu)
+            return compare(folder, engine, environment, cluster.left())
         began = time.monotonic()
-        with (folder / "slurm.log").open("w") as log:
+        with (folder / f"{engine}.log").open("w") as log:
 
             def start() -> subprocess.Popen[bytes]:
-                return subprocess.Popen(command(folder, "slurm"), env=environment, stdout=log, stderr=log)
+                words = cluster.inside(*command(folder, engine))
+                return subprocess.Popen(words, env=environment, stdout=log, stderr=log)
 
-            host = start()
-            if not (arguments.calm or seconds):
-                host = break_things(folder, arguments.students // 6, cluster, host, start)
+            share = arguments.students // 6
+            host = start() if seconds else break_things(folder, engine, share, cluster, start)
             code = host.wait()
-        slurm_s = time.monotonic() - began
-        left = cluster.queue()
+        cluster_s = time.monotonic() - began
+        left = cluster.left()
     if seconds:
-        ideal_s = arguments.students * seconds / (GPUS * len(NODES))
-        print(f"exit {code}; {slurm_s:.1f} s, 12 GPUs alone {ideal_s:.1f} s: {100 * ideal_s / slurm_s:.0f} %")
-        print(f"{len(results(folder, 'slurm'))} submissions; load {os.getloadavg()[0]:.1f}; queue: {left}")
+        ideal_s = arguments.students * seconds / GPUS
+        share = 100 * ideal_s / cluster_s
+        print(f"exit {code}; {cluster_s:.1f} s, 12 GPUs alone {ideal_s:.1f} s: {share:.0f} %")
+        print(f"{len(results(folder, engine))} submissions; load {os.getloadavg()[0]:.1f}; left: {left}")
         return code
     began = time.monotonic()
     subprocess.run(command(folder, "local"), env=environment, check=True, capture_output=True)
     local_s = time.monotonic() - began
-    here, there = results(folder, "local"), results(folder, "slurm")
+    print(f"{engine}: exit {code}, {cluster_s:.1f} s; local: {local_s:.1f} s; load {os.getloadavg()[0]:.1f}")
+    return code or compare(folder, engine, environment, left)
+
+
+def compare(folder: Path, engine: str, environment: dict[str, str], left: list[str]) -> int:
+    """Compare what an engine has observed with what `local` has, and return the exit code."""
+    here, there = results(folder, "local"), results(folder, engine)
     differing = [student for student in here if here[student] != there.get(student)]
     rows = grades(folder, "local", environment)
-    same_grades = rows == grades(folder, "slurm", environment)
-    print(f"slurm: exit {code}, {slurm_s:.1f} s; local: {local_s:.1f} s; load {os.getloadavg()[0]:.1f}")
-    print(f"{len(there)} of {len(here)} submissions, {len(differing)} differ {differing[:5]}; queue: {left}")
+    same_grades = rows == grades(folder, engine, environment)
+    print(f"{len(there)} of {len(here)} submissions, {len(differing)} differ {differing[:5]}; left: {left}")
     print(f"the gradebooks {'agree' if same_grades else 'differ'} on {len(rows)} rows")
-    return int(bool(code or differing or left or not same_grades))
+    return int(bool(differing or left or not same_grades))
 
 
 if __name__ == "__main__":

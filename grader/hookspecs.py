@@ -68,7 +68,7 @@ def grader_engines() -> Iterable[type[Engine]] | None:
     """The ways you know to get workers run, as classes.
 
     When: once, before the first submission is opened.
-    Who: the built-in `local` and `slurm`, and installed plugins; `--engine` names the one that is used.
+    Who: the built-in `local`, `ray` and `slurm`, and installed plugins; `--engine` names the one in use.
     Answers: an empty list or None brings nothing. An exception ends the run and names the plugin.
     Two of one name end it as well, and both are named.
     """

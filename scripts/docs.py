@@ -152,10 +152,14 @@ def course_keys() -> str:
 
 
 def engine_keys() -> str:
-    """The keys of `engines: slurm:`."""
-    from grader.engines.slurm.options import SlurmOptions
+    """The keys of the settings of each built-in engine."""
+    from grader.config.decode import keys_of
 
-    return f"{keys(SlurmOptions)}\n{keys_below(SlurmOptions)}"
+    engines = {name: engine.Options for name, engine in Plugins().engines.items() if keys_of(engine.Options)}
+    return "".join(
+        f"### `engines: {name}:`\n\n{keys(options)}\n{keys_below(options)}"
+        for name, options in engines.items()
+    )
 
 
 def keys_below(options: type) -> str:

@@ -41,10 +41,12 @@ def missing() -> str:
 class RayCluster:
     """Its processes, until it is closed: all those in its namespace."""
 
-    def __init__(self, python_path: str = "", kinds: Sequence[str] = (), gpus: int = 0) -> None:
+    def __init__(
+        self, python_path: str = "", kinds: Sequence[str] = (), gpus: int = 0, cores: int = CORES
+    ) -> None:
         """Start a head and nodes; with `kinds`, each node has so many GPUs of one of these."""
         self.folder = Path(tempfile.mkdtemp(prefix="ray-"))  # its sockets' names must be short
-        self.gpus = gpus
+        self.gpus, self.cores = gpus, cores
         self.temporary = self.folder / "tmp"
         """The folder for temporary files on its nodes."""
         self.temporary.mkdir()
@@ -80,7 +82,7 @@ class RayCluster:
         """Start a node."""
         resources = {f"accelerator_type:{kind}": 1} if kind else {}
         self._start(
-            *(f"--address={HEAD}", f"--num-cpus={CORES}", f"--num-gpus={self.gpus}"),
+            *(f"--address={HEAD}", f"--num-cpus={self.cores}", f"--num-gpus={self.gpus}"),
             f"--resources={json.dumps(resources)}",
             name=name,
         )

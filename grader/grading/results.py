@@ -5,15 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
 
 from grader.config.evidence_file import EVIDENCE
 from grader.errors import NotObservedError
 from grader.files import obstacle, write_whole
+from grader.machine.passing import locked_folder, remove_abandoned
 from grader.model.job import WORKER_LOG
 
 FEEDBACK = "feedback/"
@@ -108,7 +107,7 @@ def passing(out: Path) -> Iterator[Path]:
     made: list[Path] = []
     try:
         made += (folder for folder in (out, *out.parents) if not folder.exists())
-        place, handle = _locked_folder(out)
+        place, handle = locked_folder(out, _PASSING)
     except OSError as error:
         _remove_empty(made)
         raise obstacle(f"--out {out}", error) from None
@@ -146,37 +145,5 @@ def is_used(out: Path) -> bool:
 
 
 def sweep(out: Path) -> None:
-    """Remove what is left below `out` of those who were killed: nobody holds its lock any more."""
-    for place in out.glob(f"{_PASSING}*"):
-        try:
-            handle = _locked(place)
-        except OSError:
-            continue
-        shutil.rmtree(place, ignore_errors=True)
-        os.close(handle)
-
-
-def _locked_folder(out: Path) -> tuple[Path, int]:
-    """A new folder, and the lock on it that ends with us."""
-    for number in count():
-        out.mkdir(parents=True, exist_ok=True)  # again: whoever else found nothing to keep removes it
-        place = out / f"{_PASSING}{os.getpid()}-{threading.get_native_id()}-{number}"
-        try:
-            place.mkdir()
-            handle = _locked(place)
-        except (FileExistsError, FileNotFoundError, BlockingIOError):  # a dead one's, or just taken for that
-            continue
-        if place.exists():
-            return place, handle
-        os.close(handle)
-    raise AssertionError("numbers do not end")
-
-
-def _locked(place: Path) -> int:
-    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
+    """Remove what is left below `out` of those who were killed."""
+    remove_abandoned(out, _PASSING)

@@ -11,18 +11,15 @@ import errno
 import json
 import os
 import select
+import socket
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
-
-import ray
-import ray.exceptions
-from ray import cloudpickle
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from grader.engines.ray import courier
 from grader.engines.remote.batch import folder_of, journals_of, read_batch
@@ -34,18 +31,17 @@ ATTEMPT = (1, 0)
 """The job and the restart of every task: Ray starts none again, and one that was lost goes out anew."""
 POLL_S = 0.1
 NODES_EVERY_S = 5.0
+ANSWER_S = 20.0
+"""Seconds in which the head of a cluster must take a connection."""
 STOP_S = 25.0
 """Seconds that tasks have to end what they have started."""
-_ENDS: tuple[tuple[type[Exception], TaskPhase, str], ...] = (
-    (ray.exceptions.TaskCancelledError, TaskPhase.CANCELLED, "cancelled in Ray"),
-    (
-        ray.exceptions.OutOfMemoryError,
-        TaskPhase.OUT_OF_MEMORY,
-        "Ray ended it when its node ran out of memory",
-    ),
-    (ray.exceptions.NodeDiedError, TaskPhase.LOST, "its node was lost"),
-    (ray.exceptions.WorkerCrashedError, TaskPhase.LOST, "Ray's worker was killed"),
-)
+_ENDS = {
+    "TaskCancelledError": (TaskPhase.CANCELLED, "cancelled in Ray"),
+    "OutOfMemoryError": (TaskPhase.OUT_OF_MEMORY, "Ray ended it when its node ran out of memory"),
+    "NodeDiedError": (TaskPhase.LOST, "its node was lost"),
+    "WorkerCrashedError": (TaskPhase.LOST, "Ray's worker was killed"),
+}
+"""By the names of Ray's exceptions, how a task ended that raises one."""
 Place = tuple[str, int]
 """The name of a batch and the number of a task."""
 
@@ -64,6 +60,8 @@ class RayDriver:
     """Tasks of this process, from a command of the host until their results are here."""
 
     output: TextIO
+    ray: Any
+    """The package, which only the process of a driver imports."""
     _inbox: Any = None
     _carry: Any = None
     _waiting: deque[_Waiting] = field(default_factory=deque)
@@ -79,16 +77,27 @@ class RayDriver:
     _look_at: float = 0.0
 
     def connect(self, address: str) -> None:
-        """Connect to a cluster, and have an actor on this node that takes letters."""
-        ray.init(
+        """Connect to a cluster, and have an actor on this node that takes letters.
+
+        Raises:
+            Exception: there is none; Ray has no type for that.
+        """
+        address = address or os.environ.get("RAY_ADDRESS", "")
+        host, colon, port = address.rpartition(":")
+        if colon and port.isdigit() and "/" not in host:  # Ray would try for a minute and a half
+            socket.create_connection((host.strip("[]"), int(port)), ANSWER_S).close()
+        from ray import cloudpickle
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        self.ray.init(
             address=address or "auto", log_to_driver=False, logging_level="ERROR", configure_logging=False
         )
         cloudpickle.register_pickle_by_value(courier)
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        inbox = ray.remote(num_cpus=0, max_restarts=0, scheduling_strategy=here)(courier.Inbox)
+        here = NodeAffinitySchedulingStrategy(self.ray.get_runtime_context().get_node_id(), soft=False)
+        inbox = self.ray.remote(num_cpus=0, max_restarts=0, scheduling_strategy=here)(courier.Inbox)
         self._inbox = inbox.remote()
         # GPU tasks would get a process each, which is worth nothing: the worker is one of its own
-        self._carry = ray.remote(max_retries=0, max_calls=0)(courier.carry)
+        self._carry = self.ray.remote(max_retries=0, max_calls=0)(courier.carry)
 
     def run(self, commands: Iterator[Mapping[str, Any] | None]) -> None:
         """Do as the host says until it says no more."""
@@ -103,9 +112,9 @@ class RayDriver:
     def close(self) -> None:
         """Cancel all tasks, and give them time to end what they have started."""
         for reference in self._tasks:
-            ray.cancel(reference)
+            self.ray.cancel(reference)
         if self._tasks:
-            ray.wait([*self._tasks], num_returns=len(self._tasks), timeout=STOP_S)
+            self.ray.wait([*self._tasks], num_returns=len(self._tasks), timeout=STOP_S)
 
     def _obey(self, command: Mapping[str, Any]) -> None:
         name, root = command["batch"], Path(command["root"])
@@ -118,7 +127,7 @@ class RayDriver:
         self._waiting = deque(task for task in self._waiting if task.place[0] != name)
         for reference, started in self._tasks.items():
             if started.place[0] == name:
-                ray.cancel(reference)
+                self.ray.cancel(reference)
 
     def _start_tasks(self) -> None:
         """Give Ray as many tasks as may run at once."""
@@ -158,7 +167,7 @@ class RayDriver:
 
     def _course(self, root: Path, digest: str) -> Any:
         if (root, digest) not in self._courses:
-            self._courses[root, digest] = ray.put(course_archive(root, digest))
+            self._courses[root, digest] = self.ray.put(course_archive(root, digest))
         return self._courses[root, digest]
 
     @staticmethod
@@ -168,7 +177,7 @@ class RayDriver:
 
     def _receive(self) -> None:
         """Write what has come into the folders of batches; those that were taken back have none."""
-        for name, number, kind, content in ray.get(self._inbox.take.remote()):
+        for name, number, kind, content in self.ray.get(self._inbox.take.remote()):
             if not (root := self._roots.get(name)):
                 continue
             if kind == courier.BEGUN:
@@ -191,12 +200,12 @@ class RayDriver:
         """Report tasks that have ended, once all of their letters have come and are written."""
         if not self._tasks:
             return
-        ended, _ = ray.wait([*self._tasks], num_returns=len(self._tasks), timeout=0)
+        ended, _ = self.ray.wait([*self._tasks], num_returns=len(self._tasks), timeout=0)
         if ended:
             self._receive()
         for reference in ended if not self._unwritten else ():
             place = self._tasks.pop(reference).place
-            self._report(place, *_end_of(reference))
+            self._report(place, *_end_of(partial(self.ray.get, reference)))
 
     def _show_nodes(self) -> None:
         if time.monotonic() < self._look_at:
@@ -204,7 +213,7 @@ class RayDriver:
         self._look_at = time.monotonic() + NODES_EVERY_S
         nodes = [
             {"name": node["NodeName"], "resources": node["Resources"]}
-            for node in ray.nodes()
+            for node in self.ray.nodes()
             if node["Alive"]
         ]
         if nodes != self._nodes:
@@ -219,17 +228,17 @@ class RayDriver:
         self.output.flush()
 
 
-def _end_of(reference: Any) -> tuple[TaskPhase, str]:
+def _end_of(result: Callable[[], bool]) -> tuple[TaskPhase, str]:
     """Return how a task ended, in our words."""
     try:
-        in_time = ray.get(reference)
-    except ray.exceptions.RayError as error:
-        for kind, phase, words in _ENDS:
-            if isinstance(error, kind):
-                return phase, words
+        in_time = result()
+    except Exception as error:  # Ray's, or what the task raised
+        for kind in type(error).__mro__:
+            if kind.__name__ in _ENDS:
+                return _ENDS[kind.__name__]
         cause = getattr(error, "cause", None) or error
         lines = str(cause).strip().splitlines()
-        return TaskPhase.LOST, ": ".join(filter(None, (f"Ray's {type(cause).__name__}", *lines[-1:])))
+        return TaskPhase.LOST, ": ".join((type(cause).__name__, *lines[-1:]))
     return (TaskPhase.FINISHED, "it ended") if in_time else (TaskPhase.OUT_OF_TIME, "out of time")
 
 
@@ -268,7 +277,9 @@ def main() -> int:
     """Connect, and serve the host; what goes wrong is the last line of the error output."""
     output = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # Ray writes there
-    driver = RayDriver(output)
+    import ray
+
+    driver = RayDriver(output, ray)
     try:
         driver.connect(sys.argv[1])
     except Exception as error:
@@ -279,7 +290,7 @@ def main() -> int:
         driver.run(commands_from(sys.stdin.fileno()))
         driver.close()
     except ray.exceptions.RayError as error:
-        sys.stderr.write(f"\nRay's {type(error).__name__}\n")
+        sys.stderr.write(f"\n{type(error).__name__} of Ray\n")
         return 1
     return 0
 

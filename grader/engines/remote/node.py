@@ -28,6 +28,7 @@ from grader.engines.local import LocalEngine
 from grader.engines.remote.batch import Batch, folder_of, journals_of, read_batch
 from grader.engines.remote.journal import SUFFIX, JournalEntry, JournalWriter, ended_orders
 from grader.engines.remote.stored import OrderStore, StoredOrder
+from grader.machine.passing import passing_folder
 from grader.model.evidence import NO_SANDBOX
 from grader.model.job import WORKER_LOG, is_of_kind
 
@@ -144,8 +145,10 @@ class _Pack:
         """
         wants = self.batch.wants
         lanes = min(self.batch.cores, len(os.sched_getaffinity(0)))
-        stage = _temporary_folder(resources, "grader-stage-", 0o755)  # sandboxes show what is below it
-        outboxes = _temporary_folder(resources, "grader-orders-", 0o700)
+        temporary = Path(tempfile.gettempdir())
+        # sandboxes show what is below the stage
+        stage = resources.enter_context(passing_folder(temporary, "grader-stage-", 0o755))
+        outboxes = resources.enter_context(passing_folder(temporary, "grader-orders-", 0o700))
         settings = EngineSettings(at_once=lanes, gpus=wants.gpus, shared_workspace=stage)
         at_most = SIDE_BY_SIDE if wants.exclusive else lanes
         try:
@@ -236,14 +239,6 @@ def _without_sandbox(line: bytes, least: str) -> str:
         return ""
     error = record["run"]["environment"].get("sandbox_error", "no sandbox works there")
     return f"on {node_name()} nothing was run: {error}; grader doctor --engine says more"
-
-
-def _temporary_folder(resources: ExitStack, prefix: str, mode: int) -> Path:
-    folder = Path(
-        resources.enter_context(tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True))
-    )
-    folder.chmod(mode)
-    return folder
 
 
 @contextmanager
