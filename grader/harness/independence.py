@@ -69,12 +69,12 @@ def dependence(positions: np.ndarray) -> Dependence:
     """Return how much values depend on those a fixed number of places behind, for the worst such number.
 
     With z = exp(2 pi i u) the sums over z[j]^a conj(z[j + l])^b and z[j]^a z[j + l]^b are those of
-    independent phases, for the pairs j, j + l form paths; so |S|^2 / pairs exceeds t for one l, a and b with a
-    probability of at most 32 exp(-0.99 t) (Chernoff's bound with I0(x) <= exp(x^2 / 4) in 32 directions). With a = b = 1
-    one sum finds u[j + l] = u[j] + c, as rows that are shifted, repeated or counted up, the other
-    u[j + l] = c - u[j], as signs that are turned; with other numbers up to `_MULTIPLES` they find values that
-    are multiples of earlier ones, as from a chaotic map. For all l together they are computed by Fourier
-    transforms (Wiener and Khinchin).
+    independent phases, for the pairs j, j + l form paths; so |S|^2 / pairs exceeds t for one l, a and b with
+    a probability of at most 32 exp(-0.99 t) (Chernoff's bound with I0(x) <= exp(x^2 / 4) in 32 directions).
+    With a = b = 1 one sum finds u[j + l] = u[j] + c, as rows that are shifted, repeated or counted up, the
+    other u[j + l] = c - u[j], as signs that are turned; with other numbers up to `_MULTIPLES` they find
+    values that are multiples of earlier ones, as from a chaotic map. For all l together they are computed by
+    Fourier transforms (Wiener and Khinchin).
     """
     n = positions.size
     if n < LEAST:

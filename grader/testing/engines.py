@@ -119,6 +119,19 @@ class EngineConformance:
         assert event.order == first
         assert [_problem(events[order.key]) for order in (first, second)] == ["", ""]
 
+    def test_an_order_that_follows_an_end_hides_no_other(self, orders: Orders) -> None:
+        first, second, following = (orders.make(name) for name in ("first", "second", "following"))
+        ended = []
+        with self.engine().open(EngineSettings(at_once=2)) as session:
+            session.submit(first)
+            session.submit(second)
+            while event := session.event():
+                if isinstance(event, Ended):
+                    ended.append(event.order.key)
+                    if len(ended) == 1:
+                        session.submit(following)
+        assert sorted(ended) == ["first", "following", "second"]
+
     def test_an_exclusive_order_is_observed(self, orders: Orders) -> None:
         order = orders.make("timed", exclusive=True, cores=1)
         assert _problem(self.run(order)[order.key]) == ""

@@ -219,6 +219,25 @@ def test_a_command_that_ends_finds_what_it_sent_and_nothing_is_sent_twice(orders
     assert [path.name for path in (tmp_path / "results" / ".cluster").iterdir()] == ["durations.json"]
 
 
+def test_an_order_that_follows_the_first_of_several_ends_hides_none_of_the_others(orders, scheduler, tmp_path):
+    scheduler.submits = False
+    session = session_of(scheduler, tmp_path)
+    for name in ("ann", "bob", "cy"):
+        session.submit(orders.make(name))
+    ledger = session._ledger
+    session._send(ledger)
+    scheduler.submits = True
+    (batch,) = scheduler.submitted
+    for task in range(len(batch.packs)):  # all have ended before the first end is read
+        scheduler.begin(batch, ledger.store.root, task).wait()
+    while not isinstance(event := session.event(), Ended):
+        pass
+    session.submit(orders.make("next"))
+    problems, _ = ends(session)
+    assert {event.order.key} | set(problems) == {"ann", "bob", "cy", "next"}
+    assert set(problems.values()) == {""}
+
+
 def test_lines_that_a_killed_command_has_copied_are_not_copied_again(orders, scheduler, tmp_path):
     order = orders.make("ann")
     session = session_of(scheduler, tmp_path)

@@ -63,8 +63,9 @@ class Ledger:
     events: deque[Event] = field(default_factory=deque)
     """Not reported yet."""
 
-    def __bool__(self) -> bool:
-        """Tell whether an order is open."""
+    @property
+    def is_open(self) -> bool:
+        """Tell whether an order is open; ends may be unread when none is."""
         return bool(self.tasks or self.waiting)
 
     def entries(self) -> Iterator[OpenOrder]:

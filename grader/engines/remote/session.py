@@ -93,7 +93,9 @@ class RemoteSession:
             self._events.append(Ended(order=order, problem=COLLECTED_LATER))
             return
         try:
-            ledger = self._ledger = self._ledger or self._open_ledger(order)
+            if self._ledger is None:
+                self._ledger = self._open_ledger(order)
+            ledger = self._ledger
             stored, place = self._stored(ledger, order)
         except NotObservedError as error:
             self._events.append(Ended(order=order, problem=str(error)))
@@ -139,7 +141,7 @@ class RemoteSession:
         if self._events:
             return self._events.pop()
         ledger = self._ledger
-        while ledger and not ledger.events:
+        while ledger is not None and ledger.is_open and not ledger.events:
             self._send(ledger)
             now = time.monotonic()
             if now >= self._read_at:
