@@ -12,7 +12,15 @@ from grader.errors import ExitCode
 
 ITEM = {"title": "it doubles", "points": 1, "check": "matches_reference", "inputs": "numbers"}
 DOUBLE = ITEM | {"id": "double", "of": "work.double"}
-JUDGED = {"id": "w", "title": "it is judged", "points": 1, "check": "kills_once", "path": "/nowhere"}
+BROKEN = """
+from grader.grading.grade import Grading
+
+def grade(self, requests):
+    return 1 / 0
+
+Grading.grade = grade
+"""
+"""Imported by Python itself as it starts: a grader with a fault of its own."""
 
 EXAMPLES = {
     "run": (["run", "{archive}"], 0, "1 / 1"),
@@ -65,10 +73,11 @@ def test_the_installed_program_has_the_command(graded, command):
 
 @pytest.mark.parametrize("status", ExitCode)
 def test_the_installed_program_ends_with_each_exit_code(course, status):
-    course.rubric(JUDGED if status is ExitCode.BUG else DOUBLE)
+    course.rubric(DOUBLE)
+    environment = {}
     if status is ExitCode.BUG:
-        checks = course.folder / "assignments/tiny/checks.py"
-        checks.write_text(checks.read_text().replace('reason="it was looked at"', "reason=1 / 0"))
+        course.write("broken/sitecustomize.py", BROKEN)
+        environment["PYTHONPATH"] = str(course.folder / "broken")
     if status is ExitCode.COURSE:
         course.write("course.yaml", "titel: misspelt\n")
     if status is ExitCode.NOT_OBSERVED:
@@ -76,4 +85,4 @@ def test_the_installed_program_ends_with_each_exit_code(course, status):
         (course.out / "tiny").write_text("a file where a folder should be")
     archive = course.submit(name="else.txt" if status is ExitCode.NOT_ACCEPTED else "work.py")
     option = ("--no-such-option",) if status is ExitCode.USAGE else ()
-    assert course.installed("run", archive, *option).returncode == status
+    assert course.installed("run", archive, *option, **environment).returncode == status

@@ -361,13 +361,19 @@ def test_somebody_elses_points_since_are_told_with_the_draft(demo, browse):
 # the server is away
 
 
+def take_the_server_away(page):
+    """Have the browser refuse every request; return once it does."""
+    page.route("**/*", lambda route: route.abort("connectionrefused"))
+    page.wait_for_function("() => fetch('/alive').then(() => false, () => true)")
+
+
 @pytest.mark.parametrize("keys", [("Enter",), ("n",), ("v",), ("u",)])
 def test_without_a_server_the_page_stays_and_says_what_to_do(demo, browse, keys):
     page = browse.open("Bob")
     page.goto(f"{demo.address}/a/demo/q/{ITEM}")
     here = page.url
     page.keyboard.press("f")
-    page.route("**/*", lambda route: route.abort("connectionrefused"))
+    take_the_server_away(page)
     for key in keys:
         page.keyboard.press(key)
     line = page.locator(".offline")
