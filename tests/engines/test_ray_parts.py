@@ -195,15 +195,18 @@ def test_a_parcel_is_what_a_task_needs_and_nothing_of_others(tmp_path):
     assert Path(job.assignment_folder, "assignment.py").exists()
 
 
-def test_an_archive_that_leaves_its_folder_is_refused(tmp_path):
+@pytest.mark.parametrize("outside", ["../outside", "/tmp/outside", "inside/../../outside"])
+def test_an_archive_that_leaves_its_folder_is_refused(tmp_path, outside):
     import io
     import tarfile
 
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
-        archive.addfile(tarfile.TarInfo("../outside"), io.BytesIO())
-    with pytest.raises(tarfile.OutsideDestinationError):
-        courier._unpack(content.getvalue(), tmp_path)
+        for name in ("inside/file", outside):
+            archive.addfile(tarfile.TarInfo(name), io.BytesIO())
+    with pytest.raises(ValueError, match="would lie outside"):
+        courier._unpack(content.getvalue(), tmp_path / "root")
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["file"]
 
 
 # -- the courier ---------------------------------------------------------------------------------------------

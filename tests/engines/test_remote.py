@@ -219,7 +219,7 @@ def test_a_command_that_ends_finds_what_it_sent_and_nothing_is_sent_twice(orders
     assert [path.name for path in (tmp_path / "results" / ".cluster").iterdir()] == ["durations.json"]
 
 
-def test_an_order_that_follows_the_first_of_several_ends_hides_none_of_the_others(orders, scheduler, tmp_path):
+def test_an_order_that_follows_the_first_of_several_ends_hides_no_other(orders, scheduler, tmp_path):
     scheduler.submits = False
     session = session_of(scheduler, tmp_path)
     for name in ("ann", "bob", "cy"):

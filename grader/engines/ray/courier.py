@@ -179,8 +179,18 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _unpack(content: bytes, root: Path) -> None:
+    """Unpack an archive; what `tarfile` calls filters is too new for the oldest Python 3.11.
+
+    Raises:
+        ValueError: a member would lie outside of the folder.
+    """
+    root = root.resolve()
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        archive.extractall(root, filter="tar")
+        archive.extraction_filter = lambda member, path: member
+        for member in archive:
+            if not (root / member.name).parent.resolve().is_relative_to(root):
+                raise ValueError(f"{member.name!r} would lie outside of {root}")
+            archive.extract(member, root)
 
 
 def _post_new(journal: Path, read: int, post: Any) -> int:
