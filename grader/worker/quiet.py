@@ -95,18 +95,18 @@ class WatchedCores:
             now = state(gpu)
             if now.throttle:
                 return f"the GPU was slowed down: {', '.join(now.throttle)}"
-            if self._strangers(now):
-                return "another program computed on the GPU"
+            if strangers := self._strangers(now):
+                return f"another program (process {strangers[0]}) has the GPU open"
         return ""
 
-    def _strangers(self, now: GpuState) -> bool:
-        """Whether a program has a context there that is none of ours.
+    def _strangers(self, now: GpuState) -> list[int]:
+        """Return the processes that have a context there and are none of ours.
 
         Who is not among the processes that we see (the driver may know them by other numbers) is a stranger
-        if it was there before us.
+        if it was there before us. A context alone suffices: whether it computes is known too late.
         """
-        here = {process.pid for process in now.processes or ()}
-        return any(pid in self._devices.others or (_exists(pid) and not _ours(pid)) for pid in here)
+        here = sorted({process.pid for process in now.processes or ()})
+        return [pid for pid in here if pid in self._devices.others or (_exists(pid) and not _ours(pid))]
 
 
 def _who_ran(use: Disturbance) -> str:
