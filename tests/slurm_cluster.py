@@ -119,6 +119,8 @@ class Cluster:
                 min_job_age=min_job_age,
             )
         )
+        # nothing is confined; slurmd would look which cgroups there are, and a container may have none
+        (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         (folder / "gres.conf").write_text(
             f"AutoDetect=off\nNodeName=n[1-{len(self.nodes)}] Name=gpu Type={kind} "
             f"File={','.join(devices) or f'{folder}/dev/nvidia[0-{GPUS - 1}]'}\n"
