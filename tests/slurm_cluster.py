@@ -125,11 +125,18 @@ class Cluster:
             f"AutoDetect=off\nNodeName=n[1-{len(self.nodes)}] Name=gpu Type={kind} "
             f"File={','.join(devices) or f'{folder}/dev/nvidia[0-{GPUS - 1}]'}\n"
         )
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self) -> None:
+        folder, munge = self.folder, self.folder / "munge"
         self._begin(
             "munged",
-            *("munged", "--foreground", "--force", f"--socket={folder}/munge.socket", f"--key-file={key}"),
-            *(f"--pid-file={folder}/munged.pid", f"--seed-file={folder}/munge.seed"),
-            *(f"--log-file={folder}/munged.log",),
+            *("munged", "--foreground", "--force", f"--socket={munge}.socket", f"--key-file={munge}.key"),
+            *(f"--pid-file={munge}.pid", f"--seed-file={munge}.seed", f"--log-file={munge}.log"),
         )
         self._until("munged is there", (folder / "munge.socket").exists)
         self.start_controller()
