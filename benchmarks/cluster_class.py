@@ -79,8 +79,10 @@ COURSE = {
     ),
 }
 KIND = """
+    import os
     import time
     from dataclasses import dataclass
+    from pathlib import Path
 
     from grader.api import Assignment, hookimpl
     from grader.api.check import Award, CheckKind, Observation, Outcome, option

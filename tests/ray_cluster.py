@@ -59,6 +59,7 @@ class RayCluster:
             "RAY_health_check_failure_threshold": "3",
         }
         self._python_path = python_path
+        self._kinds = dict(zip(NODES, kinds, strict=True)) if kinds else {}
         holder = f"import sys; sys.path.insert(0, {str(Path(__file__).parent.parent)!r}); "
         holder += "from tests.ray_cluster import hold; hold()"
         self._holder = subprocess.Popen(
@@ -68,8 +69,8 @@ class RayCluster:
         assert self._holder.stdout.readline() == b"up\n"
         try:
             self._start("--head", "--port=6390", "--include-dashboard=false", "--num-cpus=0", name="head")
-            for number, node in enumerate(NODES):
-                self.start_node(node, kinds[number] if kinds else "")
+            for node in NODES:
+                self.start_node(node)
         except BaseException:
             self.close()
             raise
@@ -78,8 +79,9 @@ class RayCluster:
         """Return the command that runs another one in the cluster's network."""
         return ["nsenter", f"--net=/proc/{self._holder.pid}/ns/net", "--", *command]
 
-    def start_node(self, name: str, kind: str = "") -> None:
-        """Start a node."""
+    def start_node(self, name: str) -> None:
+        """Start a node, also again after `kill_node`, with GPUs of the same kind."""
+        kind = self._kinds.get(name)
         resources = {f"accelerator_type:{kind}": 1} if kind else {}
         self._start(
             *(f"--address={HEAD}", f"--num-cpus={self.cores}", f"--num-gpus={self.gpus}"),

@@ -119,15 +119,24 @@ class Cluster:
                 min_job_age=min_job_age,
             )
         )
+        # nothing is confined; slurmd would look which cgroups there are, and a container may have none
+        (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         (folder / "gres.conf").write_text(
             f"AutoDetect=off\nNodeName=n[1-{len(self.nodes)}] Name=gpu Type={kind} "
             f"File={','.join(devices) or f'{folder}/dev/nvidia[0-{GPUS - 1}]'}\n"
         )
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self) -> None:
+        folder, munge = self.folder, self.folder / "munge"
         self._begin(
             "munged",
-            *("munged", "--foreground", "--force", f"--socket={folder}/munge.socket", f"--key-file={key}"),
-            *(f"--pid-file={folder}/munged.pid", f"--seed-file={folder}/munge.seed"),
-            *(f"--log-file={folder}/munged.log",),
+            *("munged", "--foreground", "--force", f"--socket={munge}.socket", f"--key-file={munge}.key"),
+            *(f"--pid-file={munge}.pid", f"--seed-file={munge}.seed", f"--log-file={munge}.log"),
         )
         self._until("munged is there", (folder / "munge.socket").exists)
         self.start_controller()

@@ -80,7 +80,9 @@ class HereScheduler:
 
     def begin(self, batch, root, task, restart=0):
         arguments = [str(root), batch.name, str(task), "7", str(restart)]
-        file = folder_of(root, batch.name) / "script.sh"
+        file = (
+            folder_of(root, batch.name) / f"script-{task}.{restart}"
+        )  # each its own: shells read while they run
         file.write_text(script(self.setup, "", arguments))
         with (folder_of(root, batch.name) / f"log-{task}").open("ab") as log:
             process = subprocess.Popen(
@@ -236,6 +238,23 @@ def test_an_order_that_follows_the_first_of_several_ends_hides_no_other(orders, 
     problems, _ = ends(session)
     assert {event.order.key} | set(problems) == {"ann", "bob", "cy", "next"}
     assert set(problems.values()) == {""}
+
+
+def test_what_ends_looks_at_no_other_order_of_its_batch(orders, scheduler, tmp_path, monkeypatch):
+    looks = []
+    place_of = OrderStore.place_of
+    monkeypatch.setattr(OrderStore, "place_of", lambda *asked: looks.append(asked) or place_of(*asked))
+    scheduler.pace = replace(scheduler.pace, grace_s=60.0)  # on a busy machine none goes out again
+    session = session_of(scheduler, tmp_path)
+    names = [f"s{number}" for number in range(8)]
+    for name in names:
+        session.submit(orders.make(name))
+    problems, _ = ends(session)
+    assert set(problems.values()) == {""}
+    assert len(scheduler.submitted) == 1
+    assert len(looks) <= 2 * len(names), "once when it is taken back, once when its batch is removed"
+    session.close(cancel=False)
+    assert not (tmp_path / "results" / ".cluster" / "batches").exists()
 
 
 def test_lines_that_a_killed_command_has_copied_are_not_copied_again(orders, scheduler, tmp_path):

@@ -62,6 +62,8 @@ class Ledger:
     """By what they need."""
     events: deque[Event] = field(default_factory=deque)
     """Not reported yet."""
+    _left_batches: set[str] = field(default_factory=set)
+    """Batches that orders have left since `retire_batches`."""
 
     @property
     def is_open(self) -> bool:
@@ -161,14 +163,27 @@ class Ledger:
             self.waiting.pop(wants, None)
 
     def take_back(self, key: str) -> None:
-        """Remove an order, and its batch with the last one."""
-        place = self.store.place_of(key)
+        """Remove an order."""
+        if place := self.store.place_of(key):
+            self.leave_batch(place.batch)
         self.store.remove(key)
-        if place:
-            self.retire(place.batch)
 
-    def retire(self, name: str) -> None:
-        """Cancel and remove a batch if none of its orders is in it any more."""
+    def leave_batch(self, name: str) -> None:
+        """Note that an order has left a batch, which is perhaps over."""
+        self._left_batches.add(name)
+
+    def retire_batches(self) -> None:
+        """Cancel and remove the batches that orders have left and in which none is any more.
+
+        Not after each order: to look at all orders of a batch as often as it has some is quadratic.
+        """
+        in_use = {name for name, _ in self.tasks}
+        for name in self._left_batches - in_use:
+            self._left_batches.discard(name)
+            self._retire(name)
+
+    def _retire(self, name: str) -> None:
+        """Cancel and remove a batch if no order is in it, also none of another command."""
         folder = folder_of(self.store.root, name)
         batch = read_batch(folder)
         if batch is None:

@@ -141,8 +141,11 @@ class RemoteSession:
         if self._events:
             return self._events.pop()
         ledger = self._ledger
+        if ledger is not None and not ledger.events:
+            ledger.retire_batches()
         while ledger is not None and ledger.is_open and not ledger.events:
             self._send(ledger)
+            ledger.retire_batches()
             now = time.monotonic()
             if now >= self._read_at:
                 self._collect(ledger)
@@ -201,7 +204,7 @@ class RemoteSession:
                     ledger.store.place(key, place)
                     ledger.follow(entry, place)
                     if earlier:
-                        ledger.retire(earlier.batch)
+                        ledger.leave_batch(earlier.batch)
         except OSError as error:
             problem = str(obstacle(ledger.store.root, error, kind=NotObservedError))
             for entry in entries:
@@ -380,6 +383,8 @@ class RemoteSession:
                     self.scheduler.cancel(name)
             for entry in tuple(ledger.entries()):
                 ledger.take_back(entry.key)
+            ledger.tasks.clear()
+        ledger.retire_batches()
         with suppress(OSError):
             self._durations.write(ledger.store.root)
         ledger.store.tidy()
