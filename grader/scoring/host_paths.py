@@ -45,7 +45,7 @@ class HostPaths:
             same = _same(names, value) and _same(parts, value.values())
             return value if same else dict(zip(names, parts, strict=True))
         changed = {}
-        for name in _field_names(kind):
+        for name in _field_names(kind):  # type: ignore[arg-type] # classes are hashable
             before = getattr(value, name)
             after = self.cut(before)
             if after is not before:
