@@ -1,3 +1,3 @@
-"""Marks homework of GPU-programming and deep-learning-systems courses."""
+"""Grades homework of GPU-programming and deep-learning-systems courses."""
 
 __version__ = "0.1.0"

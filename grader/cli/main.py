@@ -67,7 +67,7 @@ class Commands(click.Group):
 @click.option("--course", type=PATH, help="The course's folder; otherwise GRADER_COURSE, or upwards.")
 @click.pass_context
 def cli(context: click.Context, course: Path | None) -> None:
-    """Mark homework of GPU-programming and deep-learning-systems courses."""
+    """Grade homework of GPU-programming and deep-learning-systems courses."""
     context.obj = course
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations_with_replacement
 from math import gcd
 
 import numpy as np
@@ -79,22 +79,36 @@ def dependence(positions: np.ndarray) -> Dependence:
     n = positions.size
     if n < LEAST:
         return Dependence(statistic=0.0, apart=0)
-    length = 1 << (2 * n - 1).bit_length()
-    spectra = [
-        np.fft.fft(np.exp(2j * np.pi * times * positions), length) for times in range(1, 1 + _MULTIPLES)
-    ]
+    length = _transform_length(2 * n - 1)
+    phases = np.exp(2j * np.pi * positions)
+    powers = [phases]
+    while len(powers) < _MULTIPLES:
+        powers.append(powers[-1] * phases)
+    spectra = [np.fft.fft(power, length) for power in powers]
+    # the spectrum of the values turned around, which is that of their conjugates conjugated
+    turned = [np.concatenate([spectrum[:1], spectrum[:0:-1]]) for spectrum in spectra]
     worst = np.zeros(n)
-    for (a, first), (b, second) in product(enumerate(spectra, start=1), repeat=2):
-        if gcd(a, b) == 1:  # else it is a multiple of another pair
-            mirrored = np.conj(np.roll(second[::-1], 1))  # that of the conjugate values
-            for other in (second, mirrored):
-                sums = _squared(np.fft.ifft(np.conj(first) * other)[:n])
-                if a != b or other is second:
-                    sums[0] = 0.0  # every value with itself, or its own multiple
-                np.maximum(worst, sums, out=worst)
+    for a, b in combinations_with_replacement(range(1, 1 + _MULTIPLES), 2):
+        if gcd(a, b) > 1:  # it is a multiple of another pair
+            continue
+        second = spectra[b - 1]
+        for first in (np.conj(spectra[a - 1]), turned[a - 1]):
+            sums = np.fft.ifft(first * second)
+            ahead = _squared(sums[:n])
+            if a != b or first is not turned[a - 1]:
+                ahead[0] = 0.0  # every value with itself, or its own multiple
+            np.maximum(worst, ahead, out=worst)
+            if a != b:  # the sums of b and a are those of the pairs -l places apart
+                np.maximum(worst[1:], _squared(sums[:-n:-1]), out=worst[1:])
     statistics = worst / np.arange(n, 0, -1)
     apart = int(statistics.argmax())
     return Dependence(statistic=float(statistics[apart]), apart=apart)
+
+
+def _transform_length(least: int) -> int:
+    """Return a length of at least so much whose transform is quick: a power of two, or three times one."""
+    power = 1 << (least - 1).bit_length()
+    return min(length for length in (power, power // 4 * 3) if length >= least)
 
 
 def _squared(values: np.ndarray) -> np.ndarray:

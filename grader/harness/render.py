@@ -20,6 +20,7 @@ DEPTH = 6
 """Containers nested deeper than this are shown as an ellipsis."""
 
 _USUAL = frozenset({"float64", "int64", "bool", "complex128"})
+_FLOATS = (float, np.floating)
 _Container = list[Any] | tuple[Any, ...] | dict[str, Any]
 _BRACKETS: tuple[tuple[Any, str, str], ...] = ((list, "[", "]"), (tuple, "(", ")"), (dict, "{", "}"))
 
@@ -70,12 +71,13 @@ def _parts(values: _Container, limit: int, depth: int) -> list[str]:
 
 
 def _array_text(array: np.ndarray, limit: int) -> str:
-    about = f"shape={array.shape}, dtype={array.dtype.name}"
+    dtype = array.dtype.name
     if 0 < array.size <= WHOLE:
-        dtype = "" if array.dtype.name in _USUAL else f", dtype={array.dtype.name}"
-        whole = f"array({_elements(array, WHOLE)}{dtype})"
+        unusual = "" if dtype in _USUAL else f", dtype={dtype}"
+        whole = f"array({_elements(array, WHOLE)}{unusual})"
         if len(whole) <= limit:
             return whole
+    about = f"shape={array.shape}, dtype={dtype}"
     for edge in EDGES if array.size else ():
         # An element takes three characters at least: what cannot fit is not even written.
         if 3 * math.prod(min(length, 2 * edge) for length in array.shape) <= limit:
@@ -86,21 +88,27 @@ def _array_text(array: np.ndarray, limit: int) -> str:
 
 
 def _elements(array: np.ndarray, edge: int) -> str:
-    if array.ndim == 0:
-        return _element(array.tolist())
-    length = len(array)
-    whole = length <= 2 * edge
-    shown = array if whole else array[[*range(edge), *range(length - edge, length)]]
-    if array.ndim == 1:
-        parts = [_element(element) for element in shown.tolist()]
-    else:
-        parts = [_elements(part, edge) for part in shown]
-    return f"[{', '.join(parts if whole else (*parts[:edge], '…', *parts[edge:]))}]"
+    shape = array.shape
+    for axis, length in enumerate(shape):
+        if length > 2 * edge:
+            array = array.take([*range(edge), *range(length - edge, length)], axis)
+    return _nested(array.tolist(), shape, edge)
+
+
+def _nested(elements: Any, shape: Sequence[int], edge: int) -> str:
+    """Write what is left of an array of this shape, as `tolist` gives it."""
+    if not shape:
+        return _element(elements)
+    length, *inner = shape
+    parts = [_nested(element, inner, edge) if inner else _element(element) for element in elements]
+    if length > 2 * edge:
+        parts.insert(edge, "…")
+    return f"[{', '.join(parts)}]"
 
 
 def _element(value: Any) -> str:
     # Eight digits are for reading; evidence keeps the inputs themselves.
-    if isinstance(value, float | np.floating):
+    if isinstance(value, _FLOATS):
         return repr(float(f"{value:.8g}"))
     return str(value) if isinstance(value, bool | int | complex | np.number) else repr(str(value))
 
@@ -166,8 +174,11 @@ def _array_record(value: np.ndarray | np.generic) -> dict[str, Any]:
         return {"$array": about}
     if array.size <= WHOLE:
         # Longer floats than Python's own would come out of `tolist` as they are.
-        plain = array.astype(_PLAIN.get(array.dtype.kind, array.dtype))
-        return {"$array": about | {"values": [record(element) for element in plain.ravel().tolist()]}}
+        plain = array.astype(_PLAIN.get(array.dtype.kind, array.dtype)).ravel()
+        values = plain.tolist()
+        if array.dtype.kind == "c" or (array.dtype.kind == "f" and not np.isfinite(plain).all()):
+            values = [record(element) for element in values]
+        return {"$array": about | {"values": values}}
     ordered = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     return {"$array": about | {"sha256": hashlib.sha256(ordered.tobytes()).hexdigest()}}
 

@@ -25,7 +25,7 @@ _TO_THE_GRADER = re.compile(
     | \b (?:give|award|assign|grant) \b [^.!?\n]{0,20}? \b \d{1,3}\ ?/\ ?\d{1,3} \b
     | \b (?:full|maximum)\s(?:points|marks|credit|score) \b
     | \b (?:dear|attention|note\ to(?:\ the)?|as\ (?:a|the|an))\s
-        (?:ai|auto)?[-\ ]?(?:grader|marker|examiner|llm|language\ model) \b
+        (?:ai|auto)?[-\ ]?(?:graders?|markers?|examiners?|llm|language\ model) \b
     | \b (?:this|the)\ answer\ (?:is|was|below\ (?:is|was|has\ been))\s
         (?:fully\ |entirely\ )?(?:correct|right|verified|accepted|checked) \b
     | \b (?:verified|accepted|approved|checked)\ by\ (?:the|our|my)\s

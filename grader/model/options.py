@@ -52,9 +52,15 @@ def _default(key: Field[Any]) -> Any:
     return key.default_factory() if key.default_factory is not MISSING else key.default
 
 
+def values_of(options: Any) -> dict[str, Any]:
+    """Return the values of all keys, by name."""
+    return {key.name: getattr(options, key.name) for key in fields(options)}
+
+
 def measuring(options: Any) -> dict[str, Any]:
     """Return the values of the measuring keys, by name."""
-    return {f.name: getattr(options, f.name) for f in fields(options) if not f.metadata.get("judges")}
+    judging = {key.name for key in fields(options) if key.metadata.get("judges")}
+    return {name: value for name, value in values_of(options).items() if name not in judging}
 
 
 def required(key: Field[Any]) -> bool:

@@ -165,5 +165,8 @@ class Scorecard:
 def _as_lines(judged: Award | Line, *names: str) -> None:
     """Make each of the texts of a frozen value one line, and each flag: they quote what programs say."""
     for name in names:
-        object.__setattr__(judged, name, one_line(getattr(judged, name)))
-    object.__setattr__(judged, "flags", tuple(map(one_line, judged.flags)))
+        text = getattr(judged, name)
+        if text and (line := one_line(text)) is not text:
+            object.__setattr__(judged, name, line)
+    if judged.flags != ():
+        object.__setattr__(judged, "flags", tuple(map(one_line, judged.flags)))

@@ -79,7 +79,11 @@ class ScoreJson(Report):
         """Render the file; unsafe characters are escaped."""
         import json
 
-        return json.dumps(safe(document(view)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        import msgspec
+
+        # json indents in Python, eight times as slowly
+        compact = json.dumps(safe(document(view)), ensure_ascii=False, allow_nan=False)
+        return msgspec.json.format(compact, indent=2) + "\n"
 
 
 def document(view: AudienceView) -> dict[str, Any]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from operator import is_
 from typing import Any
 
+_WITHOUT_TEXT = frozenset({bool, float, int, type(None)})
 CUT = "…"
 """What a student reads in the place of a folder of the machine."""
 
@@ -29,17 +32,32 @@ class HostPaths:
 
         Looks into dataclasses, tuples, lists and mappings, their keys included.
         """
-        if type(value) is str:
-            return self._pattern.sub(CUT, value)
-        if isinstance(value, Mapping):
-            pairs = {self.cut(key): self.cut(part) for key, part in value.items()}
-            return value if pairs == value else pairs
-        if type(value) in (tuple, list):
-            parts = type(value)(map(self.cut, value))
-            return value if parts == value else parts
-        if is_dataclass(value) and not isinstance(value, type):
-            before = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-            after = {name: self.cut(part) for name, part in before.items()}
-            changed = {name: part for name, part in after.items() if part != before[name]}
-            return replace(value, **changed) if changed else value
-        return value
+        kind = type(value)
+        if kind is str:
+            return self._pattern.sub(CUT, value) if "/" in value else value
+        if kind in _WITHOUT_TEXT:
+            return value
+        if kind is tuple or kind is list:
+            parts = [self.cut(part) for part in value]
+            return value if _same(parts, value) else kind(parts)
+        if kind is dict or isinstance(value, Mapping):
+            names, parts = [self.cut(name) for name in value], [self.cut(part) for part in value.values()]
+            same = _same(names, value) and _same(parts, value.values())
+            return value if same else dict(zip(names, parts, strict=True))
+        changed = {}
+        for name in _field_names(kind):  # type: ignore[arg-type] # classes are hashable
+            before = getattr(value, name)
+            after = self.cut(before)
+            if after is not before:
+                changed[name] = after
+        return replace(value, **changed) if changed else value
+
+
+def _same(parts: Iterable[Any], others: Iterable[Any]) -> bool:
+    return all(map(is_, parts, others))
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Return what a dataclass is made of; nothing for another type."""
+    return tuple(field.name for field in fields(kind) if field.init) if is_dataclass(kind) else ()

@@ -23,7 +23,7 @@ from grader.contracts.check import CheckKind
 from grader.errors import CourseError
 from grader.grading.submission import layer_objection
 from grader.harness.course_functions import EXPECTED, INPUTS, CourseFunctions
-from grader.model.options import InputsName
+from grader.model.options import InputsName, values_of
 from grader.model.rubric import Item
 from grader.plugins import Plugins
 from grader.selftest.declared import static_problems
@@ -84,8 +84,9 @@ def _settings(course: Course, plugins: Plugins) -> Iterator[str]:
 def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, CheckKind]) -> Iterator[str]:
     """Yield problems of the families and oracles that the items of a rubric name, each tried once."""
     functions = CourseFunctions(folder, within_s=WITHIN_S)
-    single = {getattr(item.options, INPUTS_KEY, "") for item in items if kinds[item.check].one_case}
-    trials = [partial(_try_family, functions, name, name in single) for name in _families(items)]
+    families = dict.fromkeys(name for item in items for name in _families_of(item))
+    single = {values_of(item.options).get(INPUTS_KEY) for item in items if kinds[item.check].one_case}
+    trials = [partial(_try_family, functions, name, name in single) for name in families]
     triples = dict.fromkeys(filter(None, map(_functions_of, items)))
     for family, oracle, function in triples:
         trials.append(partial(_try_oracle, functions, family, oracle))
@@ -100,26 +101,22 @@ def try_functions(folder: Path, items: tuple[Item, ...], kinds: Mapping[str, Che
         yield line.removeprefix(f"{Path.cwd()}/")
 
 
-def _families(items: tuple[Item, ...]) -> Iterator[str]:
-    """Yield the families that options name, each once."""
-    names: dict[str, None] = {}
-    for item in items:
-        keys: Any = type(item.options)
-        options = (name for name, key in keys_of(keys).items() if key.kind is InputsName)
-        names |= dict.fromkeys(getattr(item.options, name) for name in options)
-    yield from filter(None, names)
+def _families_of(item: Item) -> list[str]:
+    """Return the families that the options of an item name."""
+    values = values_of(item.options)
+    keys: Any = type(item.options)
+    return [values[name] for name, key in keys_of(keys).items() if key.kind is InputsName and values[name]]
 
 
 def _functions_of(item: Item) -> tuple[str, str, str] | None:
     """Return family, oracle and function of an item whose oracle takes the family's arguments."""
-    keys: Any = type(item.options)
-    families = [name for name, key in keys_of(keys).items() if key.kind is InputsName]
     like = next((key for key in fields(item.options) if key.metadata.get("like")), None)
-    family = getattr(item.options, families[0]) if families else ""
-    if like is None or not family:
+    families = _families_of(item)
+    if like is None or not families:
         return None
-    function: str = getattr(item.options, like.metadata["like"])
-    return family, getattr(item.options, like.name) or function.rpartition(".")[2], function
+    values = values_of(item.options)
+    function: str = values[like.metadata["like"]]
+    return families[0], values[like.name] or function.rpartition(".")[2], function
 
 
 def _try_family(functions: CourseFunctions, family: str, single: bool) -> Iterator[str]:

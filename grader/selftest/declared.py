@@ -20,6 +20,7 @@ from grader.config.yaml_source import read_yaml
 from grader.intake.accept import accepted
 from grader.intake.junk import junk_part
 from grader.model.assignment import Assignment
+from grader.model.options import values_of
 from grader.plugins import Plugins
 
 FILE = "assignment.py"
@@ -68,7 +69,7 @@ def _problems(assignment: Assignment, folder: Path) -> Iterator[tuple[str, str]]
         yield "requires", message
     for limit, bounds, side in (("below", LEAST, "little"), ("above", MOST, "much")):
         for name, bound in bounds.items():
-            value = getattr(assignment.limits, name)
+            value = values_of(assignment.limits)[name]
             if value < bound if limit == "below" else value > bound:
                 message = f"{value:,} is too {side} for any program (the bound is {bound:,})"
                 yield name, f"{message}; mind the unit, which the name ends with"
@@ -89,8 +90,8 @@ def _accepts(assignment: Assignment, reference: tuple[str, ...]) -> Iterator[tup
 
 
 def _modules(assignment: Assignment, modules: set[str]) -> Iterator[tuple[str, str]]:
-    for field in ("preloads", "requires"):
-        for module in getattr(assignment, field):
+    for field, named in (("preloads", assignment.preloads), ("requires", assignment.requires)):
+        for module in named:
             if module not in modules and closest(module, modules):
                 yield field, f"no file is called {module}.py; {suggestion(module, modules)}"
     for module in dict.fromkeys(name for names in assignment.preloads.values() for name in names):

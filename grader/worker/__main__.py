@@ -55,8 +55,10 @@ def main() -> int:
         threading.Thread(target=_end_with_host, args=(host.fileno(),), daemon=True).start()
 
     from grader.machine import orphans
+    from grader.machine.memory import reuse_freed_memory
 
     orphans.adopt()
+    reuse_freed_memory()
     try:
         return _serve(host)
     finally:

@@ -1,4 +1,7 @@
-"""The engine `ray`: opens a session over a cluster of Ray, which ends with it."""
+"""The engine `ray`: opens a session over a cluster of Ray, which ends with it.
+
+Every command asks each engine for its name and options. What only a session needs is imported with it.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.contracts.engine import Engine, EngineFinding, EngineSettings
-from grader.engines.ray.link import RayLostError
 from grader.engines.ray.options import RayOptions
-from grader.engines.ray.scheduler import RayScheduler
-from grader.engines.remote.prober import probe
-from grader.engines.remote.session import RemoteSession
 from grader.errors import UsageError
 from grader.extras import install_command
+
+if TYPE_CHECKING:
+    from grader.engines.ray.scheduler import RayScheduler
+    from grader.engines.remote.session import RemoteSession
 
 
 class RayEngine(Engine):
@@ -28,6 +31,8 @@ class RayEngine(Engine):
     @contextmanager
     def open(self, settings: EngineSettings) -> Iterator[RemoteSession]:
         """Connect to the cluster; what is open at the end is cancelled, for Ray ends it with us."""
+        from grader.engines.remote.session import RemoteSession
+
         options = settings.options or RayOptions()
         with _connected(options) as scheduler:
             session = RemoteSession(scheduler, options, settings, "Ray")
@@ -38,6 +43,8 @@ class RayEngine(Engine):
 
     def probe(self, settings: EngineSettings) -> Iterator[EngineFinding]:
         """Run a probe for each kind of tasks."""
+        from grader.engines.remote.prober import probe
+
         options = settings.options or RayOptions()
         with _connected(options) as scheduler, tempfile.TemporaryDirectory(prefix="grader-doctor-") as folder:
             yield from probe(scheduler, settings, "Ray", folder)
@@ -45,6 +52,9 @@ class RayEngine(Engine):
 
 @contextmanager
 def _connected(options: RayOptions) -> Iterator[RayScheduler]:
+    from grader.engines.ray.link import RayLostError
+    from grader.engines.ray.scheduler import RayScheduler
+
     if find_spec("ray") is None:
         raise UsageError(f"--engine ray: Ray is not installed; {install_command('ray')}")
     scheduler = RayScheduler(options)

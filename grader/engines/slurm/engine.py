@@ -1,18 +1,21 @@
-"""The engine `slurm`: opens a session over sbatch, squeue and scancel."""
+"""The engine `slurm`: opens a session over sbatch, squeue and scancel.
+
+Every command asks each engine for its name and options. What only a session needs is imported with it.
+"""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.contracts.engine import Engine, EngineFinding, EngineSettings
-from grader.engines.remote.prober import probe
-from grader.engines.remote.session import RemoteSession
 from grader.engines.slurm.options import SlurmOptions
-from grader.engines.slurm.scheduler import SlurmScheduler, require_commands
 from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.engines.remote.session import RemoteSession
 
 
 class SlurmEngine(Engine):
@@ -26,6 +29,9 @@ class SlurmEngine(Engine):
     @contextmanager
     def open(self, settings: EngineSettings) -> Iterator[RemoteSession]:
         """Look for Slurm's commands; nothing is queued before an order comes."""
+        from grader.engines.remote.session import RemoteSession
+        from grader.engines.slurm.scheduler import SlurmScheduler, require_commands
+
         require_commands()
         options = settings.options or SlurmOptions()
         if not (options.folder or settings.results):
@@ -46,6 +52,9 @@ class SlurmEngine(Engine):
 
     def probe(self, settings: EngineSettings) -> Iterator[EngineFinding]:
         """Run a probe for each kind of tasks."""
+        from grader.engines.remote.prober import probe
+        from grader.engines.slurm.scheduler import SlurmScheduler, require_commands
+
         require_commands()
         options = settings.options or SlurmOptions()
         return probe(SlurmScheduler(options), settings, "Slurm", options.folder)
