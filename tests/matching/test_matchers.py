@@ -353,6 +353,16 @@ ONE_COUNT = (
         (ONE_COUNT, "images: 4 (N, H, W)", "N"),
         (ONE_COUNT, "images: 4D. Correction: 5D.", "Correction"),
         (ONE_COUNT, "images: 4D; 5D", "5D"),
+        (ONE_COUNT, "images: 4D (N, H)", "N"),
+        (ONE_COUNT, "\u25cf images -> 4D = 4D \u2192 4D", ""),
+        (ONE_COUNT, "images \u2260 4D", "\u2260"),
+        (ONE_COUNT, "images != 4D", "!"),
+        (ONE_COUNT, "images /= 4D", "/="),
+        (ONE_COUNT, "images: ~4D", "~"),
+        (ONE_COUNT, "images: ~~4D~~", "~"),
+        (ONE_COUNT, "images: 4D \u2717", "\u2717"),
+        (ONE_COUNT, "images: 4D +", "+"),
+        (ONE_COUNT, "images: 4D \u0336", "\u0336"),
     ],
 )
 def test_whatever_else_an_answer_says_keeps_it_from_deciding(criteria, text, unaccounted):
