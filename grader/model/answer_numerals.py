@@ -19,6 +19,13 @@ HAN = "一二三四五六七八九"
 LEAST_IN_PART = 3
 """So many lines of one part, as 1.1, 1.2 and 1.3, number questions and no chapters."""
 
+LEAST_IN_LINE = 4
+"""So many numbers in order, from 1 on, within one line begin answers."""
+
+_IN_LINE = re.compile(
+    rf"(?:(?<=\s)|^)(?:(?:{QUESTION_WORDS}|{ANSWER_WORDS})\s?\.?\s?#?)?\(?(?P<number>\d{{1,2}})\s?[.):](?=\s)",
+    re.IGNORECASE,
+)
 _ROMAN = r"x{0,2}(?:ix|iv|v?i{0,3})"
 _NUMERALS = re.compile(
     rf"""
@@ -49,6 +56,19 @@ def lines_in_digits(lines: Sequence[str]) -> list[str]:
         f"{match['number']}. {line[match.end() :]}" if match and match["part"] == part else _in_digits(line)
         for line, match in zip(lines, dotted, strict=True)
     ]
+
+
+def parts_of_line(line: str) -> list[str]:
+    """Split a line that holds many answers before their numbers; return it alone if it does not."""
+    starts: list[int] = []
+    for match in _IN_LINE.finditer(line):
+        if int(match["number"]) == len(starts) + 1:
+            starts.append(match.start())
+    if len(starts) < LEAST_IN_LINE:
+        return [line]
+    ends = [*starts[1:], len(line)]
+    head = [line[: starts[0]]] if line[: starts[0]].strip() else []
+    return [*head, *(line[start:end] for start, end in zip(starts, ends, strict=True))]
 
 
 def _in_digits(line: str) -> str:

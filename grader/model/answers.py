@@ -11,7 +11,7 @@ from itertools import pairwise
 from grader.model.answer_copies import QuestionWords, question_words, words_of
 from grader.model.answer_labels import joined_numbers, number_within, part_of, path_of
 from grader.model.answer_lines import MARKS, DocumentLine, Mark, Targets, lines_of, marks_of, parts_of
-from grader.model.answer_numerals import lines_in_digits
+from grader.model.answer_numerals import lines_in_digits, parts_of_line
 from grader.model.answer_reading import Anchor, read
 from grader.model.document import Document, WrittenAnswer
 from grader.model.unnumbered_answers import unnumbered_answers
@@ -81,6 +81,8 @@ class _Sheet:
     lines: list[DocumentLine] = field(init=False)
     targets: Targets = field(init=False)
     words: dict[str, QuestionWords] = field(init=False)
+    run_on: bool = False
+    """Whether several answers stand in one line."""
     overfull: bool = False
     """Whether there are more numbered lines than are weighed."""
     trouble: str = ""
@@ -92,7 +94,13 @@ class _Sheet:
         self.lines = lines_of(self.document)
         if self.in_digits:
             texts = lines_in_digits([line.text for line in self.lines])
-            self.lines = [replace(line, text=text) for line, text in zip(self.lines, texts, strict=True)]
+            parts = [
+                replace(line, text=part, first=line.first and not place)
+                for line, text in zip(self.lines, texts, strict=True)
+                for place, part in enumerate(parts_of_line(text))
+            ]
+            self.run_on = len(parts) > len(self.lines)
+            self.lines = parts
         self.targets = Targets(tuple(self.questions))
         self.words = {label: question_words(label, text) for label, text in self.questions.items()}
 
@@ -215,6 +223,8 @@ class _Sheet:
         """Yield reasons why an answer that is there may not be the right one, or not all of it."""
         if self.overfull:
             yield OVERFULL
+        if self.run_on:
+            yield "several answers stand in one paragraph, which is split before their numbers"
         anchors = [region.anchor for region in several]
         if len(anchors) > 1 and not all(_reply(anchor.mark) for anchor in anchors[1:]):
             yield f"question {label} is answered {len(anchors)} times"

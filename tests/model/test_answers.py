@@ -156,6 +156,16 @@ def test_what_is_missing_among_other_numerals_is_not_surely_missing(numerals):
     assert doubts(found) == {"4": "its numbers are not written as digits with a sign behind them"}
 
 
+@pytest.mark.parametrize("form", ["{n}. {a}", "Q{n}: {a}", "({n}) {a}"])
+def test_one_paragraph_of_all_answers_is_split_and_doubted(form):
+    whole = "Robin. " + " ".join(numbered(form)).replace("\n", " ")
+    found = answers_by_question(document(whole), QUESTIONS)
+    assert texts(found) == ANSWERS | {"3": ANSWERS["3"].replace("\n", " ")}
+    assert set(doubts(found).values()) == {
+        "several answers stand in one paragraph, which is split before their numbers"
+    }
+
+
 def test_other_numerals_are_entries_of_lists_where_answers_have_usual_numbers():
     steps = "First:\ni. allocate\nii. copy\niii. launch\n\u2460 one\n2 times"
     expect(lines(*numbered(_1=steps)), _1=steps)
