@@ -282,14 +282,19 @@ class _Sheet:
             yield "what stands there is hidden, so that no reader sees it"
         if strays := pages.intersection(self.document.drawn):
             yield f"page {min(strays)} shows something beside its text: handwriting, a note, a form, a table"
+        first = min(r.first_line for rs in regions.values() for r in rs)
+        preamble = len(words_of(" ".join(line.text for line in self.lines[:first]))) >= PREAMBLE_WORDS
         if several:
+            before = [r for t, rs in regions.items() if t != target for r in rs]
+            last = all(r.first_line < several[0].first_line and r.text for r in before)
+            if preamble and last and before and several[0].anchor.mark.copy:
+                yield "each answer may stand above its question"
             return
         if hidden:
             yield "the document holds text that no reader sees"
         earlier = max((t for t in regions if t < target), default=None)
         if earlier is None:
-            first = min(r.first_line for rs in regions.values() for r in rs)
-            if len(words_of(" ".join(line.text for line in self.lines[:first]))) >= PREAMBLE_WORDS:
+            if preamble:
                 yield "it may stand before the first number"
             return
         others = words_of(self.questions.get(self.targets.labels[earlier] or "", ""))

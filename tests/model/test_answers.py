@@ -365,6 +365,15 @@ def test_what_stands_under_several_numbers_is_not_surely_missing(head):
     assert not answers["3"].certain
 
 
+def test_answers_above_their_questions_leave_none_surely_missing():
+    above = "\n".join(f"{ANSWERS[n]}\n{n}. {QUESTIONS[n]}" for n in QUESTIONS)
+    found = answers_by_question(
+        lines("A warp is a group of thirty-two neighbouring threads of one block, which", above), QUESTIONS
+    )
+    assert found["8"].text == ""
+    assert found["8"].why == "each answer may stand above its question"
+
+
 def test_a_number_that_no_heading_names_is_surely_missing():
     made = document(block("1. first"), block("2-3: both", kind="heading", level=2), block("4. fourth"))
     answers = answers_by_question(made, {"1": "One?", "2": "Two?", "3": "Three?", "4": "Four?", "5": "Five?"})

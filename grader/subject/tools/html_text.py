@@ -22,7 +22,11 @@ PAPER_LUMINANCE = 215.0
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*\.?0*\s*(?:;|$|!)"
     r"|font-size\s*:\s*(?:0|[01](?:\.\d+)?\s*(?:px|pt))\s*(?:;|$|!)"
-    r"|(?<![-\w])color\s*:\s*transparent",
+    r"|(?<![-\w])color\s*:\s*transparent|filter\s*:\s*opacity\(\s*0*\.?0*%?\s*\)"
+    r"|(?<![-\w])(?:left|right|top|bottom|text-indent|margin(?:-\w+)?)\s*:[^;]*-\s*\d{3,}\s*(?:px|pt|em|rem|%|vw|vh)"
+    r"|(?<![-\w])(?:max-)?(?:height|width)\s*:\s*[01]?(?:\.\d+)?\s*(?:px|pt|em|%)?\s*(?:;|$|!)"
+    r"|clip(?:-path)?\s*:\s*(?:inset\(\s*(?:100|[5-9]\d)%|circle\(\s*0|rect\((?:\s*[01](?:px)?[\s,]+){3}[01])"
+    r"|scale(?:3d|x|y)?\s*[:(]\s*0*\.?0*\s*(?:[,);]|$)|font-size\s*:\s*0*\.[01]\d*\s*(?:em|rem)",
     re.IGNORECASE,
 )
 _COLOUR = re.compile(
