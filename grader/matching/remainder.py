@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from grader.matching.criteria import Criterion
@@ -15,7 +16,16 @@ _LONGEST_ENTRY = 3
 _MARKER = re.compile(r"(?m)^[^\S\n]{0,20}(?:[-*•][^\S\n]{1,3})?\(?(?:\d{1,3}|[a-z])[.):](?=\s)")
 _WORTH = re.compile(r"[\[(]?\b\d{1,3}[^\S\n]?(?:pts?|points?|Punkte?|分|puntos?)\b[\])]?", re.IGNORECASE)
 """What a copied question is worth."""
+_FIRST_NUMBER = re.compile(r"\d{1,9}(?!\d)")
 _LONGEST_SHOWN = 40
+_ARROWS = re.compile(r"[-=\u2013\u2014]+>|<[-=\u2013\u2014]+(?!\d)")
+_EMPTY_SIGNS = frozenset("=|`$\u2192\u21d2\u279c\u27a1\u00b4")
+"""Symbols that separate or set off, and say nothing of what stands beside them."""
+_BULLETS = frozenset("\u25cf\u25cb\u25a0\u25a1\u25aa\u25ab\u25e6\u25c6\u25c7\u25b6\u25ba\u27a2\u27a4\u2756")
+_OVERLAY = 1
+"""The class of combining marks that strike through a letter."""
+_SPEAKING_SIGNS = re.compile(r"[!\u00a1%@\u203d\u2030\uff01\u2020\u2021]|/=")
+"""Punctuation that says something: `!x`, `/=`, `50 %`."""
 
 
 def names_in_brackets(text: str, start: int = 0) -> Iterator[tuple[Span, int]]:
@@ -29,13 +39,14 @@ def names_in_brackets(text: str, start: int = 0) -> Iterator[tuple[Span, int]]:
 def unaccounted(
     passage: Passage, spans: Sequence[Span], criteria: Sequence[Criterion], beside: Sequence[str]
 ) -> str:
-    """Return the first word or number for which nothing accounts; empty if there is none.
+    """Return the first word, number or sign for which nothing accounts; empty if there is none.
 
     Accounted for are the matched `spans`, the words that criteria ask for as company, those of `beside`,
     function words, numbers of list entries, lists of names in brackets behind a number that counts them, and
     sentences without a match that have words of the question alone, as a copy over two lines leaves. Numbers
     are of no account where no criterion asks for a number or a shape. What is called or looked up, as `f(` or
-    `.f`, needs a match, or a term of `beside` that is code.
+    `.f`, needs a match, or a term of `beside` that is code. Signs are of no account if they only separate;
+    others, as those of `≠ 3`, `3 + 1`, `~3` and a cross behind an answer, change what it says.
     """
     counted = any(c.match and (c.match.number or c.match.shape) for c in criteria)
     near = tuple(words for criterion in criteria if criterion.match for words in criterion.match.near)
@@ -53,7 +64,20 @@ def unaccounted(
             continue
         if not (code if named else plain).issuperset(range(token.start, token.end)):
             return passage.text[token.start : min(token.end, token.start + _LONGEST_SHOWN)]
-    return ""
+    return next(
+        (sign for start, sign in _signs(passage.text) if start not in plain and passage.counts(start)), ""
+    )
+
+
+def _signs(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the signs that say something, and where they stand."""
+    for match in _SPEAKING_SIGNS.finditer(text):
+        yield match.start(), match[0]
+    arrows = _places(match.span() for match in _ARROWS.finditer(text))
+    for place, sign in enumerate(text):
+        symbol = unicodedata.category(sign)[0] == "S" and sign not in _EMPTY_SIGNS | _BULLETS
+        if (symbol or unicodedata.combining(sign) == _OVERLAY) and place not in arrows:
+            yield place, sign
 
 
 def _spans(passage: Passage, terms: Iterable[str]) -> Iterator[Span]:
@@ -83,5 +107,6 @@ def _counting_lists(text: str, spans: Sequence[Span]) -> Iterator[Span]:
         if any(begin < end and stop > start for begin, stop in spans):
             continue
         before = [text[begin:stop] for begin, stop in spans if stop <= start and not text[stop:start].strip()]
-        if all(not word.isdecimal() or int(word) == count for word in before):
+        numbers = [int(number[0]) for word in before if (number := _FIRST_NUMBER.match(word))]
+        if all(number == count for number in numbers):
             yield start, end

@@ -31,6 +31,8 @@ _TO_THE_GRADER = re.compile(
     | \b (?:verified|accepted|approved|checked)\ by\ (?:the|our|my)\s
         (?:professor|instructor|teacher|ta|grader) \b
     | \b correct \b [^.!?\n]{0,4} \b \d{1,3}\ ?/\ ?\d{1,3} \b
+    | \b (?:mark|grade|rate|score) \s (?:this|it|me|my\ \w{1,20}) (?:\ answer)? \s
+        (?: (?:(?:with|at|a)\s)? \d{1,3}\ ?/\ ?\d{1,3} | as \s (?:fully\ )?(?:correct|right|complete) ) \b
     | ^ \s{0,9} points \s{0,3} [:=] \s{0,3} \d
     | [{"'] points? ["'] \s{0,3} :
     | ^ \s{0,9} decides \s{0,3} :
@@ -42,6 +44,10 @@ _TO_THE_GRADER = re.compile(
     | volle\spunktzahl
     | 忽略.{0,20}(?:指令|评分)
     | 满分
+    | m[áa]xim[ao]s?\s(?:puntuaci[óo]n|puntaje|puntos|nota) | puntuaci[óo]n\sm[áa]xima
+    | (?:todos|la\stotalidad\sde)\slos\spuntos
+    | (?:tous\sles\spoints|note\smaximale|maximum\sde\spoints)
+    | (?:पूरे|पूर्ण)\s(?:अंक|नंबर) | 満点
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )

@@ -18,23 +18,30 @@ LABEL_CHARACTERS = 200
 ALONE, ROW = "alone", "row"
 """Forms of a number that stands alone in its line or cell, and may be data."""
 
-_PLAIN = str.maketrans("（）［］：．。－‐‑‒–—―＃０１２３４５６７８９", "()[]:..-------#0123456789")  # noqa: RUF001
+_DIGITS = {
+    zero + digit: str(digit)
+    for zero in (0x0660, 0x06F0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66, 0x0E50)
+    for digit in range(10)
+}
+"""Digits of Arabic, Persian, the scripts of India, and Thai."""
+_PLAIN = _DIGITS | str.maketrans("（）［］：．。－‐‑‒–—―＃０１２３４５６７８９", "()[]:..-------#0123456789")  # noqa: RUF001
 """One character for one, so that places in a line stay."""
 _LEAD = re.compile(r"[\s>*_#\u2022\u00b7\u25aa\u25e6\u25cf\u25cb\u25a0-]*")
 """Bullets, quotation marks and signs of headings before a label."""
-_QUESTION = (
-    r"questions?|ques|qn|q|problem|prob|exercise|exer|ex|task|frage|aufgabe|pregunta|pytanie"
-    r"|\u95ee\u9898|\u554f\u984c|\u9898\u76ee|\u7b2c"
+QUESTION_WORDS = (
+    r"questions?|ques|qn|q|problem|prob|exercise|exer|ex|task|frage|aufgabe|pregunta|pytanie|exercice|ejercicio"
+    r"|domanda|quest\u00e3o|вопрос|задание|задача|प्रश्न|सवाल|질문|문제"
+    r"|\u95ee\u9898|\u554f\u984c|\u9898\u76ee|\u7b2c|\u554f|\u8cea\u554f|\u8bbe\u554f|\u8a2d\u554f"
 )
-_ANSWER = (
-    r"answers?(?:\s+(?:to|for|of)(?:\s+(?:question|problem|q))?)?|ans|solutions?|sol|response|antwort|l\u00f6sung"
-    r"|respuesta|\u7b54"
+ANSWER_WORDS = (
+    r"(?:answers?|ans|solutions?)(?:\s+(?:to|for|of)(?:\s+(?:question|problem|exercise|q))?)?|sol|response|antwort"
+    r"|l\u00f6sung|respuesta|r\u00e9ponse|risposta|resposta|ответ|उत्तर|जवाब|답|\u89e3\u7b54|\u56de\u7b54|\u7b54"
 )
 _NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,3}(?:\s?\.?\s?\(?[a-z]\)?(?![^\W_]))?"
 _PART = r"(?:part|section|teil|parte|partie)\s*(?P<part>\d{1,2}|[ivx]{1,4}|[a-z])(?![^\W_])"
 _KEYWORD = re.compile(
-    rf"(?:{_PART}[\s:.,/|()-]*)?(?:(?P<ask>{_QUESTION})|(?P<reply>{_ANSWER}))\s?\.?\s?"
-    rf"(?:no\.?|number|nr\.?)?\s?[#(\[]?\s?(?P<number>{_NUMBER})\s?[)\]]?[*_]*\s?\u9898?\s?(?P<end>[.):,|-]|$|(?=(?-i:[\[(A-Z\u4e00-\u9fff])))"
+    rf"(?:{_PART}[\s:.,/|()-]*)?(?:(?P<ask>{QUESTION_WORDS})|(?P<reply>{ANSWER_WORDS}))\s?\.?\s?"
+    rf"(?:no\.?|number|nr\.?)?\s?[#(\[]?\s?(?P<number>{_NUMBER})\s?[)\]]?[*_]*\s?\u9898?\s?(?P<end>[.):,|-]|$|(?=(?-i:[\[(`A-Z\u3040-\u30ff\u4e00-\u9fff])))"
     r"[*_]*\s*",
     re.IGNORECASE,
 )
@@ -54,8 +61,8 @@ _BARE = re.compile(r"[(\[]?(?P<number>\d{1,2}(?:\.\d{1,2})?[a-z]?)[)\].:]?[\s*_]
 _IN_HEADING = re.compile(r"\s*(?P<number>\d{1,2}(?:\.\d{1,2}){0,2}[a-z]?)\.?\s+(?=\S)")
 _LETTER = re.compile(r"\(?(?P<number>[a-z])[).:](?![^\W_])[*_]*\s*", re.IGNORECASE)
 _JOINED = re.compile(
-    rf"(?P<ask>(?:{_QUESTION}|{_ANSWER}|[AQ])[\s.#]{{0,3}})?"
-    rf"(?P<numbers>\d{{1,2}}(?:\s?(?:-|,|/|&|\+|and|und|to|bis|y|et|\u548c|\u3001)\s?(?:{_QUESTION}|[AQ])?[\s.#]?\d{{1,2}})+)"
+    rf"(?P<ask>(?:{QUESTION_WORDS}|{ANSWER_WORDS}|[AQ])[\s.#]{{0,3}})?"
+    rf"(?P<numbers>\d{{1,2}}(?:\s?(?:-|,|/|&|\+|and|und|to|bis|y|et|\u548c|\u3001)\s?(?:{QUESTION_WORDS}|[AQ])?[\s.#]?\d{{1,2}})+)"
     r"(?P<end>\s?[.):]|\s|$)",
     re.IGNORECASE,
 )
@@ -87,7 +94,7 @@ class Label:
 def path_of(label: str) -> Path:
     """Split the label of a question: `Part 1 - 2b` is ("1", "2", "b")."""
     lower = label.translate(_PLAIN).lower()
-    words = re.sub(rf"part|section|{_QUESTION}", " ", lower) if re.search(r"\d", lower) else lower
+    words = re.sub(rf"part|section|{QUESTION_WORDS}", " ", lower) if re.search(r"\d", lower) else lower
     return tuple(component.lstrip("0") or "0" for component in _COMPONENT.findall(words)) or (lower.strip(),)
 
 
@@ -105,7 +112,7 @@ def number_within(label: str) -> re.Pattern[str] | None:
     if not number.isdecimal():
         return None
     return re.compile(
-        rf"(?<![\w.,:])(?:\(?{number}\s?(?:\.(?![\w.])|\))|(?:{_QUESTION}|{_ANSWER})[\s.#:]{{0,3}}{number}(?!\w))",
+        rf"(?<![\w.,:])(?:\(?{number}\s?(?:\.(?![\w.])|\))|(?:{QUESTION_WORDS}|{ANSWER_WORDS})[\s.#:]{{0,3}}{number}(?!\w))",
         re.IGNORECASE,
     )
 
@@ -113,7 +120,7 @@ def number_within(label: str) -> re.Pattern[str] | None:
 def part_of(line: str) -> str | None:
     """Return the number of the part that a line is the title of; None if it is no such title."""
     plain = line[:LABEL_CHARACTERS].translate(_PLAIN)
-    match = _PART_ALONE.match(plain, _lead(plain))
+    match = _PART_ALONE.match(plain, behind_lead(plain))
     if match is None or len(match["rest"].split()) > 12:
         return None
     return _part(match["part"])
@@ -128,7 +135,7 @@ def label_of(line: str, kind: BlockKind, *, letters: bool = False) -> Label | No
     if kind in ("code", "output"):
         comment = _COMMENT.match(plain)
         return _keyword(plain, comment.end()) if comment and kind == "code" else None
-    start = _lead(plain)
+    start = behind_lead(plain)
     return (
         _keyword(plain, start)
         or _numbered(plain, start, kind)
@@ -147,7 +154,7 @@ def glued_label(line: str) -> Label | None:
 def joined_numbers(line: str, kind: BlockKind) -> frozenset[int]:
     """Return the numbers that a line begins with, where it has several before one answer."""
     plain = line[:LABEL_CHARACTERS].translate(_PLAIN)
-    match = _JOINED.match(plain, _lead(plain))
+    match = _JOINED.match(plain, behind_lead(plain))
     if match is None or kind in ("code", "output"):
         return frozenset()
     if not (match["ask"] or kind == "heading" or match["end"].strip()):
@@ -166,7 +173,7 @@ def row_label(cell: str) -> Label | None:
     return label_of(cell, "table")
 
 
-def _lead(plain: str) -> int:
+def behind_lead(plain: str) -> int:
     """Return where the text of a line begins, behind bullets and signs of headings."""
     match = _LEAD.match(plain)
     return match.end() if match else 0

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from grader.model.answer_copies import QuestionWords, question_words, words_of
 from grader.model.answer_labels import joined_numbers, number_within, part_of, path_of
 from grader.model.answer_lines import MARKS, DocumentLine, Mark, Targets, lines_of, marks_of, parts_of
+from grader.model.answer_numerals import lines_in_digits, parts_of_line
 from grader.model.answer_reading import Anchor, read
 from grader.model.document import Document, WrittenAnswer
+from grader.model.unnumbered_answers import unnumbered_answers
 
 PREAMBLE_WORDS = 12
 """So many words before the first number may be an answer."""
@@ -40,8 +42,12 @@ def answers_by_question(document: Document, questions: Mapping[str, str]) -> Map
         return {label: WrittenAnswer(certain=False, why=why) for label in questions}
     sheet = _Sheet(document, questions)
     regions = sheet.regions()
+    if 2 * len(regions) < len(questions) > 1:
+        other = _Sheet(document, questions, in_digits=True)
+        if 2 * len(in_digits := other.regions()) >= len(questions):
+            sheet, regions = other, in_digits
     if not regions:
-        return _unnumbered(document, sheet.lines, questions)
+        return unnumbered_answers(document, sheet.lines, questions)
     return {label: sheet.answer(label, regions) for label in questions}
 
 
@@ -70,9 +76,13 @@ class _Sheet:
 
     document: Document
     questions: Mapping[str, str]
+    in_digits: bool = False
+    """Whether numbers in words, Roman numerals and the like are read as digits."""
     lines: list[DocumentLine] = field(init=False)
     targets: Targets = field(init=False)
     words: dict[str, QuestionWords] = field(init=False)
+    run_on: bool = False
+    """Whether several answers stand in one line."""
     overfull: bool = False
     """Whether there are more numbered lines than are weighed."""
     trouble: str = ""
@@ -82,6 +92,15 @@ class _Sheet:
 
     def __post_init__(self) -> None:
         self.lines = lines_of(self.document)
+        if self.in_digits:
+            texts = lines_in_digits([line.text for line in self.lines])
+            parts = [
+                replace(line, text=part, first=line.first and not place)
+                for line, text in zip(self.lines, texts, strict=True)
+                for place, part in enumerate(parts_of_line(text))
+            ]
+            self.run_on = len(parts) > len(self.lines)
+            self.lines = parts
         self.targets = Targets(tuple(self.questions))
         self.words = {label: question_words(label, text) for label, text in self.questions.items()}
 
@@ -149,6 +168,8 @@ class _Sheet:
         document = self.document
         if self.overfull:
             yield OVERFULL
+        if self.in_digits:
+            yield "its numbers are not written as digits with a sign behind them"
         if document.incomplete:
             yield document.incomplete
         if document.scanned:
@@ -202,6 +223,8 @@ class _Sheet:
         """Yield reasons why an answer that is there may not be the right one, or not all of it."""
         if self.overfull:
             yield OVERFULL
+        if self.run_on:
+            yield "several answers stand in one paragraph, which is split before their numbers"
         anchors = [region.anchor for region in several]
         if len(anchors) > 1 and not all(_reply(anchor.mark) for anchor in anchors[1:]):
             yield f"question {label} is answered {len(anchors)} times"
@@ -259,14 +282,19 @@ class _Sheet:
             yield "what stands there is hidden, so that no reader sees it"
         if strays := pages.intersection(self.document.drawn):
             yield f"page {min(strays)} shows something beside its text: handwriting, a note, a form, a table"
+        first = min(r.first_line for rs in regions.values() for r in rs)
+        preamble = len(words_of(" ".join(line.text for line in self.lines[:first]))) >= PREAMBLE_WORDS
         if several:
+            before = [r for t, rs in regions.items() if t != target for r in rs]
+            last = all(r.first_line < several[0].first_line and r.text for r in before)
+            if preamble and last and before and several[0].anchor.mark.copy:
+                yield "each answer may stand above its question"
             return
         if hidden:
             yield "the document holds text that no reader sees"
         earlier = max((t for t in regions if t < target), default=None)
         if earlier is None:
-            first = min(r.first_line for rs in regions.values() for r in rs)
-            if len(words_of(" ".join(line.text for line in self.lines[:first]))) >= PREAMBLE_WORDS:
+            if preamble:
                 yield "it may stand before the first number"
             return
         others = words_of(self.questions.get(self.targets.labels[earlier] or "", ""))
@@ -290,52 +318,6 @@ class _Sheet:
             if number and number.search(text):
                 return f"its number stands in the answer to {self._name(target)}"
         return ""
-
-
-def _unnumbered(
-    document: Document, lines: Sequence[DocumentLine], questions: Mapping[str, str]
-) -> dict[str, WrittenAnswer]:
-    """Read a document in which no question is numbered or repeated."""
-    blocks = [number for number, block in enumerate(document.blocks) if block.text.strip()]
-    bodies = [number for number in blocks if document.blocks[number].kind != "heading"]
-    if not blocks:
-        why = document.incomplete or (
-            f"page {document.scanned[0]} holds no text that a machine can read" if document.scanned else ""
-        )
-        why = why or ("the document holds text that no reader sees" if document.hidden else "")
-        pictures = tuple(range(len(document.pictures)))
-        if pictures and not why:
-            why = "the document shows pictures and no text"
-        return {
-            label: WrittenAnswer(
-                certain=not why, why=why, pictures=pictures, page=document.pictures[0].page if pictures else 0
-            )
-            for label in questions
-        }
-    if len(questions) == 1:
-        text = "\n".join(line.text for line in lines).strip()
-        answer = WrittenAnswer(
-            text=text,
-            page=document.blocks[blocks[0]].page,
-            blocks=tuple(blocks),
-            pictures=tuple(range(len(document.pictures))),
-        )
-        return dict.fromkeys(questions, answer)
-    if len(bodies) == len(questions):
-        why = "nothing is numbered; the paragraphs are taken in the order of the questions"
-        return {
-            label: WrittenAnswer(
-                text=document.blocks[number].text.strip(),
-                page=document.blocks[number].page,
-                blocks=(number,),
-                pictures=tuple(n for n, p in enumerate(document.pictures) if p.after == number + 1),
-                certain=False,
-                why=why,
-            )
-            for label, number in zip(questions, bodies, strict=True)
-        }
-    why = "nothing is numbered and no question is repeated, so that it cannot be told which text answers it"
-    return {label: WrittenAnswer(certain=False, why=why) for label in questions}
 
 
 def _of_best_part(marks: Sequence[Mark], parts: Sequence[str]) -> list[Mark]:

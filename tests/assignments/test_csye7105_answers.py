@@ -32,6 +32,7 @@ RIGHT = {
         Time series = 3 (samples, timesteps, features); image = 4 (n, 3, 224, 224); video = 5
         Time series 3D tensors of shape (samples, steps, features). Images 4D tensors. Video 5D tensors.
         时间序列 3 维,图像 4 维,视频 5 维
+        time series: 3D; images => 4D; videos — 5D
     """,
     7: """
         tensor.to(device)
@@ -42,6 +43,9 @@ RIGHT = {
         .cuda(0), .cpu(), .to(torch.device("cuda"))
         tensor.to(device) moves tensors between CPU and GPU
         You can use x.to(device), or x.cuda() and x.cpu().
+        device = torch.device("cuda"); x.to(device)
+        x = x.to(device='cuda'); x.cpu()
+        torch.Tensor.to(), model.cuda()
     """,
     8: """
         (64, 3, 128, 128)
@@ -56,6 +60,8 @@ RIGHT = {
         (64, 3, 128, 128) in PyTorch, (64, 128, 128, 3) in TensorFlow
         (64, 3, 128, 128), samples, channels, height, width
         The shape of the tensor is [64, 3, 128, 128].
+        PyTorch: (64, 3, 128, 128), TensorFlow: (64, 128, 128, 3)
+        images.shape = (64, 3, 128, 128)
     """,
 }
 ODD = {
@@ -131,6 +137,14 @@ NOT_RIGHT = {
         time series 3, images 4, videos 5, audio 1
         there are 3 time series, 4 images and 5 videos
         time series 3, images 4, videos 5: so many colours
+        time series ≠ 3D, images != 4D, videos =/= 5D
+        ~3D for time series, ~4D for images, ~5D for videos
+        time series: √3 D, images 4D, videos 5D
+        time series ✗ 3D, images ❌ 4D, videos ✗ 5D
+        ~~time series: 3D, images: 4D, videos: 5D~~
+        time series 3\u0336D\u0336, images 4D, videos 5D
+        time series 3D (samples, features), images 4D, videos 5D
+        time series 3D, images 4D, videos 5D (+ 1)
     """,
     7: """
         x.cuda()
@@ -159,6 +173,17 @@ NOT_RIGHT = {
         x.function(cuda), x.to(device)
         .to() and .with()
         tensor.to(device) deletes the tensor on the CPU
+        x.to('gpu')
+        torch.to(device)
+        device.to(tensor)
+        cuda.to(cpu)
+        torch.cuda(x), torch.cpu(x)
+        x.cuda('cpu') and x.cpu('cuda')
+        .cuda: CPU, .cpu: CUDA
+        .to(model)
+        !x.to(device)
+        .to(device) ✗
+        ~~.to(device)~~
     """,
     8: """
         64 x 128 x 128
@@ -197,6 +222,16 @@ NOT_RIGHT = {
         (N=64, H=3, W=128, C=128)
         (64, 3, 128, 128) (samples, height, width, channels)
         tensor.shape(64, 3, 128, 128).reshape()
+        (64, 128, 128, 3) in PyTorch, (64, 3, 128, 128) in TensorFlow
+        TensorFlow: (64, 3, 128, 128)
+        x, 64, 3, 128, 128
+        (64, 3, 128, 128) x images
+        [64, 3, 128, 128][images]
+        ≠ (64, 3, 128, 128)
+        ~~(64, 3, 128, 128)~~
+        (64, 3, 128, 128) ✗
+        > (64, 3, 128, 128)
+        print(64, 3, 128, 128)
     """,
 }
 

@@ -95,6 +95,10 @@ FORMS = [
     "\u7b2c{n}\u9898\uff1a{a}",
     "Part 1 - {n}: {a}",
     "Part 1, Question {n}: {a}",
+    "Solution to Problem {n}\n{a}",
+    "\u0938\u0935\u093e\u0932 {n}: {a}",
+    "\u0412\u043e\u043f\u0440\u043e\u0441 {n}. {a}",
+    "R\u00e9ponse {n} : {a}",
     "{n}. {q}\n{a}",
     "{n}. {q}\nAnswer: {a}",
     "Q{n}: {q}\nA{n}: {a}",
@@ -108,6 +112,69 @@ FORMS = [
 @pytest.mark.parametrize("make", [document, lines])
 def test_every_form_of_numbering_is_read(form, make):
     expect(make("Name: Robin", *numbered(form)))
+
+
+@pytest.mark.parametrize(
+    ("form", "answer"), [("Q.{n} {a}", "`x`"), ("\u554f\u984c{n}\u3000{a}", "\u3053\u308c")]
+)
+def test_an_answer_in_code_or_in_kana_may_follow_without_a_sign(form, answer):
+    found = answers_by_question(lines(*(form.format(n=n, a=answer) for n in QUESTIONS)), QUESTIONS)
+    assert texts(found) == dict.fromkeys(QUESTIONS, answer)
+    assert doubts(found) == {}
+
+
+OTHER_NUMERALS = [
+    "i. ii. iii. iv. v. vi. vii. viii.",
+    "(I) (II) (III) (IV) (V) (VI) (VII) (VIII)",
+    "\u2460 \u2461 \u2462 \u2463 \u2464 \u2465 \u2466 \u2467",
+    "\u4e00\u3001 \u4e8c\u3001 \u4e09\u3001 \u56db\u3001 \u4e94\u3001 \u516d\u3001 \u4e03\u3001 \u516b\u3001",
+    "1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8",
+    "#1 #2 #3 #4 #5 #6 #7 #8",
+    "P1Q1: P1Q2: P1Q3: P1Q4: P1Q5: P1Q6: P1Q7: P1Q8:",
+    "\u0967. \u0968. \u0969. \u096a. \u096b. \u096c. \u096d. \u096e.",
+    " ".join(
+        f"Question_{name}:" for name in ("one", "two", "three", "four", "five", "six", "seven", "eight")
+    ),
+]
+
+
+@pytest.mark.parametrize("numerals", OTHER_NUMERALS)
+@pytest.mark.parametrize("make", [document, lines])
+def test_numbers_in_other_numerals_are_read_where_there_are_no_usual_ones(numerals, make):
+    labels = numerals.replace("_", "\u00a0").split(" ")
+    answers = [f"{label} {ANSWERS[n]}" for n, label in zip(QUESTIONS, labels, strict=True)]
+    expect(make("Name: Robin", *answers))
+
+
+@pytest.mark.parametrize("numerals", [OTHER_NUMERALS[0], OTHER_NUMERALS[2]])
+def test_what_is_missing_among_other_numerals_is_not_surely_missing(numerals):
+    answers = [
+        f"{label} {ANSWERS[n]}" for n, label in zip(QUESTIONS, numerals.split(), strict=True) if n != "4"
+    ]
+    found = answers_by_question(document(*answers), QUESTIONS)
+    assert texts(found) == ANSWERS | {"4": ""}
+    assert doubts(found) == {"4": "its numbers are not written as digits with a sign behind them"}
+
+
+@pytest.mark.parametrize("form", ["{n}. {a}", "Q{n}: {a}", "({n}) {a}"])
+def test_one_paragraph_of_all_answers_is_split_and_doubted(form):
+    whole = "Robin. " + " ".join(numbered(form)).replace("\n", " ")
+    found = answers_by_question(document(whole), QUESTIONS)
+    assert texts(found) == ANSWERS | {"3": ANSWERS["3"].replace("\n", " ")}
+    assert set(doubts(found).values()) == {
+        "several answers stand in one paragraph, which is split before their numbers"
+    }
+
+
+def test_other_numerals_are_entries_of_lists_where_answers_have_usual_numbers():
+    steps = "First:\ni. allocate\nii. copy\niii. launch\n\u2460 one\n2 times"
+    expect(lines(*numbered(_1=steps)), _1=steps)
+
+
+def test_sentences_that_begin_with_a_count_are_no_answers():
+    prose = ["2 GPUs are faster.", "4 machines are not.", "Then one waits.", "I. think so"]
+    found = answers_by_question(lines(*prose), QUESTIONS)
+    assert not any(answer.certain for answer in found.values())
 
 
 def test_no_space_behind_the_number_is_read_and_doubted_where_it_looks_like_a_decimal():
@@ -296,6 +363,15 @@ def test_what_stands_under_several_numbers_is_not_surely_missing(head):
     )
     answers = answers_by_question(made, {"1": "One?", "2": "Two?", "3": "Three?", "4": "Four?", "5": "Five?"})
     assert not answers["3"].certain
+
+
+def test_answers_above_their_questions_leave_none_surely_missing():
+    above = "\n".join(f"{ANSWERS[n]}\n{n}. {QUESTIONS[n]}" for n in QUESTIONS)
+    found = answers_by_question(
+        lines("A warp is a group of thirty-two neighbouring threads of one block, which", above), QUESTIONS
+    )
+    assert found["8"].text == ""
+    assert found["8"].why == "each answer may stand above its question"
 
 
 def test_a_number_that_no_heading_names_is_surely_missing():

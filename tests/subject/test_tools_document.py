@@ -130,6 +130,44 @@ class TestMarkdown:
             ("characters that turn the order of others round", "")
         ]
 
+    @pytest.mark.parametrize("turn", ["\u202d", "\u202e"])
+    def test_a_turned_text_is_not_what_a_reader_sees(self, read, turn):
+        assert texts(read(f"a {turn}(1, 2)\u202c", "a.md")) == ["a \ufffd(1, 2)"]
+
+    @pytest.mark.parametrize(
+        "style",
+        [
+            "position:absolute; left:-9999px",
+            "text-indent: -500em",
+            "height:0;overflow:hidden",
+            "max-width: 1px",
+            "clip-path: inset(100%)",
+            "position:absolute;clip:rect(0 0 0 0)",
+            "transform: scale(0)",
+            "filter:opacity(0%)",
+            "font-size: 0.05em",
+        ],
+    )
+    def test_a_style_that_takes_text_out_of_sight_hides_it(self, read, style):
+        found = read(f'seen <span style="{style}">secret</span>', "a.md")
+        assert texts(found) == ["seen"]
+        assert hidden(found) == [("HTML that hides it", "secret")]
+
+    @pytest.mark.parametrize(
+        "style",
+        [
+            "margin-left: -2px",
+            "line-height: 1",
+            "width: 100%",
+            "border-width:0",
+            "transform: scale(0.9)",
+            "font-size: 0.8em; height: 12px",
+            "max-height: none",
+        ],
+    )
+    def test_other_styles_hide_nothing(self, read, style):
+        assert texts(read(f'seen <span style="{style}">too</span>', "a.md")) == ["seen too"]
+
     @pytest.mark.parametrize(
         "style",
         ["color:#c00", "color:#333", "background:#000;color:#fff", "background-color:#fff", "font-size:12px"],

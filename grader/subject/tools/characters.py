@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from ctypes import byref, c_double, c_uint
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,8 @@ from numpy.typing import NDArray
 
 from .canvas import CONTRAST, Canvas, Luminance, Object, address, pointer, span
 from .ligatures import Box, Character, drop_replacements, one_box_each
+from .reading_order import NOWHERE, in_reading_order
+from .strikes import joined_strikes, struck_out
 
 TURNS = 4
 """Renderings without text; what lies on more than so many other texts does not count."""
@@ -46,8 +46,6 @@ LEGIBLE = 0.8
 """The least share of a word's characters that leave ink."""
 CORE = 0.3
 """What a character's box has around its middle, to each side; two that lie on one another share a middle."""
-GAP = 0.35
-"""The least width of a space that is not written, as a share of the height of its line."""
 CHARACTERS = 50_000
 
 FAINT = 20
@@ -65,8 +63,6 @@ _HYPHENS = dict.fromkeys(map(ord, "\x02\ufffe\uffff"))
 """What PDFium writes for a hyphen at the end of a line."""
 _IN_STANDARD_FONTS = "\u024f"
 """The last character that PDFium can draw without a font of the file."""
-_NOWHERE: Box = (0.0, 0.0, 0.0, 0.0)
-_LEFTWARD = ("R", "AL")
 _INKLESS = (pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP)
 
 
@@ -83,7 +79,8 @@ class TextReading:
     hidden_words: tuple[str, ...] = ()
     """The first of these."""
     lines: tuple[tuple[str, float], ...] = ()
-    """The lines of `text`, each with where it ends on the rendering, in pixels from the top."""
+    """The lines of `text`, struck words between signs, each with where it ends on the rendering, in pixels
+    from the top."""
 
 
 class Characters:
@@ -97,7 +94,7 @@ class Characters:
         text = pdfium.FPDFText_LoadPage(page)
         mirrored: set[Object] = set()
         characters = one_box_each(_characters(text, late, mirrored), ligatures) if text else ()
-        for letter, owner, box in _in_order(characters):
+        for letter, owner, box in in_reading_order(characters):
             self._letters.append(letter)
             self._owners.append(owner)
             boxes.append(box)
@@ -108,6 +105,7 @@ class Characters:
         self._inked = np.zeros(len(boxes), bool)
         self._traced = np.zeros(len(boxes), bool)
         self._over_ink = np.zeros(len(boxes), bool)
+        self._crossed = np.zeros(len(boxes), bool)
         self._shapes = np.zeros((len(boxes), CELLS**2))
         self.objects = tuple(dict.fromkeys(filter(None, self._owners)))
         """The text objects of the page."""
@@ -141,7 +139,8 @@ class Characters:
         together = turn_of >= TURNS
         together[[number for pair in twins for number in pair]] = True
         self._traced |= together & _touched(_sums(np.abs(page - textless) >= FAINT), cores)
-        self._over_ink = _varied(textless, canvas.whole(_around(self._boxes)))
+        self._over_ink = _varied(textless, canvas.whole(_around(self._boxes)), FAINT)
+        self._crossed = _varied(textless, cores, CONTRAST)
         smudged = [pair for pair in meeting if self._inked[list(pair)].all()]
         self._inked[[number for pair in smudged for number in pair]] = False
         self._inked &= ~self._mirrored
@@ -167,7 +166,8 @@ class Characters:
                 lines.append(("".join(line), bottom))
                 line, bottom = [], 0.0
             if legible:
-                line += (" " * bool(line and space), word[0])
+                struck = not scan and self._is_struck(word.start(), end)
+                line += (" " * bool(line and space), struck_out(word[0]) if struck else word[0])
                 bottom = max(bottom, float(self._boxes[word.start() : end, 3].max()))
             shown += (space, word[0]) if legible else (space,)
             certain = legible or (not scan and self._concealed(word.start(), end))
@@ -177,7 +177,10 @@ class Characters:
             unveiled="".join(unveiled).translate(_HYPHENS),
             hidden=hidden,
             hidden_words=tuple(hidden_words),
-            lines=tuple((words.translate(_HYPHENS), low) for words, low in (*lines, ("".join(line), bottom))),
+            lines=tuple(
+                (joined_strikes(words.translate(_HYPHENS)), low)
+                for words, low in (*lines, ("".join(line), bottom))
+            ),
         )
 
     def _concealed(self, start: int, end: int) -> bool:
@@ -193,6 +196,12 @@ class Characters:
             return False
         invisible = any(_is_invisible(owner) for owner in {self._owners[number] for number in drawn})
         return not (invisible and self._over_ink[drawn].any())
+
+    def _is_struck(self, start: int, end: int) -> bool:
+        """Tell whether a line or a scribble crosses most letters of a word."""
+        drawn = [number for number in range(start, end) if self._owners[number]]
+        letters = [number for number in drawn if self._letters[number].isalnum()]
+        return bool(letters) and bool(2 * self._crossed[letters].sum() >= len(letters))
 
     def _is_twin(self, first: int, second: int) -> bool:
         """Tell whether two characters that lie on one another are the same letter."""
@@ -252,7 +261,7 @@ def _characters(
             return
         code = pdfium.FPDFText_GetUnicode(text, number)
         owner = address(pdfium.FPDFText_GetTextObject(text, number))
-        box = _NOWHERE
+        box = NOWHERE
         if pdfium.FPDFText_GetCharBox(text, number, byref(left), byref(right), byref(bottom), byref(top)):
             box = (left.value, bottom.value, right.value, top.value)
         letter = chr(code) if 0 < code < 0x110000 else "\ufffd"
@@ -260,42 +269,6 @@ def _characters(
         if matrix.a * matrix.d < matrix.b * matrix.c:
             mirrored.add(owner)
         yield (letter, 0 if letter.isspace() else owner, box), abs(matrix.b) > abs(matrix.a)
-
-
-def _in_order(characters: Iterable[Character]) -> Iterator[Character]:
-    """Yield characters; lines with letters that run to the left are read from their places on the page.
-
-    PDFium turns names such as max_kernel round in them. A line begins at its right end if a letter stands
-    there that runs to the left.
-    """
-    for end, whole in groupby(characters, key=lambda character: character[0] in "\r\n"):
-        line = list(whole)
-        if end or not any(_runs_left(character) and character[2] != _NOWHERE for character in line):
-            yield from line
-            continue
-        placed = sorted(
-            (character for character in line if character[2] != _NOWHERE),
-            key=lambda character: character[2][0],
-        )
-        runs = [(runs_left, list(run)) for runs_left, run in groupby(_spaced(placed), key=_runs_left)]
-        from_the_right = _runs_left(
-            next(character for character in reversed(placed) if character[0].isalpha())
-        )
-        for runs_left, run in reversed(runs) if from_the_right else runs:
-            yield from reversed(run) if runs_left else run
-
-
-def _runs_left(character: Character) -> bool:
-    return unicodedata.bidirectional(character[0]) in _LEFTWARD
-
-
-def _spaced(line: Sequence[Character]) -> Iterator[Character]:
-    """Yield a line with a space wherever it has a gap."""
-    high = max(box[3] - box[1] for _, _, box in line)
-    for previous, character in zip((line[0], *line), line, strict=False):
-        if character[2][0] - previous[2][2] > GAP * high:
-            yield " ", 0, _NOWHERE
-        yield character
 
 
 def _cores(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -316,10 +289,10 @@ def _touched(sums: NDArray[np.int64], pixels: NDArray[np.int64]) -> NDArray[np.b
     return touched
 
 
-def _varied(picture: Luminance, pixels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which boxes of a rendering have more than one luminance."""
+def _varied(picture: Luminance, pixels: NDArray[np.int64], least: float) -> NDArray[np.bool_]:
+    """Return in which boxes of a rendering luminances differ by at least so much."""
     places = (picture[top:bottom, left:right] for left, top, right, bottom in pixels.tolist())
-    return np.array([span(place) >= FAINT for place in places], bool)
+    return np.array([span(place) >= least for place in places], bool)
 
 
 def _sums(ink: NDArray[np.bool_]) -> NDArray[np.int64]:

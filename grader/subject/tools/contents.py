@@ -23,6 +23,8 @@ _INVISIBLE = re.compile(
 """Characters that show as nothing, and those that turn the order of others round."""
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _REVERSED = re.compile("[\u202d\u202e]")
+TURNED = "\ufffd"
+"""What stands for such a character: a reader sees other words than those behind it."""
 _CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _SPACES = re.compile(r"[^\S\n\t]+")
 
@@ -122,6 +124,7 @@ class Contents:
             self.hide("characters without width", "".join(chr(ord(letter) - 0xE0000) for letter in tags))
         if _REVERSED.search(text):
             self._hide("characters that turn the order of others round", 0, "")
+            text = _REVERSED.sub(TURNED, text)
         plain = _INVISIBLE.sub("", text)
         self._invisible += len(text) - len(plain)
         return _SPACES.sub(" ", _CONTROLS.sub(" ", plain.replace("\r\n", "\n").replace("\r", "\n")))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 
+from .strikes import LINE_THROUGH, STRIKE, STRIKES
+
 NEVER_SHOWN = frozenset({"script", "style", "template", "head", "title", "object", "iframe", "noscript"})
 VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -20,7 +22,11 @@ PAPER_LUMINANCE = 215.0
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*\.?0*\s*(?:;|$|!)"
     r"|font-size\s*:\s*(?:0|[01](?:\.\d+)?\s*(?:px|pt))\s*(?:;|$|!)"
-    r"|(?<![-\w])color\s*:\s*transparent",
+    r"|(?<![-\w])color\s*:\s*transparent|filter\s*:\s*opacity\(\s*0*\.?0*%?\s*\)"
+    r"|(?<![-\w])(?:left|right|top|bottom|text-indent|margin(?:-\w+)?)\s*:[^;]*-\s*\d{3,}\s*(?:px|pt|em|rem|%|vw|vh)"
+    r"|(?<![-\w])(?:max-)?(?:height|width)\s*:\s*[01]?(?:\.\d+)?\s*(?:px|pt|em|%)?\s*(?:;|$|!)"
+    r"|clip(?:-path)?\s*:\s*(?:inset\(\s*(?:100|[5-9]\d)%|circle\(\s*0|rect\((?:\s*[01](?:px)?[\s,]+){3}[01])"
+    r"|scale(?:3d|x|y)?\s*[:(]\s*0*\.?0*\s*(?:[,);]|$)|font-size\s*:\s*0*\.[01]\d*\s*(?:em|rem)",
     re.IGNORECASE,
 )
 _COLOUR = re.compile(
@@ -45,13 +51,13 @@ class HtmlText(HTMLParser):
         self._shown = shown
         self._hide = hide
         self._picture = picture
-        self._open: list[tuple[str, str]] = []
-        """The open elements, each with how it hides its text; empty if it does not."""
+        self._open: list[tuple[str, str, bool]] = []
+        """The open elements, each with how it hides its text, if it does, and whether it strikes it out."""
 
     @property
     def hiding(self) -> str:
         """How text that comes now is hidden; empty if it is not."""
-        return next((how for _, how in self._open if how), "")
+        return next((how for _, how, _ in self._open if how), "")
 
     def text(self, text: str) -> None:
         """Take text that is no HTML, and stands between pieces of it."""
@@ -72,13 +78,19 @@ class HtmlText(HTMLParser):
         if tag in VOID or len(self._open) >= DEEP:
             return
         how = "an element that shows nothing" if tag in NEVER_SHOWN else ""
-        self._open.append((tag, how or ("HTML that hides it" if _hidden(values) else "")))
+        strikes = tag in STRIKES or bool(LINE_THROUGH.search(values.get("style", "")))
+        self._open.append((tag, how or ("HTML that hides it" if _hidden(values) else ""), strikes))
+        if strikes and not self.hiding:
+            self._shown(STRIKE)
 
     def handle_endtag(self, tag: str) -> None:
         """Close an element, and those that were left open in it."""
-        places = [place for place, (name, _) in enumerate(self._open) if name == tag]
+        places = [place for place, (name, *_) in enumerate(self._open) if name == tag]
         if places:
+            struck = any(strikes for *_, strikes in self._open[places[-1] :]) and not self.hiding
             del self._open[places[-1] :]
+            if struck:
+                self._shown(STRIKE)
         if tag in BREAKS and not self.hiding:
             self._shown("\n")
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from .contents import CHARACTERS, Contents, FullError, UnreadableError
 from .html_text import HtmlText
+from .strikes import STRIKE
 from .thumbnails import decoded
 
 PICTURE_BYTES = 8 * 2**20
@@ -135,6 +136,8 @@ class _MarkdownBlocks:
             match token.type:
                 case "text" | "code_inline":
                     self._html.text(token.content)
+                case "s_open" | "s_close":
+                    self._html.text(STRIKE)
                 case "softbreak" | "hardbreak":
                     self._html.text("\n")
                 case "html_inline":

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from .contents import Contents, FullError, UnreadableError
+from .strikes import joined_strikes, struck_out
 from .thumbnails import decoded
 from .word_elements import (
     CHART,
@@ -271,6 +272,10 @@ class _WordBlocks:
         """Return how a run is hidden."""
         return self._looks.hidden(run, style, ground)
 
+    def struck(self, run: Any, style: str) -> bool:
+        """Tell whether a run is struck out."""
+        return self._looks.struck(run, style)
+
     def break_page(self, *, rendered: bool) -> None:
         """Count a page: by the breaks that Word noted when it last rendered them, else by those typed."""
         if rendered == self._counts_pages:
@@ -311,7 +316,7 @@ class _ParagraphReader:
 
     def shown(self) -> str:
         """Return the text that a reader sees."""
-        return "".join(text for how, text in self._pieces if not how)
+        return joined_strikes("".join(text for how, text in self._pieces if not how))
 
     def concealed(self) -> Iterator[tuple[str, str]]:
         """Yield how a stretch of text is hidden, and the stretch."""
@@ -336,8 +341,10 @@ class _ParagraphReader:
                     self._inline(inner, how, deep + 1)
 
     def _run(self, run: Any, how: str, deep: int) -> None:
+        struck = not how and run.tag == f"{W}r" and self._blocks.struck(run, self._style)
         for child in run:
             if text := text_of(child):
+                text = struck_out(text) if struck else text
                 deleted = child.tag == f"{W}delText"
                 self._pieces.append(("deleted text" if deleted else how, text))
             elif child.tag == f"{W}lastRenderedPageBreak":

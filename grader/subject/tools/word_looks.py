@@ -23,7 +23,8 @@ _HIGHLIGHTS = {"black": 0.0, "darkBlue": 15.0, "darkRed": 38.0, "darkGreen": 75.
 """Luminances of dark highlights; others are bright, and are taken for white."""
 _LIGHT = frozenset({"background1", "light1", "bg1", "lt1"})
 _OFF = frozenset({"0", "false", "off", "none"})
-_LOOKS = ("vanish", "color", "sz", "w", "shd", "highlight")
+_STRIKES = ("strike", "dstrike")
+_LOOKS = ("vanish", "color", "sz", "w", "shd", "highlight", *_STRIKES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +94,14 @@ class Looks:
 
     def hidden(self, run: Any, style: str, ground: Ground) -> str:
         """Return how a run in a paragraph of some style is hidden; empty if a reader sees it."""
-        if ground.hidden:
-            return ground.hidden
+        return ground.hidden or _hidden(self._look(run, style), ground)
+
+    def struck(self, run: Any, style: str) -> bool:
+        """Tell whether a run in a paragraph of some style is struck out."""
+        look = self._look(run, style)
+        return any(name in look and on(look[name].get(f"{W}val")) for name in _STRIKES)
+
+    def _look(self, run: Any, style: str) -> dict[str, Any]:
         properties = run.find(f"{W}rPr")
         character = value(properties, "rStyle") if properties is not None else ""
         look = dict(self._from_styles(style, character))
@@ -102,7 +109,7 @@ class Looks:
             element = properties.find(f"{W}{name}") if properties is not None else None
             if element is not None:
                 look[name] = element
-        return _hidden(look, ground)
+        return look
 
     def _from_styles(self, paragraph: str, character: str) -> dict[str, Any]:
         key = paragraph, character
