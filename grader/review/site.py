@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from urllib.parse import parse_qsl, quote
 
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from grader.config.codec import digest_bytes
@@ -37,6 +38,11 @@ STATIC_FILES = {
     "review.js": STATIC / "review.js",
 }
 MOST_DIGITS = 16
+MISTAKE = (
+    "This is a mistake of grader review itself; the terminal where it was started says more. See whether "
+    "your last points are there before you give them again."
+)
+LOG = logging.getLogger(__name__)
 VERSION = digest_bytes(b"".join(path.read_bytes() for path in STATIC_FILES.values()))[-12:]
 """Part of the addresses of those files, so that browsers may keep them for ever."""
 PAGES = (
@@ -174,7 +180,10 @@ class ReviewSite:
         async def answer(request: Request) -> Response:
             form = None
             if request.method == "POST":
-                form = await _form(request)
+                try:
+                    form = await _form(request)
+                except ClientDisconnect:
+                    return Response(status_code=400)  # nobody reads it
                 if form is None:
                     return PlainTextResponse("grader review: that is too much for one form\n", 413)
                 if not has_csrf(request.state.session, form.get("csrf", "")):
@@ -193,6 +202,12 @@ class ReviewSite:
                 return self.page("problem.html.j2", visit, status=error.status, problems=(str(error),))
             except GraderError as error:
                 return self.page("problem.html.j2", visit, status=503, problems=error.problems)
+            except OSError as error:
+                problem = f"{error.filename or 'a file'}: cannot be used ({error.strerror or error})"
+                return self.page("problem.html.j2", visit, status=503, problems=(problem,))
+            except Exception:
+                LOG.exception("grader review: a mistake of its own at %s", request.url.path)
+                return self.page("problem.html.j2", visit, status=500, problems=(MISTAKE,))
 
         return answer
 
