@@ -31,7 +31,7 @@ class ReviewSession:
 
     person: Reviewer
     account: int | None = None
-    """The account of this machine whose browser opened it; nobody else may go on with it. None for another machine."""
+    """The account of this machine that opened it, and alone may go on with it; None for another machine."""
     used_at: float = field(default_factory=time.monotonic)
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(TOKEN_BYTES))
     """The word that every form of this session carries."""
@@ -52,7 +52,10 @@ class Door:
         self._sessions: dict[str, ReviewSession] = {}
 
     def enter(self, token: str, account: int | None = None) -> str | None:
-        """Open a session for a token, in a browser of an account of this machine; return the value of its cookie, or None for a wrong token."""
+        """Open a session for a token, in a browser of an account of this machine.
+
+        Return the value of its cookie, or None for a wrong token.
+        """
         digest = _digest(token)
         for expected, person in self._people.items():
             if hmac.compare_digest(expected, digest):

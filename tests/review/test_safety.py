@@ -277,8 +277,8 @@ import encodings.idna, os, socket, sys
 os.setgid(65534), os.setuid(65534)
 host, port, cookie = sys.argv[1:]
 with socket.create_connection((host, int(port))) as server:
-    head = f"GET /a/demo HTTP/1.1\\r\\nHost: {host}:{port}\\r\\nCookie: {cookie}\\r\\nConnection: close\\r\\n\\r\\n"
-    server.sendall(head.encode())
+    lines = "GET /a/demo HTTP/1.1", f"Host: {host}:{port}", f"Cookie: {cookie}", "Connection: close", "", ""
+    server.sendall("\\r\\n".join(lines).encode())
     print(server.makefile().read())
 """
 
@@ -332,9 +332,9 @@ def test_who_goes_away_in_the_middle_of_a_form_leaves_no_traceback(demo, caplog)
     ada = demo.visitor()
     cookie = "; ".join(f"{each.name}={each.value}" for each in ada.client.cookies)
     host, port = demo.address.removeprefix("http://").split(":")
-    head = f"POST /a/demo/undo HTTP/1.1\r\nHost: {host}:{port}\r\nCookie: {cookie}\r\nContent-Length: 99\r\n\r\na"
+    lines = "POST /a/demo/undo HTTP/1.1", f"Host: {host}:{port}", f"Cookie: {cookie}", "Content-Length: 99"
     with socket.create_connection((host, int(port))) as client:
-        client.sendall(head.encode())
+        client.sendall("\r\n".join((*lines, "", "a")).encode())
         assert ada.page("/a/demo").status_code == 200
     for _ in range(3):
         assert ada.page("/a/demo").status_code == 200
