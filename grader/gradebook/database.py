@@ -121,6 +121,7 @@ class Database(ABC):
                     return result
             transaction = self._transaction(connection)
             result = work(connection)
+            self._before_commit()
             uncertain.append((transaction, result))
             return result
 
@@ -133,6 +134,7 @@ class Database(ABC):
             connection.begin(),
         ):
             yield connection
+            self._before_commit()
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -162,6 +164,10 @@ class Database(ABC):
     def _has_committed(self, _connection: Connection, _transaction: str) -> bool:
         """Tell whether a transaction whose connection was lost was committed."""
         return False
+
+    @abstractmethod
+    def _before_commit(self) -> None:
+        """Raise if what was written would be lost, although it is committed."""
 
     def _begin(self, connection: Connection) -> None:
         writing = connection.get_execution_options().get(WRITING)

@@ -39,6 +39,7 @@ class SqliteFile(Database):
         ),
         "malformed": (NotObservedError, "is damaged; go back to a backup"),
         "locked": (NotObservedError, "another program has been writing into it for too long; try again"),
+        "disk is full": (NotObservedError, "its disk is full; make room there, and try again"),
     }
 
     def __init__(
@@ -62,9 +63,11 @@ class SqliteFile(Database):
         # of a bare address SQLAlchemy thinks that it is memory, and would share one connection
         engine = create_engine("sqlite://", creator=self._connect, poolclass=QueuePool)
         super().__init__(name, engine, create=create, migrations=migrations)
+        self._inode = _inode(path)  # now: an overlay file system changes it when a file is opened for writing
         self._is_open = True
 
     def _begin(self, connection: Connection) -> None:
+        self._refuse_moved()
         if self._is_open and connection.get_execution_options().get(WRITING):
             self._refuse_network(self.name)  # reading and migrating stay possible, so that it can be copied
         super()._begin(connection)
@@ -76,6 +79,21 @@ class SqliteFile(Database):
                 f"{name}: is on a network file system ({self._network}), where SQLite loses rows of two "
                 "machines; keep it on a local disk (grader export backup copies it there), or use "
                 "PostgreSQL (docs/how-to/team-gradebook.md)"
+            )
+
+    def _before_commit(self) -> None:
+        self._refuse_moved()
+
+    def _refuse_moved(self) -> None:
+        """Refuse to go on once another file, or none, has the path.
+
+        SQLite would write on into the log beside the old path, which belongs to no file then: the rows are
+        lost once this process is killed.
+        """
+        if self._is_open and _inode(self._path) != self._inode:
+            raise NotObservedError(
+                f"{self.name}: was moved, deleted or replaced while it was open, and nothing was written; "
+                "put it back with its -wal file, or start again with the other one"
             )
 
     def backup(self, to: Path) -> None:
@@ -116,6 +134,15 @@ class SqliteFile(Database):
         copy = self._path.with_name(f"{self._path.name}.before-migration-{number}")
         self.backup(copy)
         return show_path(copy)
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of the file that a path leads to; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

@@ -182,6 +182,41 @@ def test_waiting_too_long_for_another_writer_is_an_error_of_one_line(path, book,
         pass
 
 
+@pytest.mark.parametrize("change", ["moved", "deleted", "replaced"])
+def test_a_file_that_is_not_at_its_path_any_more_is_neither_written_nor_read(path, tiny, keep, book, change):
+    keep(tiny.evidence("ann"))
+    away, copy = path.with_name("away.db"), path.with_name("copy.db")
+    book.database.backup(copy)
+    path.rename(away)
+    if change == "replaced":
+        copy.rename(path)
+    for use in (lambda: keep(tiny.evidence("ben")), book.students):
+        with pytest.raises(NotObservedError, match="was moved, deleted or replaced while it was open"):
+            use()
+    if change != "deleted":
+        away.rename(path)
+        keep(tiny.evidence("ben"))
+        assert book.students() == ("ann", "ben")
+
+
+def test_what_is_written_while_the_file_is_moved_is_not_committed(path, book):
+    row = {"assignment": "a", "student": "s", "digest": "d", "body": "{}", "at": "now"}
+    away = path.with_name("away.db")
+
+    def add(connection):
+        connection.execute(insert(SUBMISSIONS), row)
+        path.rename(away)
+
+    with pytest.raises(NotObservedError, match="was moved"), book.database.writing() as connection:
+        add(connection)
+    away.rename(path)
+    with pytest.raises(NotObservedError, match="was moved"):
+        book.database.write(add)
+    away.rename(path)
+    with book.database.reading() as connection:
+        assert connection.execute(SUBMISSIONS.select()).all() == []
+
+
 def test_closed_it_is_one_file(path, tiny):
     with Gradebook(path, create=True) as book:
         of = tiny.evidence()

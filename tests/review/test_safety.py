@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 import requests
@@ -12,6 +18,7 @@ import requests
 from grader.review.demo import record
 from grader.review.files import file_of, shown_file
 from grader.review.page_pictures import PagePictures
+from grader.review.peer import account_of
 from grader.review.safety import Guard
 
 HOSTILE = {
@@ -21,6 +28,21 @@ HOSTILE = {
     "4": '"><form action=/a/demo/publish method=post><input name=publish value=1></form>',
     "5": "{{ 7*7 }} {% raw %} " + "A" * 300_000,
 }
+ODD = {
+    "1": "A" * 1_000_000,
+    "2": "nul\0l <script>\0document.title='taken'</script>\0",
+    "3": "data:text/html,<script>alert(1)</script> <a href=data:text/html;base64,PHNjcmlwdD4>32</a>",
+    "4": "@import url(http://evil.example/a); </textarea></style><math><style><img src=x onerror=alert(1)>",
+    "5": "<base href=//evil.example/><meta http-equiv=refresh content=0;url=//evil.example><iframe src=/>",
+}
+NAMES = ("m\u0430llory_1", "<img src=x onerror=alert(1)>", "\u202eecila_1", "zo\u0335\u0336\u0337e " * 20)
+"""Of students: a Cyrillic letter, markup, right to left, many marks and much of it."""
+FILES = (
+    "answers.md",
+    "<img src=x onerror=document.title='taken'>.md",
+    "a&b\"'?file=answers.md#x.md",
+    "\u202egnp.exe",
+)
 PAGES = (
     "",
     "/submissions",
@@ -31,6 +53,24 @@ PAGES = (
     "/publish",
     "/audit",
 )
+
+
+def hostile_class(demo) -> list[int]:
+    """Record hostile answers, names and names of files; return the numbers of the submissions."""
+    before = {entry.number for entry in demo.room.index.refresh().entries}
+    record(demo.book, demo.desk, demo.results, "mallory_1", HOSTILE)
+    record(demo.book, demo.desk, demo.results, "mallory_2", ODD)
+    model = max(demo.room.index.refresh().entries, key=lambda entry: entry.number)
+    evidence = demo.book.evidence(model.attempt)
+    for place, name in enumerate(NAMES):
+        submission = replace(evidence.submission, student=name, digest=f"sha256:{place}", files=FILES)
+        other = replace(evidence, submission=submission)
+        demo.book.record(other, demo.desk.judge.card(submission, other.observations), how="record")
+        workspace = demo.results / "demo" / name.replace("/", "") / "workspace"
+        workspace.mkdir(parents=True)
+        for file in FILES:
+            (workspace / file).write_text(f"{file}\0".replace("\0", "") + "<script>1</script>")
+    return sorted({entry.number for entry in demo.room.index.refresh().entries} - before)
 
 
 def changes(demo) -> int:
@@ -142,17 +182,22 @@ def test_no_page_of_ours_needs_what_its_policy_refuses(demo):
         assert not re.search(r"<[^>]+\sstyle=|<[^>]+\son\w+=|<style|<script(?! src=\"/static/)", text), path
 
 
+def hostile_paths(demo, numbers: list[int]) -> list[str]:
+    paths = [f"/a/demo/q/{item}/{number}" for item in demo.desk.items for number in numbers[:2]]
+    for number in numbers:
+        paths += [f"/a/demo/s/{number}{rest}" for rest in ("", "/staff.html", "/student.html")]
+        paths += [f"/a/demo/s/{number}?file={quote(name)}" for name in FILES]
+    return paths
+
+
 def test_hostile_answers_are_text(demo):
-    record(demo.book, demo.desk, demo.results, "mallory_1", HOSTILE)
-    entry = max(demo.room.index.refresh().entries, key=lambda entry: entry.number)
+    numbers = hostile_class(demo)
+    assert len(numbers) == 2 + len(NAMES)
     ada = demo.visitor()
-    ada.give("q1.memory", entry.number, 0, 0, 0, 0, comment="<script>1</script>", keep=1)
-    ada.post("/a/demo/requests", submission=entry.number, item="q1.memory", text="<script>2</script>")
-    paths = [f"/a/demo/q/{item}/{entry.number}" for item in demo.desk.items]
-    paths += [
-        f"/a/demo/s/{entry.number}{rest}" for rest in ("", "?file=answers.md", "/staff.html", "/student.html")
-    ]
-    paths += [f"/a/demo{page}" for page in PAGES] + ["/a/demo/requests/1"]
+    ada.give("q1.memory", numbers[0], 0, 0, 0, 0, comment="<script>1</script>", keep=1)
+    ada.post("/a/demo/requests", submission=numbers[0], item="q1.memory", text="<script>2</script>")
+    paths = hostile_paths(demo, numbers) + [f"/a/demo{page}" for page in PAGES] + ["/a/demo/requests/1"]
+    ada.post("/a/demo/names", show=1)
     for path in paths:
         text = ada.get(path)
         for markup in (
@@ -162,10 +207,17 @@ def test_hostile_answers_are_text(demo):
             "<svg onload",
             "<a href=javascript",
             "<form action=/a",
+            "<base",
+            "<iframe src=/",
+            "<meta http-equiv=refresh",
+            "<a href=data",
+            'href="data:text',
+            "<math",
         ):
             assert markup not in text, (path, markup)
         assert "\u202e" not in text
         assert "\u2066" not in text
+        assert "\0" not in text
         assert len(text) < 400_000
 
 
@@ -262,3 +314,112 @@ def test_a_form_that_is_too_large_is_refused(demo):
     response = ada.client.post(f"{demo.address}/a/demo/requests", data=chunks)
     assert response.status_code == 413
     assert changes(demo) == 0
+
+
+# another user of the machine
+
+
+AS_NOBODY = """
+import encodings.idna, os, socket, sys
+os.setgid(65534), os.setuid(65534)
+host, port, cookie = sys.argv[1:]
+with socket.create_connection((host, int(port))) as server:
+    lines = "GET /a/demo HTTP/1.1", f"Host: {host}:{port}", f"Cookie: {cookie}", "Connection: close", "", ""
+    server.sendall("\\r\\n".join(lines).encode())
+    print(server.makefile().read())
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, to become somebody else")
+def test_a_cookie_that_another_user_of_the_machine_has_read_opens_nothing(demo):
+    ada = demo.visitor()
+    cookie = "; ".join(f"{each.name}={each.value}" for each in ada.client.cookies)
+    host, port = demo.address.removeprefix("http://").split(":")
+    command = [sys.executable, "-c", AS_NOBODY, host, port, cookie]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert answer.startswith("HTTP/1.1 403 ")
+    assert "this browser's link was opened by another account of this machine" in answer
+    assert ada.page("/a/demo").status_code == 200
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_the_account_at_the_other_end_of_a_connection_is_known(address):
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with (
+        socket.create_server((address, 0), family=family) as server,
+        socket.create_connection(server.getsockname()[:2]) as client,
+    ):
+        ends = client.getsockname()[:2], server.getsockname()[:2]
+        assert account_of(*ends) == os.getuid()
+        assert account_of(("192.0.2.7", 9), ends[1]) is None
+        assert account_of(*ends, tables=()) is None
+
+
+def test_a_socket_of_both_kinds_of_addresses_is_found(tmp_path):
+    table = tmp_path / "tcp6"
+    client = "0000000000000000FFFF00000100007F:C350"
+    server = "0000000000000000FFFF00000100007F:21FC"
+    table.write_text(f"head\n 0: {client} {server} 01 0:0 00:0 0 1234 0 1 1 0 20 4 0 10 -1\n")
+    assert account_of(("127.0.0.1", 50000), ("127.0.0.1", 8700), [table]) == 1234
+
+
+def test_a_browser_that_nobody_used_for_long_has_to_open_its_link_again(demo, monkeypatch):
+    ada = demo.visitor()
+    monkeypatch.setattr("grader.review.people.IDLE_S", -1.0)
+    assert ada.page("/a/demo").status_code == 403
+    monkeypatch.undo()
+    assert ada.page("/a/demo").status_code == 403
+    assert demo.visitor().page("/a/demo").status_code == 200
+
+
+# a server that says what is wrong
+
+
+def test_who_goes_away_in_the_middle_of_a_form_leaves_no_traceback(demo, caplog):
+    ada = demo.visitor()
+    cookie = "; ".join(f"{each.name}={each.value}" for each in ada.client.cookies)
+    host, port = demo.address.removeprefix("http://").split(":")
+    lines = "POST /a/demo/undo HTTP/1.1", f"Host: {host}:{port}", f"Cookie: {cookie}", "Content-Length: 99"
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall("\r\n".join((*lines, "", "a")).encode())
+        assert ada.page("/a/demo").status_code == 200
+    for _ in range(3):
+        assert ada.page("/a/demo").status_code == 200
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_a_rubric_that_is_gone_is_a_line_until_it_is_back(demo):
+    ada, text = demo.visitor(), demo.rubric.read_text()
+    demo.rubric.unlink()
+    response = ada.page("/a/demo")
+    assert response.status_code == 503
+    assert "demo.yaml" in response.text
+    demo.rubric.write_text(text)
+    assert ada.page("/a/demo").status_code == 200
+
+
+def test_a_mistake_of_ours_is_a_page_with_what_to_do(demo, monkeypatch, caplog):
+    ada = demo.visitor()
+    monkeypatch.setattr("grader.review.grading_pages.progress", lambda _: 1 / 0)
+    response = ada.page("/a/demo")
+    assert response.status_code == 500
+    assert "mistake of grader review itself" in response.text
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_gradebook_that_was_moved_is_a_line_and_nothing_is_said_to_be_saved(demo):
+    ada = demo.visitor()
+    number = demo.room.index.refresh().next_open(demo.desk.items["writing"]).number
+    word = ada.word()
+    away = demo.path.rename(demo.path.with_name("away.db"))
+    response = ada.client.post(
+        f"{demo.address}/a/demo/q/writing/{number}", data={"csrf": word, "part-0": "1", "after": "0"}
+    )
+    assert response.status_code == 503
+    assert "was moved, deleted or replaced while it was open, and nothing was written" in response.text
+    away.rename(demo.path)
+    assert ada.give("writing", number, 1).status_code == 200
+
+
+def test_there_are_two_reports_and_no_others(demo):
+    assert demo.visitor().page("/a/demo/s/1/constructor.html").status_code == 404
