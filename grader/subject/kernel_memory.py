@@ -1,4 +1,4 @@
-"""Kernel memory of a check beside resident pages: sockets, pipes, mappings, memfd files."""
+"""Kernel memory of a check beside resident pages: sockets, pipes, mappings, files of /proc, memfd files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 from . import sockets
+from .check_processes import PPID, stat_fields
 
 GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 MAPPING_BYTES = 512
 """A line of /proc/PID/maps: `vm_area_struct`, `anon_vma` and their place in the tree."""
+CHAIN_BYTES = 64
+"""An `anon_vma_chain`: a mapping that came by fork has one for each living ancestor, and one of its own."""
+KERNEL_FILE_BYTES = 65536
+"""What an open file of /proc or /sys may hold for its reader (`seq_file`): a line, or all of its content.
+
+Seen: 32 KiB where a path of 4096 line breaks is mapped; /proc/stat grows with cores and interrupts.
+"""
 PIPE_BYTES, SMALL_PIPE_BYTES = 65536, 8192
 FULL_PIPES = 1024
 """A user's pipes beyond these get two pages each (fs.pipe-user-pages-soft)."""
@@ -21,6 +29,7 @@ LOOK_S = 0.01
 
 _SHARED = (b"/dev/zero (deleted)", b"/memfd:")
 """Shared anonymous memory and memory files; what lies in the check's own folders is counted there."""
+_KERNEL_FILES = ("/proc/", "/sys/")
 _BLOCK = 512
 _UNKNOWN_KIB = 2**40
 """Where the machine hides it: above every limit, so that the processes are measured."""
@@ -29,9 +38,10 @@ _UNKNOWN_KIB = 2**40
 class _Objects:
     """Kernel objects of one process: numbers of inodes, and bytes by the inode."""
 
-    __slots__ = ("mappings", "pipes", "shared", "sockets")
+    __slots__ = ("kernel_files", "mappings", "pipes", "shared", "sockets")
 
     def __init__(self) -> None:
+        self.kernel_files = 0
         self.pipes: set[int] = set()
         self.sockets: set[int] = set()
         self.shared: dict[int, int] = {}
@@ -49,8 +59,10 @@ class KernelMemory:
         self._most_mappings = sockets.setting("vm/max_map_count", 65530)
         self._processes: dict[int, _Objects] = {}
         """By pid, in the order in which they were last measured."""
+        self._depths: dict[int, int] = {}
+        """How many forks made each process, by its pid; 0 is the first one."""
         self.used = 0
-        """Bytes of sockets, pipes and mappings at the last look."""
+        """Bytes of sockets, pipes, mappings and files of /proc at the last look."""
         self.shared = 0
         """Bytes of memory files and shared anonymous memory at the last look, resident or not."""
 
@@ -59,9 +71,8 @@ class KernelMemory:
         number = sockets.number() if self._own_network else descriptors
         return (
             _shared_on_this_machine()
-            + processes * self._most_mappings * MAPPING_BYTES
-            + min(descriptors, FULL_PIPES) * PIPE_BYTES
-            + descriptors * SMALL_PIPE_BYTES
+            + processes * self._most_mappings * _mapping_bytes(processes)
+            + descriptors * max(PIPE_BYTES, KERNEL_FILE_BYTES)
             + number * self._most_of_a_socket
         )
 
@@ -76,17 +87,43 @@ class KernelMemory:
             self._processes[pid] = _objects_of(pid)
             if time.monotonic() > end:
                 break
-        self._add_up(len(members))
+        self._note_depths(members)
+        self._add_up()
 
-    def _add_up(self, members: int) -> None:
+    def _note_depths(self, members: frozenset[int]) -> None:
+        """Note how many forks made each process, at the first look at which it is there.
+
+        Later its ancestors may be gone, and what came from them is there nevertheless. Where they are gone
+        already it counts as deep as any.
+        """
+        self._depths = {pid: depth for pid, depth in self._depths.items() if pid in members}
+        parents = {}
+        for pid in members - self._depths.keys():
+            if fields := stat_fields(f"/proc/{pid}"):
+                parents[pid] = int(fields[PPID])
+        deepest = max(self._depths.values(), default=0)
+        for process in parents:
+            pid, unknown = process, []
+            while pid in parents and pid not in self._depths and pid not in unknown:
+                unknown.append(pid)
+                pid = parents[pid]
+            depth = self._depths[pid] + 1 if pid in self._depths else deepest
+            for pid in reversed(unknown):
+                self._depths[pid] = depth
+                depth += 1
+
+    def _add_up(self) -> None:
         processes = self._processes.values()
         # a process that no look has reached yet is a copy of another one, most often
-        mappings = sum(p.mappings for p in processes) * members // max(1, len(processes))
+        usual = sum(p.mappings for p in processes) // max(1, len(processes))
+        numbers = {pid: process.mappings for pid, process in self._processes.items()}
+        mappings = sum(numbers.get(pid, usual) * _mapping_bytes(depth) for pid, depth in self._depths.items())
         pipes = len(set[int]().union(*(p.pipes for p in processes)))
         full = min(pipes, FULL_PIPES)
         inodes = None if self._own_network else set[int]().union(*(p.sockets for p in processes))
         self.used = (
-            mappings * MAPPING_BYTES
+            mappings
+            + sum(p.kernel_files for p in processes) * KERNEL_FILE_BYTES
             + full * PIPE_BYTES
             + (pipes - full) * SMALL_PIPE_BYTES
             + sockets.buffered(inodes)
@@ -97,6 +134,11 @@ class KernelMemory:
                 shared[inode] = max(size, shared.get(inode, 0))
         shared.pop(self._shared_buffer_inode, None)
         self.shared = sum(shared.values())
+
+
+def _mapping_bytes(depth: int) -> int:
+    """Return what a mapping takes in a process that so many forks made."""
+    return MAPPING_BYTES + depth * CHAIN_BYTES
 
 
 def _objects_of(pid: int) -> _Objects:
@@ -124,6 +166,8 @@ def _add_descriptor(path: str, objects: _Objects) -> None:
         objects.pipes.add(int(inode[:-1]))
     elif kind == "socket":
         objects.sockets.add(int(inode[:-1]))
+    elif kind.startswith(_KERNEL_FILES):
+        objects.kernel_files += 1
     elif kind.startswith("/memfd:"):
         status = os.stat(path)
         objects.shared[status.st_ino] = status.st_blocks * _BLOCK

@@ -83,6 +83,7 @@ CALLS: dict[str, tuple[int | None, int | None]] = {
     "sched_setattr": (314, 274),
     "sched_setparam": (142, 118),
     "sched_setscheduler": (144, 119),
+    "seccomp": (317, 277),
     "semctl": (66, 191),
     "semget": (64, 190),
     "semop": (65, 193),
@@ -117,7 +118,7 @@ _PRIORITIES = ("sched_setaffinity", "sched_setattr", "sched_setparam", "sched_se
 _MISSING = frozenset(
     {
         *("clone3", "io_setup", "landlock_create_ruleset", "mq_notify", "mq_open", "mq_unlink"),
-        *("sendfile", "splice", "tee", "timer_create", "vmsplice"),
+        *("seccomp", "sendfile", "splice", "tee", "timer_create", "vmsplice"),
     }
 )
 """Refused as if this kernel had none: libraries and programs then do without.
@@ -157,6 +158,7 @@ _DROPPING = {
 }
 _SOCKET_KIND = 0xF
 """The rest of the type of a socket are flags."""
+_PR_SET_SECCOMP = 22
 _PR_FUTEX_HASH = 78
 
 _LOAD = 0x20
@@ -269,8 +271,10 @@ def _hidden_memory() -> Iterable[SyscallRule]:
 
     The others are refused altogether: `vmsplice`, whose pipe keeps 2 MiB for a byte of a huge page that is no
     longer mapped; `splice`, `tee` and `sendfile`, whose pipe or socket keeps a page for each byte of a file
-    that was truncated since; and rule sets of Landlock.
+    that was truncated since; rule sets of Landlock; and further filters like this one, of which each thread
+    may have 600 KiB.
     """
+    yield SyscallRule("prctl", errno.EINVAL, (Where(0, equals=_PR_SET_SECCOMP),))
     # files of a thread that has a table of its own are not among those of its process
     own_files = Where(0, equals=_CLONE_THREAD, mask=_CLONE_THREAD | _CLONE_FILES)
     yield SyscallRule("clone", errno.EINVAL, (own_files,))

@@ -156,6 +156,24 @@ CODE = """
                 os._exit(0)
         time.sleep(60)
 
+    def files_of_the_kernels():
+        for _ in range(2):
+            if os.fork() == 0:
+                try:
+                    kept = [open("/proc/self/stat") for _ in range(4000)]
+                finally:
+                    time.sleep(60)
+        time.sleep(60)
+
+    def forks_of_forks():
+        # a mapping has 64 bytes for each process that it came through
+        room = mmap.mmap(-1, 4000 * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        for page in range(0, 4000, 2):
+            room.madvise(mmap.MADV_DONTDUMP, page * mmap.PAGESIZE, mmap.PAGESIZE)
+        for _ in range(40):
+            if os.fork(): break
+        time.sleep(60)
+
     def both_disks():
         for number in range(6):
             with open(f"{('/tmp', '/dev/shm')[number % 2]}/{number}", "wb") as file:
@@ -209,6 +227,8 @@ def case(*args) -> InputCase:
         ("socket_pairs", "256 MiB are allowed"),
         ("socket_pairs_whose_senders_are_closed", "256 MiB are allowed"),
         ("pipes", "256 MiB are allowed"),
+        ("files_of_the_kernels", "256 MiB are allowed"),
+        ("forks_of_forks", "256 MiB are allowed"),
     ],
 )
 def test_memory_beyond_the_limit_ends_the_check_and_the_next_one_works(any_classroom, attack, note):

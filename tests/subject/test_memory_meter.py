@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from textwrap import dedent
 
 import pytest
 
+from grader.subject.kernel_memory import KernelMemory
 from grader.subject.memory_meter import MemoryMeter
 
 MIB = 2**20
@@ -125,6 +127,49 @@ def test_a_memory_file_counts_that_a_program_was_started_from(shared_buffer):
             assert 60 <= used(shared_buffer, process.pid) < 64 + INTERPRETER
         finally:
             process.kill()
+
+
+FORKS = 24
+FORKED = f"""
+import mmap, os, sys, time
+room = mmap.mmap(-1, 4000 * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for page in range(0, 4000, 2):
+    room.madvise(mmap.MADV_DONTDUMP, page * mmap.PAGESIZE, mmap.PAGESIZE)
+print(os.getpid(), flush=True)
+for _ in range({FORKS}):
+    child = os.fork()
+    if child:
+        print(child, flush=True)
+    if bool(child) == (sys.argv[1] == "deep"):
+        break
+time.sleep(600)
+"""
+
+
+def kernel_mib_of_forks(shared_buffer: int, shape: str) -> int:
+    """What the kernel holds for a process and its forks, `flat` or `deep` (each by the one before)."""
+    argv = [sys.executable, "-ISc", FORKED, shape]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, process_group=0) as process:
+        try:
+            pids = [int(process.stdout.readline()) for _ in range(FORKS + 1)]
+            memory = KernelMemory(os.fstat(shared_buffer).st_ino, own_network=False)
+            for _ in pids:  # a look reaches one at least
+                memory.look(pids)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    return memory.used // MIB
+
+
+def test_what_a_mapping_has_of_every_process_before_it_counts(shared_buffer):
+    links = 4000 * 64 * sum(range(FORKS + 1)) // MIB
+    deep, flat = (kernel_mib_of_forks(shared_buffer, shape) for shape in ("deep", "flat"))
+    assert deep > links
+    assert flat < links
+
+
+def test_a_file_of_the_kernels_counts_with_what_it_holds_for_its_reader(shared_buffer):
+    with program("kept = [open('/proc/self/maps') for _ in range(900)]") as pids:
+        assert used(shared_buffer, *pids) > 900 * 64 // 1024
 
 
 def test_the_shared_buffer_is_not_the_programs(shared_buffer):

@@ -18,7 +18,9 @@ HEADERS = (
     ("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", r"#define __NR_(\w+)\s+(\d+)"),
     ("/usr/include/asm-generic/unistd.h", r"#define __NR(?:3264)?_(\w+)\s+(\d+)"),
 )
-PR_FUTEX_HASH, SO_ZEROCOPY = 78, 60
+PR_SET_SECCOMP, PR_FUTEX_HASH, SO_ZEROCOPY = 22, 78, 60
+SECCOMP_GET_ACTION_AVAIL, SECCOMP_MODE_FILTER = 2, 2
+ALLOW = struct.pack("=I", 0x7FFF0000)
 BY_KERNEL = (14, 19, 32, 44)
 """Options of TCP that not every kernel has: MD5SIG, REPAIR, MD5SIG_EXT, RTO_MAX_MS."""
 CLONE_VM, CLONE_SIGHAND, CLONE_THREAD = 0x100, 0x800, 0x10000
@@ -115,6 +117,8 @@ def test_sockets_are_had_of_the_named_families_alone(alone, network, family, pro
         ("clone", (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0), errno.EINVAL),
         ("close_range", (10000, 10001, CLOSE_RANGE_UNSHARE), errno.EINVAL),
         ("landlock_create_ruleset", (None, 0, 1), errno.ENOSYS),
+        ("seccomp", (SECCOMP_GET_ACTION_AVAIL, 0, ALLOW), errno.ENOSYS),
+        ("prctl", (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, None, 0, 0), errno.EINVAL),
         ("prctl", (PR_FUTEX_HASH, 1, 16, 0, 0), errno.EINVAL),
         ("setsockopt", (DESCRIPTOR, socket.SOL_SOCKET, SO_ZEROCOPY, YES, 4), errno.ENOPROTOOPT),
     ],
@@ -127,7 +131,7 @@ def test_calls_that_hide_memory_in_the_kernel_are_refused(alone, call, arguments
         return linux.syscall(number, *arguments, name=call)
 
     assert alone(lambda: attempt(lambda: seccomp.refuse_calls(network=True))).endswith(f"Error {error}")
-    new_in_linux_6_16 = call == "prctl"
+    new_in_linux_6_16 = arguments[0] == PR_FUTEX_HASH
     assert new_in_linux_6_16 or not alone(lambda: attempt(lambda: None)).endswith(f"Error {error}")
 
 
